@@ -1,0 +1,101 @@
+# What is found or switched. Each CORNEA_<FEATURE> is AUTO (use it where found), ON (fail where it is
+# missing) or OFF; each leaves CORNEA_HAS_<FEATURE> and one row of the summary.
+
+set(CORNEA_SUMMARY "")
+
+function(cornea_switch name help)
+  set(CORNEA_${name} AUTO CACHE STRING "${help} (AUTO, ON or OFF)")
+  set_property(CACHE CORNEA_${name} PROPERTY STRINGS AUTO ON OFF)
+endfunction()
+
+# cornea_decide(TIFF <found> "what it gives" "why it is out")
+macro(cornea_decide name found gives why_not)
+  if("${CORNEA_${name}}" STREQUAL "OFF")
+    set(CORNEA_HAS_${name} false)
+    set(_row "out" "switched off (CORNEA_${name}=OFF)")
+  elseif(${found})
+    set(CORNEA_HAS_${name} true)
+    set(_row "in" "${gives}")
+  elseif("${CORNEA_${name}}" STREQUAL "AUTO")
+    set(CORNEA_HAS_${name} false)
+    set(_row "out" "${why_not}")
+  else()
+    message(FATAL_ERROR "CORNEA_${name}=ON, but ${why_not}")
+  endif()
+  list(APPEND CORNEA_SUMMARY "${name}" ${_row})
+endmacro()
+
+cornea_switch(CUDA "NVIDIA GPU kernels")
+cornea_switch(OPENMP "several CPU threads")
+cornea_switch(TIFF "TIFF files")
+cornea_switch(WEBP "WebP files")
+cornea_switch(CLI "the program cornea")
+cornea_switch(TESTS "the tests")
+
+# CUDA. The default code runs on every GPU from compute capability 7.5 on (the driver compiles it at
+# first use) and is ready-made for Hopper; the release preset holds machine code for all.
+set(CORNEA_CUDA_VERSION "")
+set(_cuda_found FALSE)
+if(NOT "${CORNEA_CUDA}" STREQUAL "OFF")
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    # CMake 3.25 does not know that nvcc has C++20, so it is told as a plain option.
+    add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+    find_package(CUDAToolkit QUIET)
+    set(_cuda_found ${CUDAToolkit_FOUND})
+    set(CORNEA_CUDA_VERSION "${CMAKE_CUDA_COMPILER_VERSION}")
+  endif()
+endif()
+string(REPLACE ";" " " CORNEA_CUDA_ARCHITECTURES_TEXT "${CMAKE_CUDA_ARCHITECTURES}")
+cornea_decide(CUDA ${_cuda_found} "toolkit ${CORNEA_CUDA_VERSION}, for ${CORNEA_CUDA_ARCHITECTURES_TEXT}"
+              "no CUDA compiler (nvcc) was found")
+
+set(_found FALSE)
+if(NOT "${CORNEA_OPENMP}" STREQUAL "OFF")
+  find_package(OpenMP QUIET COMPONENTS CXX)
+  set(_found ${OpenMP_CXX_FOUND})
+endif()
+cornea_decide(OPENMP "${_found}" "OpenMP ${OpenMP_CXX_VERSION}"
+              "the compiler has no OpenMP: one thread only")
+
+find_package(TIFF QUIET)
+cornea_decide(TIFF "${TIFF_FOUND}" "libtiff ${TIFF_VERSION_STRING}" "libtiff was not found (libtiff-dev)")
+
+find_path(WEBP_INCLUDE_DIR webp/decode.h)
+find_library(WEBP_LIBRARY webp)
+set(_found FALSE)
+if(WEBP_INCLUDE_DIR AND WEBP_LIBRARY)
+  set(_found TRUE)
+endif()
+cornea_decide(WEBP ${_found} "libwebp" "libwebp was not found (libwebp-dev)")
+
+find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp)
+find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp)
+set(_found FALSE)
+if(CLI11_INCLUDE_DIR AND NLOHMANN_JSON_INCLUDE_DIR)
+  set(_found TRUE)
+endif()
+cornea_decide(CLI ${_found} "the program cornea"
+              "CLI11 or nlohmann-json was not found (libcli11-dev, nlohmann-json3-dev)")
+
+find_package(GTest QUIET)
+cornea_decide(TESTS "${GTest_FOUND}" "GoogleTest" "GoogleTest was not found (libgtest-dev)")
+
+function(cornea_print_summary)
+  message(STATUS "")
+  message(STATUS "Cornea ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} "
+                 "${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_SYSTEM_PROCESSOR}")
+  set(rows ${CORNEA_SUMMARY})
+  while(rows)
+    list(POP_FRONT rows feature state why)
+    string(SUBSTRING "${feature}          " 0 10 feature)
+    string(SUBSTRING "${state}   " 0 5 state)
+    message(STATUS "  ${feature} ${state} ${why}")
+  endwhile()
+  message(STATUS "")
+endfunction()

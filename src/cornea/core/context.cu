@@ -1,0 +1,128 @@
+#include <cstring>
+
+#include "cornea/core/context_state.h"
+#include "cornea/core/cuda.h"
+
+namespace cornea {
+namespace {
+
+cudaStream_t stream_of(const CudaSide& side) { return static_cast<cudaStream_t>(side.stream); }
+cudaMemPool_t pool_of(const CudaSide& side) { return static_cast<cudaMemPool_t>(side.pool); }
+
+}  // namespace
+
+std::vector<DeviceInfo> list_cuda_devices(std::string* why_none) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess || count == 0) {
+    cudaGetLastError();
+    if (why_none) {
+      *why_none = status == cudaSuccess ? "no CUDA device is present" : cudaGetErrorString(status);
+    }
+    return {};
+  }
+  std::vector<DeviceInfo> devices;
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp p;
+    cuda_check(cudaGetDeviceProperties(&p, i), "reading the CUDA device's properties");
+    devices.push_back({i, p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem,
+                       static_cast<std::size_t>(p.l2CacheSize)});
+  }
+  return devices;
+}
+
+std::shared_ptr<CudaSide> CudaSide::open(int index, void* callers_stream, bool use_callers_stream) {
+  std::string why;
+  const std::vector<DeviceInfo> devices = list_cuda_devices(&why);
+  if (devices.empty()) {
+    fail(ErrorCode::device_unavailable, "CUDA was asked for, and there is none here (", why,
+         "); use the CPU (--device cpu)");
+  }
+  if (index < 0 || index >= static_cast<int>(devices.size())) {
+    fail(ErrorCode::device_unavailable, "cuda:", index, " was asked for, and this machine has ",
+         devices.size(), " CUDA device(s), numbered from 0");
+  }
+  auto side = std::make_shared<CudaSide>();
+  side->index = index;
+  side->device_name = devices[index].name;
+  side->owns_stream = !use_callers_stream;
+  cuda_check(cudaSetDevice(index), "selecting the CUDA device");
+  if (use_callers_stream) {
+    side->stream = callers_stream;
+  } else {
+    cudaStream_t stream = nullptr;
+    cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a CUDA stream");
+    side->stream = stream;
+  }
+  cudaMemPoolProps props;
+  std::memset(&props, 0, sizeof props);
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id = index;
+  cudaMemPool_t pool = nullptr;
+  cuda_check(cudaMemPoolCreate(&pool, &props), "making a CUDA memory pool");
+  side->pool = pool;
+  // Freed blocks stay with the pool: the next frame of the same size takes them at no cost.
+  std::uint64_t keep = UINT64_MAX;
+  cuda_check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
+             "setting up the CUDA memory pool");
+  return side;
+}
+
+CudaSide::~CudaSide() {
+  cudaSetDevice(index);
+  cudaStreamSynchronize(stream_of(*this));
+  if (pool) cudaMemPoolDestroy(pool_of(*this));
+  if (owns_stream && stream) cudaStreamDestroy(stream_of(*this));
+}
+
+void* CudaSide::allocate(Place place, std::size_t bytes) {
+  cuda_check(cudaSetDevice(index), "selecting the CUDA device");
+  void* data = nullptr;
+  const cudaError_t status =
+      place == Place::pinned
+          ? cudaHostAlloc(&data, bytes, cudaHostAllocPortable | cudaHostAllocMapped)
+          : cudaMallocFromPoolAsync(&data, bytes, pool_of(*this), stream_of(*this));
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  cuda_check(status, "allocating CUDA memory");
+  return data;
+}
+
+void CudaSide::release(Place place, void* data) noexcept {
+  cudaSetDevice(index);
+  if (place == Place::pinned) {
+    cudaStreamSynchronize(stream_of(*this));  // a copy may still be under way
+    cudaFreeHost(data);
+  } else {
+    cudaFreeAsync(data, stream_of(*this));
+  }
+}
+
+std::size_t CudaSide::free_bytes() const {
+  std::size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  return free;
+}
+
+void CudaSide::synchronize() const {
+  cuda_check(cudaStreamSynchronize(stream_of(*this)), "waiting for the CUDA stream");
+}
+
+void CudaSide::copy(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                    std::size_t row_bytes, std::size_t rows) const {
+  if (row_bytes == 0 || rows == 0) return;
+  cuda_check(cudaSetDevice(index), "selecting the CUDA device");
+  if (rows == 1 || (to_stride == row_bytes && from_stride == row_bytes)) {
+    cuda_check(cudaMemcpyAsync(to, from, row_bytes * rows, cudaMemcpyDefault, stream_of(*this)),
+               "copying between host and device");
+  } else {
+    cuda_check(cudaMemcpy2DAsync(to, to_stride, from, from_stride, row_bytes, rows,
+                                 cudaMemcpyDefault, stream_of(*this)),
+               "copying between host and device");
+  }
+}
+
+}  // namespace cornea

@@ -1,0 +1,78 @@
+// Where work runs: the CPU with a number of threads, or one CUDA device with one stream.
+//
+// A Context is a cheap handle; copies share the device, the stream, the memory pool and the
+// counters. One thread uses a Context at a time. Stream rule: everything a function does on the
+// device is ordered on the context's stream; a function that returns host data has waited for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cornea/core/memory.h"
+
+namespace cornea {
+
+struct Transfers {
+  std::uint64_t uploads = 0, upload_bytes = 0;      // host to device
+  std::uint64_t downloads = 0, download_bytes = 0;  // device to host
+};
+
+struct DeviceInfo {
+  int index = 0;
+  std::string name;
+  int major = 0, minor = 0;  // compute capability
+  int multiprocessors = 0;
+  std::size_t memory_bytes = 0, l2_bytes = 0;
+};
+
+// The CUDA devices that this build can use; empty without CUDA or without a GPU. If `why_none` is
+// given it receives the reason for an empty list.
+std::vector<DeviceInfo> cuda_devices(std::string* why_none = nullptr);
+
+class Context {
+ public:
+  // threads = 0: all that the machine has.
+  static Context cpu(int threads = 0);
+  // An error (device_unavailable) where there is no such device: never a silent fallback.
+  static Context cuda(int index = 0);
+  // Works on the caller's stream (a cudaStream_t), which must outlive the context.
+  static Context cuda_on_stream(int index, void* stream);
+  // The first CUDA device, or the CPU where there is none.
+  static Context best();
+  // "auto", "cpu", "cuda" or "cuda:N".
+  static Context from_name(const std::string& device, int threads = 0);
+
+  bool is_cuda() const;
+  int threads() const;             // for work on the host
+  int cuda_index() const;          // -1 on the CPU
+  void* stream() const;            // the cudaStream_t; null on the CPU
+  const std::string& name() const;  // "cpu", "cuda:0"
+  std::string description() const;  // "CPU, 2 threads", "NVIDIA H200 (cuda:0)"
+
+  void synchronize() const;  // waits for all that was queued on the stream
+
+  // A block from the pool; out_of_memory says how much was asked for and for what.
+  Memory allocate(Place place, std::size_t bytes, const char* purpose) const;
+  MemoryUse memory() const;
+  const Transfers& transfers() const;
+
+  // Rows of bytes between host and device, ordered on the stream and counted. From pinned memory
+  // they run beside the host's work; the caller keeps the host side alive until synchronize().
+  void upload(void* device, std::size_t device_stride, const void* host, std::size_t host_stride,
+              std::size_t row_bytes, std::size_t rows) const;
+  void download(void* host, std::size_t host_stride, const void* device, std::size_t device_stride,
+                std::size_t row_bytes, std::size_t rows) const;
+  // For results that a kernel wrote straight into pinned memory.
+  void count_download(std::size_t bytes) const;
+
+  struct State;
+
+ private:
+  explicit Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace cornea

@@ -1,0 +1,51 @@
+// Errors: a code for programs, a sentence for people that names the thing and the way out.
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace cornea {
+
+enum class ErrorCode {
+  invalid_argument,    // the caller can fix the call
+  unsupported,         // a valid request that this build or this file format cannot serve
+  io,                  // a file is missing, unreadable, truncated or lies about itself
+  device_unavailable,  // CUDA was asked for and there is none
+  out_of_memory,       // the sentence says how much was needed and for what
+  cuda,                // the CUDA runtime reported a failure
+  internal             // a defect in Cornea
+};
+
+std::string_view name(ErrorCode code);
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+  ErrorCode code() const { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+// Joins its arguments as an output stream would: text("at most ", 15, " pixels").
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
+template <class... Parts>
+[[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
+  throw Error(code, text(parts...));
+}
+
+// Throws invalid_argument with the sentence made of `parts` unless `condition` holds.
+template <class... Parts>
+void require(bool condition, const Parts&... parts) {
+  if (!condition) fail(ErrorCode::invalid_argument, parts...);
+}
+
+}  // namespace cornea

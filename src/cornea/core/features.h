@@ -1,0 +1,31 @@
+// What detectors and matchers return. Coordinates: x right, y down, in pixels; the centre of the
+// first pixel is (0, 0).
+#pragma once
+
+#include <cstdint>
+
+namespace cornea {
+
+struct Corner {
+  float x = 0, y = 0;
+  float response = 0;  // in the detector's own units
+  friend bool operator==(const Corner&, const Corner&) = default;
+};
+
+struct Keypoint {
+  float x = 0, y = 0;
+  float scale = 0;  // sigma of the level it was found at, in pixels of the input image
+  float angle = 0;  // radians, from x towards y
+  float response = 0;
+  std::int32_t octave = 0;
+  friend bool operator==(const Keypoint&, const Keypoint&) = default;
+};
+
+struct Match {
+  std::int32_t a = 0, b = 0;  // indices into the first and the second set
+  float distance = 0;
+  float ratio = 0;  // nearest distance over second nearest
+  friend bool operator==(const Match&, const Match&) = default;
+};
+
+}  // namespace cornea

@@ -1,0 +1,113 @@
+#include "cornea/core/memory.h"
+
+#include <new>
+#include <utility>
+
+#include "cornea/core/build.h"
+#include "cornea/core/context_state.h"
+#include "cornea/core/error.h"
+
+namespace cornea {
+namespace {
+
+constexpr std::align_val_t kHostAlignment{64};  // a cache line
+
+void* host_allocate(std::size_t bytes) {
+  return ::operator new(bytes, kHostAlignment, std::nothrow);
+}
+
+void host_release(void* data) noexcept { ::operator delete(data, kHostAlignment); }
+
+}  // namespace
+
+std::string_view name(Place place) {
+  switch (place) {
+    case Place::host:
+      return "host";
+    case Place::pinned:
+      return "pinned host";
+    case Place::device:
+      return "device";
+  }
+  return "unknown";
+}
+
+Memory::Memory(Memory&& other) noexcept { *this = std::move(other); }
+
+Memory& Memory::operator=(Memory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(place_, other.place_);
+  std::swap(purpose_, other.purpose_);
+  std::swap(pool_, other.pool_);
+  return *this;
+}
+
+Memory::~Memory() {
+  if (!data_) return;
+  if (pool_) {
+    pool_->release(*this);
+  } else {
+    host_release(data_);
+  }
+}
+
+Memory Memory::host(std::size_t bytes) {
+  Memory memory;
+  if (bytes == 0) return memory;
+  memory.data_ = host_allocate(bytes);
+  if (!memory.data_) {
+    fail(ErrorCode::out_of_memory, "no room for ", bytes, " bytes of host memory");
+  }
+  memory.bytes_ = bytes;
+  return memory;
+}
+
+Memory MemoryPool::allocate(Place place, std::size_t bytes, const char* purpose) {
+  Memory memory;
+  memory.place_ = place;
+  if (bytes == 0) return memory;
+  if (place == Place::host) {
+    memory.data_ = host_allocate(bytes);
+  } else {
+    if constexpr (kHasCuda) {
+      if (!cuda_) {
+        fail(ErrorCode::invalid_argument, name(place), " memory (", purpose,
+             ") was asked of a CPU context; use Context::cuda()");
+      }
+      memory.data_ = cuda_->allocate(place, bytes);
+    } else {
+      fail(ErrorCode::device_unavailable, name(place), " memory (", purpose,
+           ") was asked for, and this build has no CUDA");
+    }
+  }
+  if (!memory.data_) {
+    std::string free_text;
+    if constexpr (kHasCuda) {
+      if (place == Place::device) free_text = text("; ", cuda_->free_bytes(), " are free");
+    }
+    fail(ErrorCode::out_of_memory, "no room for ", bytes, " bytes of ", name(place), " memory (",
+         purpose, ")", free_text);
+  }
+  memory.bytes_ = bytes;
+  memory.purpose_ = purpose;
+  memory.pool_ = shared_from_this();
+  use_.bytes += bytes;
+  use_.peak_bytes = std::max(use_.peak_bytes, use_.bytes);
+  use_.allocations += 1;
+  use_.by_purpose[purpose] += bytes;
+  return memory;
+}
+
+void MemoryPool::release(Memory& memory) noexcept {
+  if (memory.place_ == Place::host) {
+    host_release(memory.data_);
+  } else if constexpr (kHasCuda) {
+    cuda_->release(memory.place_, memory.data_);
+  }
+  use_.bytes -= memory.bytes_;
+  use_.by_purpose[memory.purpose_] -= memory.bytes_;
+  memory.data_ = nullptr;
+}
+
+}  // namespace cornea

@@ -1,0 +1,55 @@
+// A block of memory that knows where it lives and returns itself. Blocks taken through a Context
+// come from its pool and are counted there by purpose; device blocks are ordered on the pool's
+// stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace cornea {
+
+enum class Place {
+  host,    // pageable host memory
+  pinned,  // page-locked host memory that the device can read and write
+  device   // GPU memory
+};
+
+std::string_view name(Place place);
+
+struct MemoryUse {
+  std::size_t bytes = 0;                        // held now
+  std::size_t peak_bytes = 0;                   // the most ever held
+  std::uint64_t allocations = 0;                // blocks ever taken
+  std::map<std::string, std::size_t> by_purpose;  // bytes held now, by tag
+};
+
+class MemoryPool;
+
+class Memory {
+ public:
+  Memory() = default;
+  Memory(Memory&& other) noexcept;
+  Memory& operator=(Memory&& other) noexcept;
+  ~Memory();
+
+  // Pageable host memory outside any pool, aligned to 64 bytes.
+  static Memory host(std::size_t bytes);
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  Place place() const { return place_; }
+
+ private:
+  friend class MemoryPool;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  Place place_ = Place::host;
+  const char* purpose_ = "";
+  std::shared_ptr<MemoryPool> pool_;
+};
+
+}  // namespace cornea

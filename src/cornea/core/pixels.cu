@@ -1,0 +1,62 @@
+#include "cornea/core/cuda.h"
+#include "cornea/core/pixels.h"
+
+namespace cornea {
+namespace {
+
+// One pixel a thread; 32 x 8 keeps a warp on one row.
+constexpr dim3 kBlock(32, 8);
+
+dim3 grid_for(int width, int height) {
+  return dim3(divide_up<unsigned>(width, kBlock.x), divide_up<unsigned>(height, kBlock.y));
+}
+
+template <class T>
+__global__ void gray_kernel(DeviceView<const Rgb<T>> rgb, DeviceView<T> gray) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < rgb.width && y < rgb.height) gray(x, y) = gray_value(rgb(x, y));
+}
+
+__global__ void u16_kernel(DeviceView<const float> from, DeviceView<std::uint16_t> to) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < from.width && y < from.height) to(x, y) = u16_from_unit(from(x, y));
+}
+
+__global__ void finite_kernel(DeviceView<const float> image, int* flag) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < image.width && y < image.height && !isfinite(image(x, y))) *flag = 1;
+}
+
+}  // namespace
+
+template <class T>
+void gray_from_rgb(const Context& context, DeviceView<const Rgb<T>> rgb, DeviceView<T> gray) {
+  make_current(context);
+  gray_kernel<T><<<grid_for(rgb.width, rgb.height), kBlock, 0, cuda_stream(context)>>>(rgb, gray);
+  cuda_check_launch("colour to gray");
+}
+
+void u16_from_float(const Context& context, DeviceView<const float> from,
+                    DeviceView<std::uint16_t> to) {
+  make_current(context);
+  u16_kernel<<<grid_for(from.width, from.height), kBlock, 0, cuda_stream(context)>>>(from, to);
+  cuda_check_launch("float to 16 bit");
+}
+
+void flag_non_finite(const Context& context, DeviceView<const float> image, int* flag) {
+  make_current(context);
+  finite_kernel<<<grid_for(image.width, image.height), kBlock, 0, cuda_stream(context)>>>(image,
+                                                                                        flag);
+  cuda_check_launch("search for NaN");
+}
+
+template void gray_from_rgb(const Context&, DeviceView<const Rgb<std::uint8_t>>,
+                            DeviceView<std::uint8_t>);
+template void gray_from_rgb(const Context&, DeviceView<const Rgb<std::uint16_t>>,
+                            DeviceView<std::uint16_t>);
+template void gray_from_rgb(const Context&, DeviceView<const Rgb<float>>, DeviceView<float>);
+
+}  // namespace cornea

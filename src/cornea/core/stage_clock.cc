@@ -1,0 +1,46 @@
+#include "cornea/core/stage_clock.h"
+
+#include "cornea/core/build.h"
+#include "cornea/core/cuda_events.h"
+
+namespace cornea {
+
+StageClock::StageClock(const Context& context) : context_(context) {
+  if constexpr (kHasCuda) {
+    if (context.is_cuda()) events_ = CudaEvents::make(context);
+  }
+}
+
+void StageClock::record() {
+  if constexpr (kHasCuda) {
+    if (events_) return events_->record(stages_.size());
+  }
+  times_.push_back(std::chrono::steady_clock::now());
+}
+
+void StageClock::start() {
+  stages_.clear();
+  times_.clear();
+  record();
+}
+
+void StageClock::mark(const char* stage) {
+  stages_.push_back(stage);
+  record();
+}
+
+std::vector<StageTime> StageClock::read() const {
+  std::vector<StageTime> result;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    double ms = 0;
+    if (events_) {
+      if constexpr (kHasCuda) ms = events_->milliseconds(i, i + 1);
+    } else {
+      ms = std::chrono::duration<double, std::milli>(times_[i + 1] - times_[i]).count();
+    }
+    result.push_back({stages_[i], ms});
+  }
+  return result;
+}
+
+}  // namespace cornea

@@ -1,0 +1,74 @@
+// For tests: the devices to run on, random images, and the folder of external test data.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/image.h"
+#include "cornea/core/random.h"
+
+namespace cornea::testing {
+
+// "cpu", and "cuda" where there is a GPU. With CORNEA_REQUIRE_CUDA=1 CUDA is always listed, so that
+// a machine that should have a GPU and has none fails instead of passing in silence.
+inline std::vector<std::string> devices() {
+  std::vector<std::string> names = {"cpu"};
+  const char* require_cuda = std::getenv("CORNEA_REQUIRE_CUDA");
+  if ((require_cuda && std::string(require_cuda) == "1") || !cuda_devices().empty()) {
+    names.push_back("cuda");
+  }
+  return names;
+}
+
+// A test with one instance a device: INSTANTIATE_TEST_SUITE_P(, Name, kEveryDevice, device_name).
+class OnEveryDevice : public ::testing::TestWithParam<std::string> {
+ protected:
+  Context context = Context::from_name(GetParam());
+};
+
+inline auto every_device() { return ::testing::ValuesIn(devices()); }
+inline std::string device_name(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param;
+}
+
+// Uniform noise over the whole range of the type.
+template <class T>
+Image<T> random_image(int width, int height, std::uint64_t seed) {
+  Image<T> image(width, height);
+  Random random(seed);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      if constexpr (std::is_floating_point_v<T>) {
+        image(x, y) = static_cast<T>(random.uniform());
+      } else {
+        image(x, y) = static_cast<T>(random.integer(0, std::numeric_limits<T>::max()));
+      }
+    }
+  }
+  return image;
+}
+
+// The folder of photographs with ground truth (CORNEA_DATA, default ../shared beside the project);
+// empty where it is missing, in which case a test skips and says so.
+inline std::filesystem::path external_data() {
+  const char* set = std::getenv("CORNEA_DATA");
+  const std::filesystem::path folder =
+      set && *set ? std::filesystem::path(set)
+                  : std::filesystem::path(CORNEA_SOURCE_DIR) / ".." / "shared";
+  return std::filesystem::is_directory(folder / "data") ? folder : std::filesystem::path();
+}
+
+}  // namespace cornea::testing
+
+#define CORNEA_EXTERNAL_DATA_OR_SKIP(folder)                                              \
+  const std::filesystem::path folder = cornea::testing::external_data();                  \
+  if (folder.empty())                                                                     \
+  GTEST_SKIP() << "the folder of external test data is not here; set CORNEA_DATA to it"
