@@ -35,6 +35,7 @@ std::string_view name(Place place) {
 Memory::Memory(Memory&& other) noexcept { *this = std::move(other); }
 
 Memory& Memory::operator=(Memory&& other) noexcept {
+  // What this one held goes with `other`, and is returned when that ends.
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(place_, other.place_);

@@ -9,19 +9,6 @@
 
 namespace cornea {
 
-// How many steps of this pixel type make one gray level of the 0..255 scale. Detectors divide by
-// it, so that a threshold means the same for every type.
-constexpr double steps_per_gray_level(Pixel pixel) {
-  switch (channel_of(pixel)) {
-    case Pixel::u16:
-      return 257.0;
-    case Pixel::f32:
-      return 1.0 / 255.0;
-    default:
-      return 1.0;
-  }
-}
-
 // Gray = 0.299 R + 0.587 G + 0.114 B, rounded for integers, halves up.
 CORNEA_HD inline std::uint8_t gray_value(Rgb<std::uint8_t> p) {
   return static_cast<std::uint8_t>((299u * p.r + 587u * p.g + 114u * p.b + 500u) / 1000u);
@@ -42,6 +29,13 @@ CORNEA_HD inline std::uint16_t u16_from_unit(float v) {
 CORNEA_HD inline std::uint8_t u8_from_u16(std::uint16_t v) {
   return static_cast<std::uint8_t>((v * 255u + 32767u) / 65535u);
 }
+
+// Any pixel on the 0..255 scale.
+CORNEA_HD inline float gray_level(std::uint8_t v) { return static_cast<float>(v); }
+CORNEA_HD inline float gray_level(std::uint16_t v) {
+  return static_cast<float>(v) * (1.0f / 257.0f);
+}
+CORNEA_HD inline float gray_level(float v) { return v * 255.0f; }
 
 // On the host, with the context's threads.
 template <class T>

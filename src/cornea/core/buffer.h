@@ -1,0 +1,36 @@
+// Scratch memory that grows to the largest size asked for and then stays: after the first call at a
+// given size nothing is allocated.
+#pragma once
+
+#include "cornea/core/context.h"
+
+namespace cornea {
+
+class Buffer {
+ public:
+  Buffer(Place place, const char* purpose) : place_(place), purpose_(purpose) {}
+
+  // Room for `count` items; what the buffer held before is lost when it has to grow.
+  template <class T>
+  T* reserve(const Context& context, std::size_t count) {
+    return static_cast<T*>(reserve_bytes(context, count * sizeof(T)));
+  }
+  void* reserve_bytes(const Context& context, std::size_t bytes) {
+    if (bytes > memory_.bytes()) {
+      memory_ = Memory();  // gives the old block back first
+      memory_ = context.allocate(place_, bytes, purpose_);
+    }
+    return memory_.data();
+  }
+  template <class T>
+  T* data() const {
+    return static_cast<T*>(memory_.data());
+  }
+
+ private:
+  Place place_;
+  const char* purpose_;
+  Memory memory_;
+};
+
+}  // namespace cornea

@@ -1,0 +1,302 @@
+#include "cornea/detect/corner_detector.h"
+
+#include <chrono>
+#include <limits>
+
+#include "cornea/core/build.h"
+#include "cornea/core/error.h"
+#include "cornea/core/pixels.h"
+#include "cornea/core/transfer.h"
+
+namespace cornea {
+namespace {
+
+// Calls f with a value of the channel's type.
+template <class F>
+void with_channel(Pixel pixel, F&& f) {
+  switch (channel_of(pixel)) {
+    case Pixel::u8:
+      return f(std::uint8_t{});
+    case Pixel::u16:
+      return f(std::uint16_t{});
+    default:
+      return f(float{});
+  }
+}
+
+const char* place_name(const AnyView& view) { return view.on_device() ? "device" : "host"; }
+
+}  // namespace
+
+CornerDetector::CornerDetector(const Context& context, const PeakOptions& peaks)
+    : context_(context),
+      peak_options_(peaks),
+      device_peaks_(context, peaks),
+      clock_(context),
+      map_(context.is_cuda() ? Place::device : Place::host, "detect: response map") {
+  peaks.validate();
+}
+
+void CornerDetector::check_call(std::span<const AnyView> images, AnyView mask) const {
+  require(!images.empty(), "no image was given");
+  const AnyView& first = images.front();
+  require(!first.empty(), "the image is empty");
+  require(first.pixel() != Pixel::f64, "double images are not supported; give float ones (0..1)");
+  require(std::uint64_t(first.width()) * first.height() <= std::numeric_limits<std::int32_t>::max(),
+          "an image of ", first.width(), " x ", first.height(),
+          " pixels is too large; the limit is 2^31 - 1 pixels");
+  for (const AnyView& image : images) {
+    require(image.width() == first.width() && image.height() == first.height() &&
+                image.pixel() == first.pixel(),
+            "the images of a batch differ: ", first.width(), " x ", first.height(), " ",
+            name(first.pixel()), " and ", image.width(), " x ", image.height(), " ",
+            name(image.pixel()), "; call detect() for each size");
+    require(image.on_device() == first.on_device(),
+            "the images of a batch lie in host and in device memory; copy them to one place");
+    require(context_.is_cuda() || !image.on_device(),
+            "the image lies in device memory and the context is the CPU's; use the context that "
+            "owns the image");
+  }
+  if (mask.empty()) return;
+  require(mask.pixel() == Pixel::u8, "the mask must be 8-bit gray, not ", name(mask.pixel()));
+  require(mask.width() == first.width() && mask.height() == first.height(), "the mask is ",
+          mask.width(), " x ", mask.height(), " pixels and the image ", first.width(), " x ",
+          first.height(), "; they must be equal");
+  require(mask.on_device() == first.on_device(), "the image lies in ", place_name(first),
+          " memory and the mask in ", place_name(mask), " memory; copy them to one place");
+}
+
+// Host images: colour to gray, float checked, and to 16 bit where the algorithm counts in integers.
+AnyView CornerDetector::to_working_pixels(AnyView image) {
+  const int w = image.width(), h = image.height();
+  const std::size_t pixels = std::size_t(w) * h;
+  if (is_rgb(image.pixel())) {
+    with_channel(image.pixel(), [&](auto channel) {
+      using T = decltype(channel);
+      const HostView<T> gray(gray_.reserve<T>(context_, pixels), w, h);
+      gray_from_rgb<T>(context_, image.host<Rgb<T>>(), gray);
+      image = gray;
+    });
+  }
+  if (image.pixel() != Pixel::f32) return image;
+  require(all_finite(context_, image.host<float>()),
+          "the image holds NaN or infinite values; replace them first");
+  if (working_pixel(Pixel::f32) == Pixel::f32) return image;
+  const HostView<std::uint16_t> to(quantised_.reserve<std::uint16_t>(context_, pixels), w, h);
+  u16_from_float(context_, image.host<float>(), to);
+  return to;
+}
+
+CornerDetector::Map CornerDetector::reserve_map(AnyView view, int frames) {
+  const std::size_t pixels = std::size_t(view.width()) * view.height() * frames;
+  const std::size_t bytes = pixels * bytes_of(map_pixel(view.pixel()));
+  return {map_.reserve_bytes(context_, bytes), view.width(), view.height()};
+}
+
+std::vector<Corner> CornerDetector::detect_on_host(AnyView image, AnyView mask) {
+  image = to_working_pixels(image);
+  const Map map = reserve_map(image, 1);
+  respond(image, 1, map);
+  mark("response");
+  const Region region = inside_margin(image.width(), image.height(), margin());
+  const HostView<const std::uint8_t> mask_view =
+      mask.empty() ? HostView<const std::uint8_t>() : mask.host<std::uint8_t>();
+  const double unit = response_unit(image.pixel());
+  std::vector<Corner> corners =
+      map_pixel(image.pixel()) == Pixel::f32
+          ? find_peaks<float>(context_, map.host<float>(), region, mask_view, peak_options_, unit)
+          : find_peaks<double>(context_, map.host<double>(), region, mask_view, peak_options_, unit);
+  mark("peaks");
+  return corners;
+}
+
+// The same for an image that lies on the device: everything is queued, and a NaN raises a flag that
+// collect() reads.
+AnyView CornerDetector::device_to_working_pixels(AnyView image) {
+  if constexpr (kHasCuda) {
+    const int w = image.width(), h = image.height();
+    const std::size_t pixels = std::size_t(w) * h;
+    if (is_rgb(image.pixel())) {
+      with_channel(image.pixel(), [&](auto channel) {
+        using T = decltype(channel);
+        const DeviceView<T> gray(device_gray_.reserve<T>(context_, pixels), w, h);
+        gray_from_rgb<T>(context_, image.device<Rgb<T>>(), gray);
+        image = gray;
+      });
+    }
+    if (image.pixel() != Pixel::f32) return image;
+    flag_non_finite(context_, image.device<float>(), non_finite_.data<int>());
+    if (working_pixel(Pixel::f32) == Pixel::f32) return image;
+    const DeviceView<std::uint16_t> to(
+        device_quantised_.reserve<std::uint16_t>(context_, pixels), w, h);
+    u16_from_float(context_, image.device<float>(), to);
+    return to;
+  }
+  return image;
+}
+
+// Host images as working pixels on the device, one below the other; the view of the first.
+AnyView CornerDetector::upload_frames(std::span<const AnyView> images) {
+  AnyView first;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const AnyView image = to_working_pixels(images[i]);
+    const int w = image.width(), h = image.height();
+    const std::size_t pixels = std::size_t(w) * h;
+    with_channel(image.pixel(), [&](auto channel) {
+      using T = decltype(channel);
+      T* frames = frames_.reserve<T>(context_, pixels * images.size());
+      upload<T>(context_, image.host<T>(), DeviceView<T>(frames + i * pixels, w, h));
+      if (i == 0) first = DeviceView<const T>(frames, w, h);
+    });
+    // A converted image lies in scratch memory that the next one overwrites.
+    if (image.data() != images[i].data()) context_.synchronize();
+  }
+  return first;
+}
+
+AnyView CornerDetector::mask_on_device(AnyView mask) {
+  if (mask.empty() || mask.on_device()) return mask;
+  const int w = mask.width(), h = mask.height();
+  const DeviceView<std::uint8_t> to(
+      device_mask_.reserve<std::uint8_t>(context_, std::size_t(w) * h), w, h);
+  upload<std::uint8_t>(context_, mask.host<std::uint8_t>(), to);
+  return to;
+}
+
+// Queues the responses; host images go up in one stack, device images stay where they are.
+CornerDetector::Map CornerDetector::device_responses(std::span<const AnyView> images) {
+  const int count = static_cast<int>(images.size());
+  if (!images[0].on_device()) {
+    const AnyView first = upload_frames(images);
+    mark("upload");
+    const Map map = reserve_map(first, count);
+    respond(first, count, map);
+    return map;
+  }
+  Map map;
+  for (int i = 0; i < count; ++i) {
+    const AnyView image = device_to_working_pixels(images[i]);
+    if (i == 0) map = reserve_map(image, count);
+    Map slot = map;
+    slot.data = static_cast<std::byte*>(map.data) + i * std::size_t(map.width) * map.height *
+                                                        bytes_of(map_pixel(image.pixel()));
+    respond(image, 1, slot);
+  }
+  return map;
+}
+
+void CornerDetector::enqueue_frames(std::span<const AnyView> images, AnyView mask) {
+  if constexpr (kHasCuda) {
+    const int count = static_cast<int>(images.size());
+    const int w = images[0].width(), h = images[0].height();
+    const Pixel working = working_pixel(channel_of(images[0].pixel()));
+    const AnyView device_mask = mask_on_device(mask);
+    if (!non_finite_.data<int>()) *non_finite_.reserve<int>(context_, 1) = 0;
+    const Map map = device_responses(images);
+    mark("response");
+    const Region region = inside_margin(w, h, margin());
+    const DeviceView<const std::uint8_t> mask_view =
+        mask.empty() ? DeviceView<const std::uint8_t>() : device_mask.device<std::uint8_t>();
+    auto search = [&](auto value) {
+      using R = decltype(value);
+      const double unit = response_unit(working);
+      device_peaks_.prepare<R>(w, h, count);
+      device_peaks_.enqueue_search<R>(map.device<R>(), count, region, mask_view, unit);
+      mark("peaks");
+      device_peaks_.enqueue_delivery<R>(map.device<R>(), count, unit);
+      mark("download");
+    };
+    map_pixel(working) == Pixel::f32 ? search(float{}) : search(double{});
+    queued_frames_ = count;
+    report_.width = w;
+    report_.height = h;
+    report_.frames = count;
+  }
+}
+
+std::vector<std::vector<Corner>> CornerDetector::collect_frames() {
+  std::vector<std::vector<Corner>> corners(queued_frames_);
+  if constexpr (kHasCuda) {
+    context_.synchronize();
+    int* flag = non_finite_.data<int>();
+    if (flag && *flag) {
+      *flag = 0;
+      fail(ErrorCode::invalid_argument, "the image holds NaN or infinite values; replace them first");
+    }
+    report_.points = 0;
+    for (int i = 0; i < queued_frames_; ++i) {
+      corners[i] = device_peaks_.fetch(i);
+      report_.points += corners[i].size();
+    }
+  }
+  return corners;
+}
+
+std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const AnyView> images,
+                                                              AnyView mask) {
+  const auto begin = std::chrono::steady_clock::now();
+  check_call(images, mask);
+  if (time_stages_) clock_.start();
+  std::vector<std::vector<Corner>> corners;
+  if (context_.is_cuda()) {
+    enqueue_frames(images, mask);
+    corners = collect_frames();
+  } else {
+    for (const AnyView& image : images) corners.push_back(detect_on_host(image, mask));
+  }
+  report_ = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0, 0, {}};
+  for (const auto& frame : corners) report_.points += frame.size();
+  if (time_stages_) report_.stages = clock_.read();
+  report_.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return corners;
+}
+
+std::vector<Corner> CornerDetector::detect(AnyView image, AnyView mask) {
+  return std::move(detect_batch({&image, 1}, mask).front());
+}
+
+Image<float> CornerDetector::response(AnyView image) {
+  check_call({&image, 1}, {});
+  const double unit = response_unit(working_pixel(channel_of(image.pixel())));
+  Image<float> result(image.width(), image.height());
+  auto scaled_copy = [&](auto map) {
+    for (int y = 0; y < map.height; ++y) {
+      for (int x = 0; x < map.width; ++x) result(x, y) = static_cast<float>(map(x, y) / unit);
+    }
+  };
+  auto read_map = [&](Map map, auto value) {
+    using R = decltype(value);
+    if (!context_.is_cuda()) return scaled_copy(map.host<R>());
+    Image<R> copy(map.width, map.height);
+    download<R>(context_, map.device<R>(), copy.host());
+    context_.synchronize();
+    scaled_copy(copy.host());
+  };
+  Map map;
+  if (context_.is_cuda()) {
+    map = device_responses({&image, 1});
+  } else {
+    const AnyView working = to_working_pixels(image);
+    map = reserve_map(working, 1);
+    respond(working, 1, map);
+  }
+  const Pixel pixel = map_pixel(working_pixel(channel_of(image.pixel())));
+  pixel == Pixel::f32 ? read_map(map, float{}) : read_map(map, double{});
+  return result;
+}
+
+void CornerDetector::enqueue(AnyView device_image, AnyView device_mask) {
+  require(context_.is_cuda(), "enqueue() is for CUDA contexts; on the CPU use detect()");
+  check_call({&device_image, 1}, device_mask);
+  require(device_image.on_device(), "enqueue() takes an image in device memory; use detect() or "
+                                    "upload it first (cornea/core/transfer.h)");
+  enqueue_frames({&device_image, 1}, device_mask);
+}
+
+std::vector<Corner> CornerDetector::collect() {
+  require(queued_frames_ == 1, "collect() was called and nothing was queued; call enqueue() first");
+  return std::move(collect_frames().front());
+}
+
+}  // namespace cornea

@@ -1,0 +1,119 @@
+// Frames in, corners out: what every detector that makes a response map shares. A detector is made
+// once with its options and then takes frame after frame; after the first one of a size it
+// allocates nothing.
+//
+// Images are 8-bit, 16-bit or float (0..1), gray or RGB. On a CPU context they lie in host memory.
+// On a CUDA context they lie in host memory (one upload a frame; from pinned memory it is fastest)
+// or on the device (nothing is uploaded). All operands of a call lie in the same place.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cornea/core/buffer.h"
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+#include "cornea/core/image.h"
+#include "cornea/core/stage_clock.h"
+#include "cornea/detect/peaks/device_peaks.h"
+#include "cornea/detect/peaks/peaks.h"
+
+namespace cornea {
+
+struct DetectReport {
+  int width = 0, height = 0, frames = 0;
+  std::size_t points = 0;         // of all frames
+  double milliseconds = 0;        // the whole call, on the host's clock
+  std::vector<StageTime> stages;  // upload, response, peaks, download; empty unless asked for
+};
+
+class CornerDetector {
+ public:
+  virtual ~CornerDetector() = default;
+  CornerDetector(const CornerDetector&) = delete;
+  CornerDetector& operator=(const CornerDetector&) = delete;
+
+  // The corners of an image, in reading order. Where the mask is 0 there are none.
+  std::vector<Corner> detect(AnyView image, AnyView mask = {});
+
+  // The same for many images of one size and type in one go.
+  std::vector<std::vector<Corner>> detect_batch(std::span<const AnyView> images, AnyView mask = {});
+
+  // The response at every pixel, in the detector's units.
+  Image<float> response(AnyView image);
+
+  // On CUDA, in two halves: enqueue() queues the work on a device image and returns at once, and
+  // collect() waits and hands the corners over. Once a frame of that size and type has gone through,
+  // enqueue() allocates nothing and does not wait, so that it can be captured in a graph: collect()
+  // then returns the corners of the last replay.
+  void enqueue(AnyView device_image, AnyView device_mask = {});
+  std::vector<Corner> collect();
+
+  // Times by stage cost a little on CUDA; off unless asked for.
+  void time_stages(bool on) { time_stages_ = on; }
+  const DetectReport& report() const { return report_; }
+  const Context& context() const { return context_; }
+
+ protected:
+  CornerDetector(const Context& context, const PeakOptions& peaks);
+
+  // A response map to write; one of float or double, on the host or the device.
+  struct Map {
+    void* data = nullptr;
+    int width = 0, height = 0;
+    template <class R>
+    HostView<R> host() const {
+      return {static_cast<R*>(data), width, height};
+    }
+    template <class R>
+    DeviceView<R> device() const {
+      return {static_cast<R*>(data), width, height};
+    }
+  };
+
+  // What the algorithm makes of a gray pixel type: the type it works on (float may become u16), the
+  // type of its map (f32 or f64), and the map's value of response 1.
+  virtual Pixel working_pixel(Pixel gray) const = 0;
+  virtual Pixel map_pixel(Pixel working) const = 0;
+  virtual double response_unit(Pixel working) const = 0;
+  // Pixels at each side where the support of the response leaves the image.
+  virtual int margin() const = 0;
+  // The response of `frames` images that lie one below the other, into maps that do likewise. On the
+  // device it queues.
+  virtual void respond(AnyView first, int frames, Map first_map) = 0;
+
+ private:
+  void check_call(std::span<const AnyView> images, AnyView mask) const;
+  AnyView to_working_pixels(AnyView host_image);
+  AnyView device_to_working_pixels(AnyView device_image);
+  AnyView upload_frames(std::span<const AnyView> host_images);
+  AnyView mask_on_device(AnyView mask);
+  Map reserve_map(AnyView first, int frames);
+  Map device_responses(std::span<const AnyView> images);
+  void enqueue_frames(std::span<const AnyView> images, AnyView mask);
+  std::vector<std::vector<Corner>> collect_frames();
+  std::vector<Corner> detect_on_host(AnyView image, AnyView mask);
+  void mark(const char* stage) {
+    if (time_stages_) clock_.mark(stage);
+  }
+
+  Context context_;
+  PeakOptions peak_options_;
+  DevicePeaks device_peaks_;
+  StageClock clock_;
+  bool time_stages_ = false;
+  int queued_frames_ = 0;
+  DetectReport report_;
+  Buffer gray_{Place::host, "detect: gray image"};
+  Buffer quantised_{Place::host, "detect: 16-bit image"};
+  Buffer device_gray_{Place::device, "detect: gray image"};
+  Buffer device_quantised_{Place::device, "detect: 16-bit image"};
+  Buffer frames_{Place::device, "detect: uploaded frames"};
+  Buffer device_mask_{Place::device, "detect: mask"};
+  Buffer non_finite_{Place::pinned, "detect: NaN flag"};
+  Buffer map_;
+};
+
+}  // namespace cornea

@@ -1,0 +1,143 @@
+#include "cornea/core/cuda.h"
+#include "cornea/core/pixels.h"
+#include "cornea/detect/harris/harris.h"
+#include "cornea/filter/gaussian/reflect.h"
+
+namespace cornea {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kWarpsPerBlock = 4;
+// Rows that a warp walks down. A walk starts with 2r rows that give no output, so that longer ones
+// waste less; 16 leaves over 30 warps a multiprocessor at 1920 x 1080.
+constexpr int kRowsPerWalk = 16;
+
+// Three neighbouring pixels of a row, on the 0..255 scale.
+struct Triple {
+  float l, m, r;
+};
+
+// A warp walks down a strip of the image, a lane a column. Each lane makes the products of its
+// column's derivatives; the window's other columns come from the neighbouring lanes, its other rows
+// from the lane's own last w rows. Columns and rows beyond the image are those of its mirror.
+template <int radius, class T>
+__global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
+    harris_kernel(DeviceView<const T> first, HarrisFormula f, DeviceView<float> first_map) {
+  constexpr int kWindow = 2 * radius + 1;
+  constexpr int kOutputs = kWarp - 2 * radius;
+  const T* image = first.data + std::size_t(blockIdx.z) * first.stride * first.height;
+  float* map = first_map.data + std::size_t(blockIdx.z) * first_map.stride * first_map.height;
+  const int width = first.width, height = first.height;
+  const int lane = threadIdx.x;
+  const int x = int(blockIdx.x) * kOutputs + lane - radius;
+  const int top = (int(blockIdx.y) * kWarpsPerBlock + int(threadIdx.y)) * kRowsPerWalk;
+  if (top >= height) return;
+  const int centre = reflect101(x, width);
+  const int left = reflect101(centre - 1, width), right = reflect101(centre + 1, width);
+  auto load = [&](int y) {
+    const T* row = image + y * first.stride;
+    return Triple{gray_level(row[left]), gray_level(row[centre]), gray_level(row[right])};
+  };
+  const bool writes = lane >= radius && lane < kWarp - radius && x < width;
+
+  Triple a{}, m{}, b{};       // the rows above, at and below the one whose products are made
+  int loaded = -2;            // that row
+  float xx[kWindow], xy[kWindow], yy[kWindow];  // sums along the last w rows
+  const int last = min(top + kRowsPerWalk, height) - 1;
+  for (int y = top - radius; y <= last + radius; ++y) {
+    const int row = reflect101(y, height);
+    if (row == loaded + 1 && row + 1 < height) {
+      a = m;
+      m = b;
+      b = load(row + 1);
+    } else {
+      a = load(reflect101(row - 1, height));
+      m = load(row);
+      b = load(reflect101(row + 1, height));
+    }
+    // At the last row b is a mirror, so that nothing may slide from there.
+    loaded = row + 1 < height ? row : -2;
+    const float gx = sobel_x(a.l, a.r, m.l, m.r, b.l, b.r);
+    const float gy = sobel_y(a.l, a.m, a.r, b.l, b.m, b.r);
+    const float product[3] = {gx * gx, gx * gy, gy * gy};
+    float along[3];
+#pragma unroll
+    for (int p = 0; p < 3; ++p) {
+      along[p] = f.weight[0] * __shfl_up_sync(~0u, product[p], radius);
+#pragma unroll
+      for (int i = 1; i < kWindow; ++i) {
+        const float neighbour = i < radius    ? __shfl_up_sync(~0u, product[p], radius - i)
+                                : i == radius ? product[p]
+                                              : __shfl_down_sync(~0u, product[p], i - radius);
+        along[p] += f.weight[i] * neighbour;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i + 1 < kWindow; ++i) {
+      xx[i] = xx[i + 1];
+      xy[i] = xy[i + 1];
+      yy[i] = yy[i + 1];
+    }
+    xx[kWindow - 1] = along[0];
+    xy[kWindow - 1] = along[1];
+    yy[kWindow - 1] = along[2];
+    const int out_y = y - radius;
+    if (out_y < top || !writes) continue;
+    float sum_xx = f.weight[0] * xx[0], sum_xy = f.weight[0] * xy[0], sum_yy = f.weight[0] * yy[0];
+#pragma unroll
+    for (int i = 1; i < kWindow; ++i) {
+      sum_xx += f.weight[i] * xx[i];
+      sum_xy += f.weight[i] * xy[i];
+      sum_yy += f.weight[i] * yy[i];
+    }
+    map[out_y * first_map.stride + x] =
+        f.measure == CornerMeasure::harris
+            ? harris_response(sum_xx, sum_xy, sum_yy, f.k, f.scale)
+            : shi_tomasi_response(sum_xx, sum_xy, sum_yy, f.scale);
+  }
+}
+
+template <int radius, class T>
+void launch(const Context& context, DeviceView<const T> first, int frames, const HarrisFormula& f,
+            DeviceView<float> map) {
+  const dim3 block(kWarp, kWarpsPerBlock);
+  const dim3 grid(divide_up(first.width, kWarp - 2 * radius),
+                  divide_up(first.height, kRowsPerWalk * kWarpsPerBlock), frames);
+  harris_kernel<radius><<<grid, block, 0, cuda_stream(context)>>>(first, f, map);
+  cuda_check_launch("Harris response");
+}
+
+}  // namespace
+
+template <class T>
+void enqueue_harris_response(const Context& context, DeviceView<const T> first, int frames,
+                             const HarrisFormula& formula, DeviceView<float> first_map) {
+  make_current(context);
+  switch (formula.radius) {
+    case 1:
+      return launch<1>(context, first, frames, formula, first_map);
+    case 2:
+      return launch<2>(context, first, frames, formula, first_map);
+    case 3:
+      return launch<3>(context, first, frames, formula, first_map);
+    case 4:
+      return launch<4>(context, first, frames, formula, first_map);
+    case 5:
+      return launch<5>(context, first, frames, formula, first_map);
+    case 6:
+      return launch<6>(context, first, frames, formula, first_map);
+    case 7:
+      return launch<7>(context, first, frames, formula, first_map);
+    default:
+      fail(ErrorCode::internal, "no Harris kernel for a window radius of ", formula.radius);
+  }
+}
+
+template void enqueue_harris_response(const Context&, DeviceView<const std::uint8_t>, int,
+                                      const HarrisFormula&, DeviceView<float>);
+template void enqueue_harris_response(const Context&, DeviceView<const std::uint16_t>, int,
+                                      const HarrisFormula&, DeviceView<float>);
+template void enqueue_harris_response(const Context&, DeviceView<const float>, int,
+                                      const HarrisFormula&, DeviceView<float>);
+
+}  // namespace cornea

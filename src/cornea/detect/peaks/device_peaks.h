@@ -1,0 +1,70 @@
+// The peak search on CUDA: the map stays on the device, only the points come back.
+//
+// Steps, each a kernel: the strongest response (relative thresholds only); marks, one bit a pixel
+// and a count a row; caps by cell (if asked); the marked pixels in reading order, placed by a sum of
+// the row counts before them, so that no atomic decides an order; the strongest N (if asked) by
+// radix selection; the points, written to device memory and straight into pinned host memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cornea/core/buffer.h"
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+#include "cornea/core/image.h"
+#include "cornea/detect/peaks/peaks.h"
+
+namespace cornea {
+
+class DevicePeaks {
+ public:
+  DevicePeaks(const Context& context, const PeakOptions& options)
+      : context_(context), options_(options) {}
+
+  // Takes the memory for `frames` maps of this size. After it nothing is allocated, and the two
+  // enqueue functions may be captured in a graph.
+  template <class R>
+  void prepare(int width, int height, int frames);
+
+  // Queues the search in `frames` maps that lie one below the other from `first` on.
+  template <class R>
+  void enqueue_search(DeviceView<const R> first, int frames, Region region,
+                      DeviceView<const std::uint8_t> mask, double unit);
+  // Queues the making of the points from what was found, and their way to the host.
+  template <class R>
+  void enqueue_delivery(DeviceView<const R> first, int frames, double unit);
+
+  // The points of a frame, once the stream has been waited for.
+  std::vector<Corner> fetch(int frame) const;
+
+  // The same on the device: the points of a frame, and their number.
+  const Corner* device_points(int frame) const { return corners_.data<Corner>() + frame * capacity_; }
+  const std::uint32_t* device_count(int frame) const {
+    return counts_.data<std::uint32_t>() + frame;
+  }
+
+ private:
+  template <class R>
+  void cap_cells(DeviceView<const R> first, int frames);
+
+  Context context_;
+  PeakOptions options_;
+  int words_per_row_ = 0;
+  std::size_t capacity_ = 0;         // points a frame that can be
+  std::size_t pinned_capacity_ = 0;  // points a frame that go straight to the host
+  Buffer strongest_{Place::device, "peaks: strongest response"};
+  Buffer marks_{Place::device, "peaks: marks"};
+  Buffer row_counts_{Place::device, "peaks: row counts"};
+  Buffer cell_marks_{Place::device, "peaks: marks after the cell cap"};
+  Buffer cell_row_counts_{Place::device, "peaks: row counts after the cell cap"};
+  Buffer pixels_{Place::device, "peaks: pixels in reading order"};
+  Buffer chosen_{Place::device, "peaks: the strongest pixels"};
+  Buffer found_{Place::device, "peaks: counts before the cap"};
+  Buffer counts_{Place::device, "peaks: counts"};
+  Buffer corners_{Place::device, "peaks: points"};
+  Buffer host_counts_{Place::pinned, "peaks: counts for the host"};
+  Buffer host_corners_{Place::pinned, "peaks: points for the host"};
+};
+
+}  // namespace cornea

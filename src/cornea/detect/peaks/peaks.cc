@@ -1,0 +1,256 @@
+#include "cornea/detect/peaks/peaks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "cornea/core/parallel.h"
+#include "cornea/core/simd.h"
+#include "cornea/detect/peaks/peaks_math.h"
+
+namespace cornea {
+namespace {
+
+constexpr int kRowsPerPiece = 32;
+
+template <class R>
+struct Candidate {
+  R value;
+  int x, y;
+};
+
+// The total order of strength: larger first, ties by (y, x).
+template <class R>
+bool stronger(const Candidate<R>& a, const Candidate<R>& b) {
+  if (a.value != b.value) return a.value > b.value;
+  return a.y != b.y ? a.y < b.y : a.x < b.x;
+}
+
+template <class R>
+bool earlier(const Candidate<R>& a, const Candidate<R>& b) {
+  return a.y != b.y ? a.y < b.y : a.x < b.x;
+}
+
+// out[x] = max(out[x], row[x])
+template <class R>
+inline void max_into(const R* __restrict row, R* __restrict out, int n) {
+  for (int x = 0; x < n; ++x) out[x] = row[x] > out[x] ? row[x] : out[x];
+}
+CORNEA_VECTOR_CLONES void max_into_row(const float* row, float* out, int n) { max_into(row, out, n); }
+CORNEA_VECTOR_CLONES void max_into_row(const double* row, double* out, int n) { max_into(row, out, n); }
+
+// flags[x] = 1 where row[x] exceeds the cutoff and reaches the largest of its square.
+// square_max[x] is the largest of the columns x - radius .. x + radius.
+template <class R>
+inline void flag(const R* __restrict row, const R* __restrict square_max, R cutoff,
+                 std::uint8_t* __restrict flags, int n) {
+  for (int x = 0; x < n; ++x) flags[x] = (row[x] > cutoff) & (row[x] >= square_max[x]);
+}
+CORNEA_VECTOR_CLONES void flag_row(const float* row, const float* square_max, float cutoff,
+                                   std::uint8_t* flags, int n) {
+  flag(row, square_max, cutoff, flags, n);
+}
+CORNEA_VECTOR_CLONES void flag_row(const double* row, const double* square_max, double cutoff,
+                                   std::uint8_t* flags, int n) {
+  flag(row, square_max, cutoff, flags, n);
+}
+
+// The largest value of the row segment, in independent lanes so that it vectorises.
+template <class R>
+inline R largest(const R* row, int n) {
+  constexpr int kLanes = 16;
+  R lane[kLanes];
+  std::fill(lane, lane + kLanes, -std::numeric_limits<R>::infinity());
+  int x = 0;
+  for (; x + kLanes <= n; x += kLanes) {
+    for (int i = 0; i < kLanes; ++i) lane[i] = row[x + i] > lane[i] ? row[x + i] : lane[i];
+  }
+  for (; x < n; ++x) lane[0] = row[x] > lane[0] ? row[x] : lane[0];
+  return *std::max_element(lane, lane + kLanes);
+}
+CORNEA_VECTOR_CLONES float largest_of(const float* row, int n) { return largest(row, n); }
+CORNEA_VECTOR_CLONES double largest_of(const double* row, int n) { return largest(row, n); }
+
+template <class R>
+R strongest_response(const Context& context, HostView<const R> map, Region region,
+                     HostView<const std::uint8_t> mask) {
+  const int rows = region.bottom - region.top;
+  std::vector<R> row_max(rows, -std::numeric_limits<R>::infinity());
+  parallel_for(context, rows, kRowsPerPiece, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const int y = region.top + i;
+      if (mask.empty()) {
+        row_max[i] = largest_of(map.row(y) + region.left, region.right - region.left);
+        continue;
+      }
+      for (int x = region.left; x < region.right; ++x) {
+        if (mask(x, y)) row_max[i] = std::max(row_max[i], map(x, y));
+      }
+    }
+  });
+  return *std::max_element(row_max.begin(), row_max.end());
+}
+
+// One band of rows: a separable maximum finds the few pixels worth a closer look.
+template <class R>
+class BandSearch {
+ public:
+  BandSearch(HostView<const R> map, Region region, HostView<const std::uint8_t> mask,
+             const PeakOptions& options, R cutoff)
+      : map_(map),
+        region_(region),
+        mask_(mask),
+        cutoff_(cutoff),
+        radius_(options.nms / 2),
+        first_(options.plateaus == Plateaus::first),
+        column_max_(map.width + 2 * radius_),
+        square_max_(map.width),
+        flags_(map.width + 8) {}
+
+  void search(int top, int bottom, std::vector<Candidate<R>>& found) {
+    for (int y = top; y < bottom; ++y) search_row(y, found);
+  }
+
+ private:
+  void search_row(int y, std::vector<Candidate<R>>& found) {
+    const int n = region_.right - region_.left;
+    const R* row = map_.row(y) + region_.left;
+    if (radius_ == 0) {
+      flag_row(row, row, cutoff_, flags_.data(), n);
+    } else {
+      find_square_max(y);
+      flag_row(row, square_max_.data() + region_.left, cutoff_, flags_.data(), n);
+    }
+    for (int x = 0; x < n; x += 8) {
+      std::uint64_t eight;
+      std::memcpy(&eight, flags_.data() + x, 8);
+      if (eight == 0) continue;
+      for (int i = x; i < std::min(x + 8, n); ++i) {
+        if (flags_[i]) look_closer(region_.left + i, y, found);
+      }
+    }
+  }
+
+  void find_square_max(int y) {
+    constexpr R kLowest = -std::numeric_limits<R>::infinity();
+    std::fill(column_max_.begin(), column_max_.end(), kLowest);
+    R* columns = column_max_.data() + radius_;
+    const int last = std::min(map_.height - 1, y + radius_);
+    for (int j = std::max(0, y - radius_); j <= last; ++j) {
+      max_into_row(map_.row(j), columns, map_.width);
+    }
+    std::copy(columns - radius_, columns - radius_ + map_.width, square_max_.begin());
+    for (int i = 1 - radius_; i <= radius_; ++i) {
+      max_into_row(columns + i, square_max_.data(), map_.width);
+    }
+  }
+
+  void look_closer(int x, int y, std::vector<Candidate<R>>& found) {
+    if (!mask_.empty() && !mask_(x, y)) return;
+    if (first_ && !is_square_maximum(map_, x, y, radius_, true)) return;
+    found.push_back({map_(x, y), x, y});
+  }
+
+  HostView<const R> map_;
+  Region region_;
+  HostView<const std::uint8_t> mask_;
+  R cutoff_;
+  int radius_;
+  bool first_;
+  std::vector<R> column_max_, square_max_;
+  std::vector<std::uint8_t> flags_;
+};
+
+template <class R>
+std::vector<Candidate<R>> find_candidates(const Context& context, HostView<const R> map,
+                                          Region region, HostView<const std::uint8_t> mask,
+                                          const PeakOptions& options, R cutoff) {
+  const int rows = region.bottom - region.top;
+  std::vector<std::vector<Candidate<R>>> bands((rows - 1) / kRowsPerPiece + 1);
+  parallel_for(context, rows, kRowsPerPiece, [&](int begin, int end) {
+    BandSearch<R>(map, region, mask, options, cutoff)
+        .search(region.top + begin, region.top + end, bands[begin / kRowsPerPiece]);
+  });
+  std::vector<Candidate<R>> all;
+  for (const auto& band : bands) all.insert(all.end(), band.begin(), band.end());
+  return all;
+}
+
+template <class R>
+void keep_strongest_of_cells(std::vector<Candidate<R>>& candidates, const PeakOptions& options) {
+  auto cell_before = [&](const Candidate<R>& a, const Candidate<R>& b) {
+    const int ay = a.y / options.cell, by = b.y / options.cell;
+    if (ay != by) return ay < by;
+    const int ax = a.x / options.cell, bx = b.x / options.cell;
+    return ax != bx ? ax < bx : stronger(a, b);
+  };
+  std::sort(candidates.begin(), candidates.end(), cell_before);
+  std::vector<Candidate<R>> kept;
+  int rank = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto& c = candidates[i];
+    const bool same_cell = i > 0 && c.y / options.cell == candidates[i - 1].y / options.cell &&
+                           c.x / options.cell == candidates[i - 1].x / options.cell;
+    rank = same_cell ? rank + 1 : 0;
+    if (rank < options.max_per_cell) kept.push_back(c);
+  }
+  std::sort(kept.begin(), kept.end(), earlier<R>);
+  candidates = std::move(kept);
+}
+
+template <class R>
+void keep_strongest(std::vector<Candidate<R>>& candidates, std::size_t count) {
+  if (candidates.size() <= count) return;
+  std::nth_element(candidates.begin(), candidates.begin() + count, candidates.end(), stronger<R>);
+  candidates.resize(count);
+  std::sort(candidates.begin(), candidates.end(), earlier<R>);
+}
+
+}  // namespace
+
+void PeakOptions::validate() const {
+  require(!std::isnan(threshold), "the threshold is not a number");
+  require(!relative || (threshold >= 0 && threshold < 1), "a relative threshold lies in [0, 1), not ",
+          threshold);
+  require(nms >= 1 && nms % 2 == 1 && nms <= 255,
+          "the side of the suppression square is odd and from 1 to 255, not ", nms);
+  require(max_points >= 0, "the number of points to keep is 0 (all) or more, not ", max_points);
+  require(cell >= 0, "the side of a grid cell is 0 (no grid) or more, not ", cell);
+  require(max_per_cell >= 0, "the number of points a cell is 0 (all) or more, not ", max_per_cell);
+  require((cell > 0) == (max_per_cell > 0),
+          "a cap by grid cell needs both the cell's side and the number of points a cell");
+}
+
+Region inside_margin(int width, int height, int margin) {
+  return {margin, margin, width - margin, height - margin};
+}
+
+template <class R>
+std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Region region,
+                               HostView<const std::uint8_t> mask, const PeakOptions& options,
+                               double unit) {
+  options.validate();
+  require(mask.empty() || (mask.width == map.width && mask.height == map.height), "the mask is ",
+          mask.width, " x ", mask.height, " pixels and the image ", map.width, " x ", map.height,
+          "; they must be equal");
+  if (region.empty()) return {};
+  const R strongest = options.relative ? strongest_response(context, map, region, mask) : R(0);
+  const R cutoff = peak_cutoff<R>(options.threshold, options.relative, unit, strongest);
+  auto candidates = find_candidates(context, map, region, mask, options, cutoff);
+  if (options.max_per_cell > 0) keep_strongest_of_cells(candidates, options);
+  if (options.max_points > 0) keep_strongest(candidates, options.max_points);
+  std::vector<Corner> corners;
+  corners.reserve(candidates.size());
+  for (const auto& c : candidates) {
+    corners.push_back(corner_at(map, c.x, c.y, unit, options.subpixel));
+  }
+  return corners;
+}
+
+template std::vector<Corner> find_peaks(const Context&, HostView<const float>, Region,
+                                        HostView<const std::uint8_t>, const PeakOptions&, double);
+template std::vector<Corner> find_peaks(const Context&, HostView<const double>, Region,
+                                        HostView<const std::uint8_t>, const PeakOptions&, double);
+
+}  // namespace cornea

@@ -1,0 +1,96 @@
+// Formulas of the peak search that the CPU and CUDA share.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "cornea/core/features.h"
+#include "cornea/core/host_device.h"
+#include "cornea/core/image.h"
+
+namespace cornea {
+
+// Unsigned integers that sort as the floats do.
+CORNEA_HD inline std::uint32_t ordered_bits(float v) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  return bits ^ ((bits >> 31) ? 0xffffffffu : 0x80000000u);
+}
+CORNEA_HD inline std::uint64_t ordered_bits(double v) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  return bits ^ ((bits >> 63) ? ~0ull : 0x8000000000000000ull);
+}
+CORNEA_HD inline float from_ordered_bits(std::uint32_t bits) {
+  bits ^= (bits >> 31) ? 0x80000000u : 0xffffffffu;
+  float v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+CORNEA_HD inline double from_ordered_bits(std::uint64_t bits) {
+  bits ^= (bits >> 63) ? 0x8000000000000000ull : ~0ull;
+  double v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+// What a peak must exceed, in the map's own units. A map without a positive value has no peak under
+// a relative threshold.
+template <class R>
+CORNEA_HD inline R peak_cutoff(double threshold, bool relative, double unit, R strongest) {
+  if (!relative) return static_cast<R>(threshold * unit);
+  return static_cast<R>(strongest > 0 ? threshold * strongest : 0.0);
+}
+
+// True if no pixel of the square is larger than the centre and, where equals count once, no earlier
+// pixel is equal. `view` is a host or device view of the map.
+template <class View>
+CORNEA_HD inline bool is_square_maximum(const View& view, int x, int y, int radius,
+                                        bool first_of_equals) {
+  const auto centre = view(x, y);
+  const int top = y - radius < 0 ? 0 : y - radius;
+  const int bottom = y + radius >= view.height ? view.height - 1 : y + radius;
+  const int left = x - radius < 0 ? 0 : x - radius;
+  const int right = x + radius >= view.width ? view.width - 1 : x + radius;
+  for (int j = top; j <= bottom; ++j) {
+    const auto* row = view.row(j);
+    for (int i = left; i <= right; ++i) {
+      const bool earlier = j < y || (j == y && i < x);
+      if (row[i] > centre || (first_of_equals && earlier && row[i] == centre)) return false;
+    }
+  }
+  return true;
+}
+
+// The corner at a pixel of the map. With `subpixel` its position is the maximum of the quadratic
+// that fits the 3 x 3 responses best in the least-squares sense; the pixel's own centre stays where
+// the map ends too close, where that quadratic has no maximum, or where it lies over a pixel away.
+template <class View>
+CORNEA_HD inline Corner corner_at(const View& view, int x, int y, double unit, bool subpixel) {
+  Corner corner{static_cast<float>(x), static_cast<float>(y),
+                static_cast<float>(static_cast<double>(view(x, y)) / unit)};
+  if (!subpixel || x < 1 || y < 1 || x + 1 >= view.width || y + 1 >= view.height) return corner;
+  double column[3], row[3];  // sums over the three columns and the three rows
+  double v[3][3];
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 3; ++i) v[j][i] = static_cast<double>(view(x + i - 1, y + j - 1));
+  }
+  for (int i = 0; i < 3; ++i) {
+    column[i] = v[0][i] + v[1][i] + v[2][i];
+    row[i] = v[i][0] + v[i][1] + v[i][2];
+  }
+  const double gx = (column[2] - column[0]) / 6, gy = (row[2] - row[0]) / 6;
+  const double xx = (column[0] + column[2] - 2 * column[1]) / 3;
+  const double yy = (row[0] + row[2] - 2 * row[1]) / 3;
+  const double xy = (v[0][0] + v[2][2] - v[0][2] - v[2][0]) / 4;
+  const double determinant = xx * yy - xy * xy;
+  if (!(determinant > 0) || !(xx < 0)) return corner;
+  const double dx = (xy * gy - yy * gx) / determinant;
+  const double dy = (xy * gx - xx * gy) / determinant;
+  if (!(dx >= -1 && dx <= 1 && dy >= -1 && dy <= 1)) return corner;
+  corner.x = static_cast<float>(x + dx);
+  corner.y = static_cast<float>(y + dy);
+  return corner;
+}
+
+}  // namespace cornea

@@ -1,0 +1,182 @@
+#include "cornea/filter/gaussian/gaussian.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+
+#include "cornea/core/error.h"
+#include "cornea/core/parallel.h"
+#include "cornea/core/simd.h"
+#include "cornea/filter/gaussian/reflect.h"
+
+namespace cornea {
+namespace {
+
+constexpr double kLargestSigma = 10000.0;  // pixels; its radius still fits an int many times over
+
+void check_sigma(double sigma) {
+  require(sigma >= 0.0 && sigma <= kLargestSigma, "a Gaussian's sigma lies in 0..", kLargestSigma,
+          " pixels, not ", sigma);
+}
+
+// out[x] = weight[0] centre[x] + sum_k weight[k] (before[k][x] + after[k][x]), k = 1..radius,
+// always added in that order. Both passes are this sum: over shifted copies of a row, or over rows.
+CORNEA_VECTOR_CLONES
+void symmetric_sum(const float* weight, int radius, const float* centre, const float* const* before,
+                   const float* const* after, int width, float* out) {
+  constexpr int block = 32;  // eight NEON or four AVX registers of sums, kept through all taps
+  int x = 0;
+  for (; x + block <= width; x += block) {
+    float sum[block];
+    for (int i = 0; i < block; ++i) sum[i] = weight[0] * centre[x + i];
+    for (int k = 1; k <= radius; ++k) {
+      const float* a = before[k] + x;
+      const float* b = after[k] + x;
+      for (int i = 0; i < block; ++i) sum[i] += weight[k] * (a[i] + b[i]);
+    }
+    for (int i = 0; i < block; ++i) out[x + i] = sum[i];
+  }
+  for (; x < width; ++x) {
+    float sum = weight[0] * centre[x];
+    for (int k = 1; k <= radius; ++k) sum += weight[k] * (before[k][x] + after[k][x]);
+    out[x] = sum;
+  }
+}
+
+// One band of rows: a ring of rows blurred along x, from which the rows blurred along y are made.
+class Band {
+ public:
+  Band(const float* half_kernel, int radius, int width, int height)
+      : weight_(half_kernel),
+        radius_(radius),
+        width_(width),
+        height_(height),
+        padded_(std::size_t(width) + 2 * std::size_t(radius)),
+        ring_(std::size_t(2 * radius + 1) * width),
+        before_(radius + 1),
+        after_(radius + 1) {}
+
+  // Writes the rows [begin, end) of out. A row of the input is read once, before the output row of
+  // the same index is written, so that input and output may be the same memory.
+  void run(int begin, int end, const std::function<const float*(int)>& input, HostView<float> out) {
+    int next = std::max(0, begin - radius_);
+    for (int y = begin; y < end; ++y) {
+      for (; next <= std::min(height_ - 1, y + radius_); ++next)
+        blur_along_x(input(next), slot(next));
+      for (int k = 1; k <= radius_; ++k) {
+        before_[k] = slot(reflect101(y - k, height_));
+        after_[k] = slot(reflect101(y + k, height_));
+      }
+      symmetric_sum(weight_, radius_, slot(y), before_.data(), after_.data(), width_, out.row(y));
+    }
+  }
+
+ private:
+  // Every mirrored row of y - r .. y + r lies in that range itself, so 2r + 1 slots do.
+  float* slot(int row) { return ring_.data() + std::size_t(row % (2 * radius_ + 1)) * width_; }
+
+  void blur_along_x(const float* row, float* blurred) {
+    float* middle = padded_.data() + radius_;
+    std::copy(row, row + width_, middle);
+    for (int i = 1; i <= radius_; ++i) {
+      middle[-i] = row[reflect101(-i, width_)];
+      middle[width_ - 1 + i] = row[reflect101(width_ - 1 + i, width_)];
+    }
+    for (int k = 1; k <= radius_; ++k) {
+      before_[k] = middle - k;
+      after_[k] = middle + k;
+    }
+    symmetric_sum(weight_, radius_, middle, before_.data(), after_.data(), width_, blurred);
+  }
+
+  const float* weight_;
+  int radius_, width_, height_;
+  std::vector<float> padded_, ring_;
+  std::vector<const float*> before_, after_;
+};
+
+// Copies of the rows that a band reads and its neighbours overwrite, for blurring in place.
+class SavedRows {
+ public:
+  SavedRows(const Context& context, HostView<const float> image, int band, int radius)
+      : image_(image), band_(band), radius_(radius) {
+    const int edges = (image.height - 1) / band;  // between bands
+    rows_.resize(std::size_t(edges) * 2 * radius * image.width);
+    parallel_for(context, edges, 1, [&](int begin, int end) {
+      for (int edge = begin; edge < end; ++edge) save(edge);
+    });
+  }
+
+  // Row y as it was, for the band that starts at row `begin`.
+  const float* row(int y, int begin) const {
+    const int band = begin / band_;
+    if (y / band_ == band) return image_.row(y);
+    return saved(y < begin ? band - 1 : band, y);
+  }
+
+ private:
+  // Edge e lies between the rows (e + 1) band - 1 and (e + 1) band; `radius` rows either side.
+  int first_row(int edge) const { return (edge + 1) * band_ - radius_; }
+  const float* saved(int edge, int y) const {
+    return rows_.data() + (std::size_t(edge) * 2 * radius_ + (y - first_row(edge))) * image_.width;
+  }
+  void save(int edge) {
+    const int first = first_row(edge), last = std::min(image_.height, first + 2 * radius_);
+    for (int y = first; y < last; ++y) {
+      std::copy_n(image_.row(y), image_.width, const_cast<float*>(saved(edge, y)));
+    }
+  }
+
+  HostView<const float> image_;
+  int band_, radius_;
+  std::vector<float> rows_;
+};
+
+}  // namespace
+
+int gaussian_radius(double sigma) {
+  check_sigma(sigma);
+  return static_cast<int>(std::ceil(4.0 * sigma));
+}
+
+std::vector<float> gaussian_kernel(double sigma, int radius) {
+  check_sigma(sigma);
+  require(radius >= 0, "a Gaussian kernel's radius is 0 or more, not ", radius);
+  std::vector<double> exact(2 * std::size_t(radius) + 1);
+  double sum = 0.0;
+  for (int i = -radius; i <= radius; ++i) {
+    const double distance = i == 0 ? 0.0 : i / sigma;
+    sum += exact[i + radius] = std::exp(-0.5 * distance * distance);
+  }
+  std::vector<float> kernel(exact.size());
+  std::transform(exact.begin(), exact.end(), kernel.begin(),
+                 [sum](double value) { return static_cast<float>(value / sum); });
+  return kernel;
+}
+
+void gaussian_blur(const Context& context, HostView<const float> in, HostView<float> out,
+                   double sigma) {
+  require(in.width == out.width && in.height == out.height, "a blur of ", in.width, " x ",
+          in.height, " pixels cannot be written into ", out.width, " x ", out.height);
+  const int radius = gaussian_radius(sigma);
+  if (in.empty()) return;
+  const bool in_place = in.data == out.data;
+  require(!in_place || in.stride == out.stride, "a blur in place needs one view: the strides are ",
+          in.stride, " and ", out.stride);
+  if (radius == 0) {
+    for (int y = 0; y < in.height && !in_place; ++y) std::copy_n(in.row(y), in.width, out.row(y));
+    return;
+  }
+  const std::vector<float> kernel = gaussian_kernel(sigma, radius);
+  // Tall enough that the 2r rows that two bands both blur along x stay a small part of the work.
+  const int band = std::max(64, 4 * radius);
+  const SavedRows saved(context, in, in_place ? band : in.height, radius);
+  parallel_for(context, in.height, band, [&](int begin, int end) {
+    Band rows(kernel.data() + radius, radius, in.width, in.height);
+    rows.run(
+        begin, end, [&](int y) { return in_place ? saved.row(y, begin) : in.row(y); }, out);
+  });
+}
+
+}  // namespace cornea
