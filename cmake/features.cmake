@@ -63,8 +63,10 @@ endif()
 cornea_decide(OPENMP "${_found}" "OpenMP ${OpenMP_CXX_VERSION}"
               "the compiler has no OpenMP: one thread only")
 
-find_package(TIFF QUIET)
-cornea_decide(TIFF "${TIFF_FOUND}" "libtiff ${TIFF_VERSION_STRING}" "libtiff was not found (libtiff-dev)")
+# 4.5 brought error handlers for a single file: older ones print behind our back.
+find_package(TIFF 4.5 QUIET)
+cornea_decide(TIFF "${TIFF_FOUND}" "libtiff ${TIFF_VERSION_STRING}"
+              "libtiff 4.5 or newer was not found (libtiff-dev)")
 
 find_path(WEBP_INCLUDE_DIR webp/decode.h)
 find_library(WEBP_LIBRARY webp)

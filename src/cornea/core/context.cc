@@ -20,9 +20,10 @@ std::shared_ptr<Context::State> make_cuda_state(int index, void* stream, bool us
   if constexpr (kHasCuda) {
     state->cuda = CudaSide::open(index, stream, use_callers_stream);
   } else {
-    fail(ErrorCode::device_unavailable,
-         "CUDA was asked for, and this build has none; use the CPU (--device cpu) or build with the "
-         "CUDA toolkit");
+    fail(
+        ErrorCode::device_unavailable,
+        "CUDA was asked for, and this build has none; use the CPU (--device cpu) or build with the "
+        "CUDA toolkit");
   }
   state->threads = machine_threads();
   state->name = text("cuda:", index);
@@ -42,7 +43,8 @@ std::vector<DeviceInfo> cuda_devices(std::string* why_none) {
 }
 
 Context Context::cpu(int threads) {
-  require(threads >= 0, "the number of threads is ", threads, "; it must be 1 or more, or 0 for all");
+  require(threads >= 0, "the number of threads is ", threads,
+          "; it must be 1 or more, or 0 for all");
   auto state = std::make_shared<State>();
   state->threads = threads == 0 ? machine_threads() : threads;
   state->name = "cpu";
@@ -59,7 +61,8 @@ Context Context::cuda_on_stream(int index, void* stream) {
 Context Context::best() { return cuda_devices().empty() ? cpu() : cuda(); }
 
 Context Context::from_name(const std::string& device, int threads) {
-  require(threads >= 0, "the number of threads is ", threads, "; it must be 1 or more, or 0 for all");
+  require(threads >= 0, "the number of threads is ", threads,
+          "; it must be 1 or more, or 0 for all");
   auto with_threads = [&](Context context) {
     if (threads > 0) context.state_->threads = threads;
     return context;
@@ -118,6 +121,15 @@ void Context::download(void* host, std::size_t host_stride, const void* device,
   if constexpr (kHasCuda) {
     state_->cuda->copy(host, host_stride, device, device_stride, row_bytes, rows);
     count_download(row_bytes * rows);
+  }
+}
+
+void Context::copy_on_device(void* to, std::size_t to_stride, const void* from,
+                             std::size_t from_stride, std::size_t row_bytes,
+                             std::size_t rows) const {
+  require(is_cuda(), "a copy on the device was asked of a CPU context; use Context::cuda()");
+  if constexpr (kHasCuda) {
+    state_->cuda->copy(to, to_stride, from, from_stride, row_bytes, rows);
   }
 }
 

@@ -46,9 +46,9 @@ class Context {
   static Context from_name(const std::string& device, int threads = 0);
 
   bool is_cuda() const;
-  int threads() const;             // for work on the host
-  int cuda_index() const;          // -1 on the CPU
-  void* stream() const;            // the cudaStream_t; null on the CPU
+  int threads() const;              // for work on the host
+  int cuda_index() const;           // -1 on the CPU
+  void* stream() const;             // the cudaStream_t; null on the CPU
   const std::string& name() const;  // "cpu", "cuda:0"
   std::string description() const;  // "CPU, 2 threads", "NVIDIA H200 (cuda:0)"
 
@@ -65,6 +65,9 @@ class Context {
               std::size_t row_bytes, std::size_t rows) const;
   void download(void* host, std::size_t host_stride, const void* device, std::size_t device_stride,
                 std::size_t row_bytes, std::size_t rows) const;
+  // Rows of bytes within the device, ordered on the stream.
+  void copy_on_device(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                      std::size_t row_bytes, std::size_t rows) const;
   // For results that a kernel wrote straight into pinned memory.
   void count_download(std::size_t bytes) const;
 

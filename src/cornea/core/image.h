@@ -1,8 +1,9 @@
 // Images and views of them.
 //
-// Image<T> owns pixels, is move-only and knows where they live. HostView<T> and DeviceView<T> borrow
-// them and are different types, so that a kernel cannot be handed host memory. AnyView erases the
-// pixel type and the place; functions that accept every kind of image take one and check it.
+// Image<T> owns pixels, is move-only and knows where they live. HostView<T> and DeviceView<T>
+// borrow them and are different types, so that a kernel cannot be handed host memory. AnyView
+// erases the pixel type and the place; functions that accept every kind of image take one and check
+// it.
 //
 // Pixels: uint8 (0..255), uint16 (0..65535), float (0..1) and Rgb<> of these. Float and double also
 // hold response maps.
@@ -48,8 +49,8 @@ struct HostView : ViewBase<T> {
       : ViewBase<T>{data, width, height, stride} {}
   CORNEA_HD HostView(T* data, int width, int height) : HostView(data, width, height, width) {}
   template <class U>
-    requires std::is_same_v<const U, T>
-  CORNEA_HD HostView(HostView<U> v) : HostView(v.data, v.width, v.height, v.stride) {}
+  requires std::is_same_v<const U, T> CORNEA_HD HostView(HostView<U> v)
+      : HostView(v.data, v.width, v.height, v.stride) {}
 };
 
 template <class T>
@@ -59,8 +60,8 @@ struct DeviceView : ViewBase<T> {
       : ViewBase<T>{data, width, height, stride} {}
   CORNEA_HD DeviceView(T* data, int width, int height) : DeviceView(data, width, height, width) {}
   template <class U>
-    requires std::is_same_v<const U, T>
-  CORNEA_HD DeviceView(DeviceView<U> v) : DeviceView(v.data, v.width, v.height, v.stride) {}
+  requires std::is_same_v<const U, T> CORNEA_HD DeviceView(DeviceView<U> v)
+      : DeviceView(v.data, v.width, v.height, v.stride) {}
 };
 
 template <class T>
@@ -169,12 +170,14 @@ class AnyView {
   template <class T>
   HostView<const T> host() const {
     check(pixel_of<T>(), false);
-    return {static_cast<const T*>(data_), width_, height_, stride_bytes_ / std::ptrdiff_t(sizeof(T))};
+    return {static_cast<const T*>(data_), width_, height_,
+            stride_bytes_ / std::ptrdiff_t(sizeof(T))};
   }
   template <class T>
   DeviceView<const T> device() const {
     check(pixel_of<T>(), true);
-    return {static_cast<const T*>(data_), width_, height_, stride_bytes_ / std::ptrdiff_t(sizeof(T))};
+    return {static_cast<const T*>(data_), width_, height_,
+            stride_bytes_ / std::ptrdiff_t(sizeof(T))};
   }
 
  private:

@@ -49,7 +49,7 @@ void u16_from_float(const Context& context, DeviceView<const float> from,
 void flag_non_finite(const Context& context, DeviceView<const float> image, int* flag) {
   make_current(context);
   finite_kernel<<<grid_for(image.width, image.height), kBlock, 0, cuda_stream(context)>>>(image,
-                                                                                        flag);
+                                                                                          flag);
   cuda_check_launch("search for NaN");
 }
 

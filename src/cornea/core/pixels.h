@@ -48,7 +48,8 @@ template <class T>
 void gray_from_rgb(const Context& context, DeviceView<const Rgb<T>> rgb, DeviceView<T> gray);
 void u16_from_float(const Context& context, DeviceView<const float> from,
                     DeviceView<std::uint16_t> to);
-// Sets *flag (device or pinned memory) to 1 if a value is NaN or infinite; leaves it alone otherwise.
+// Sets *flag (device or pinned memory) to 1 if a value is NaN or infinite; leaves it alone
+// otherwise.
 void flag_non_finite(const Context& context, DeviceView<const float> image, int* flag);
 
 }  // namespace cornea

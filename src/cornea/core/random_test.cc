@@ -1,8 +1,8 @@
 #include "cornea/core/random.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 namespace cornea {
 namespace {

@@ -1,7 +1,8 @@
 // CORNEA_VECTOR_CLONES before a hot loop's function: on x86-64 the compiler emits it for the
-// baseline and for AVX2 machines and the loader picks; elsewhere the baseline already has the vector
-// unit (NEON on aarch64). What the function calls is inlined into it, so that the clones hold the
-// loops themselves. Results do not differ: builds forbid contraction into fused operations.
+// baseline and for AVX2 machines and the loader picks; elsewhere the baseline already has the
+// vector unit (NEON on aarch64). What the function calls is inlined into it, so that the clones
+// hold the loops themselves. Results do not differ: builds forbid contraction into fused
+// operations.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \

@@ -21,8 +21,8 @@ class StageClock {
  public:
   explicit StageClock(const Context& context);
 
-  void start();                  // forgets the stages of the last call
-  void mark(const char* stage);  // ends a stage that began at the last mark
+  void start();                         // forgets the stages of the last call
+  void mark(const char* stage);         // ends a stage that began at the last mark
   std::vector<StageTime> read() const;  // waits for the stream on CUDA
 
  private:

@@ -1,8 +1,6 @@
 // For tests: the devices to run on, random images, and the folder of external test data.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +8,8 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "cornea/core/context.h"
 #include "cornea/core/image.h"
@@ -68,7 +68,7 @@ inline std::filesystem::path external_data() {
 
 }  // namespace cornea::testing
 
-#define CORNEA_EXTERNAL_DATA_OR_SKIP(folder)                                              \
-  const std::filesystem::path folder = cornea::testing::external_data();                  \
-  if (folder.empty())                                                                     \
+#define CORNEA_EXTERNAL_DATA_OR_SKIP(folder)                             \
+  const std::filesystem::path folder = cornea::testing::external_data(); \
+  if (folder.empty())                                                    \
   GTEST_SKIP() << "the folder of external test data is not here; set CORNEA_DATA to it"

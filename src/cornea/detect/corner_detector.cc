@@ -7,6 +7,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/pixels.h"
 #include "cornea/core/transfer.h"
+#include "cornea/detect/refine/refine.h"
 
 namespace cornea {
 namespace {
@@ -23,6 +24,8 @@ void with_channel(Pixel pixel, F&& f) {
       return f(float{});
   }
 }
+
+constexpr char kNotFinite[] = "the image holds NaN or infinite values; replace them first";
 
 const char* place_name(const AnyView& view) { return view.on_device() ? "device" : "host"; }
 
@@ -79,8 +82,7 @@ AnyView CornerDetector::to_working_pixels(AnyView image) {
     });
   }
   if (image.pixel() != Pixel::f32) return image;
-  require(all_finite(context_, image.host<float>()),
-          "the image holds NaN or infinite values; replace them first");
+  require(all_finite(context_, image.host<float>()), kNotFinite);
   if (working_pixel(Pixel::f32) == Pixel::f32) return image;
   const HostView<std::uint16_t> to(quantised_.reserve<std::uint16_t>(context_, pixels), w, h);
   u16_from_float(context_, image.host<float>(), to);
@@ -105,53 +107,81 @@ std::vector<Corner> CornerDetector::detect_on_host(AnyView image, AnyView mask) 
   std::vector<Corner> corners =
       map_pixel(image.pixel()) == Pixel::f32
           ? find_peaks<float>(context_, map.host<float>(), region, mask_view, peak_options_, unit)
-          : find_peaks<double>(context_, map.host<double>(), region, mask_view, peak_options_, unit);
+          : find_peaks<double>(context_, map.host<double>(), region, mask_view, peak_options_,
+                               unit);
   mark("peaks");
+  if (peak_options_.subpixel == Subpixel::gradient) {
+    refine_corners(context_, image, peak_options_.subpixel_radius, corners);
+    mark("refinement");
+  }
   return corners;
 }
 
-// The same for an image that lies on the device: everything is queued, and a NaN raises a flag that
-// collect() reads.
-AnyView CornerDetector::device_to_working_pixels(AnyView image) {
-  if constexpr (kHasCuda) {
-    const int w = image.width(), h = image.height();
-    const std::size_t pixels = std::size_t(w) * h;
-    if (is_rgb(image.pixel())) {
-      with_channel(image.pixel(), [&](auto channel) {
-        using T = decltype(channel);
-        const DeviceView<T> gray(device_gray_.reserve<T>(context_, pixels), w, h);
-        gray_from_rgb<T>(context_, image.device<Rgb<T>>(), gray);
-        image = gray;
-      });
-    }
-    if (image.pixel() != Pixel::f32) return image;
-    flag_non_finite(context_, image.device<float>(), non_finite_.data<int>());
-    if (working_pixel(Pixel::f32) == Pixel::f32) return image;
-    const DeviceView<std::uint16_t> to(
-        device_quantised_.reserve<std::uint16_t>(context_, pixels), w, h);
-    u16_from_float(context_, image.device<float>(), to);
-    return to;
-  }
-  return image;
+// A host image as working pixels at `to` on the device.
+void CornerDetector::upload_frame(AnyView image, void* to) {
+  const AnyView working = to_working_pixels(image);
+  const std::size_t row = working.width() * bytes_of(working.pixel());
+  context_.upload(to, row, working.data(), working.stride_bytes(), row, working.height());
+  // A converted image lies in scratch memory that the next one overwrites.
+  if (working.data() != image.data()) context_.synchronize();
 }
 
-// Host images as working pixels on the device, one below the other; the view of the first.
-AnyView CornerDetector::upload_frames(std::span<const AnyView> images) {
-  AnyView first;
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    const AnyView image = to_working_pixels(images[i]);
+// The same for an image that lies on the device: everything is queued, and a NaN raises a flag that
+// collect_frames() reads.
+void CornerDetector::convert_frame(AnyView image, void* to) {
+  if constexpr (kHasCuda) {
     const int w = image.width(), h = image.height();
-    const std::size_t pixels = std::size_t(w) * h;
-    with_channel(image.pixel(), [&](auto channel) {
-      using T = decltype(channel);
-      T* frames = frames_.reserve<T>(context_, pixels * images.size());
-      upload<T>(context_, image.host<T>(), DeviceView<T>(frames + i * pixels, w, h));
-      if (i == 0) first = DeviceView<const T>(frames, w, h);
-    });
-    // A converted image lies in scratch memory that the next one overwrites.
-    if (image.data() != images[i].data()) context_.synchronize();
+    const Pixel gray_pixel = channel_of(image.pixel());
+    const bool quantise = gray_pixel == Pixel::f32 && working_pixel(Pixel::f32) == Pixel::u16;
+    if (is_rgb(image.pixel())) {
+      with_channel(gray_pixel, [&](auto channel) {
+        using T = decltype(channel);
+        T* at =
+            quantise ? device_gray_.reserve<T>(context_, std::size_t(w) * h) : static_cast<T*>(to);
+        gray_from_rgb<T>(context_, image.device<Rgb<T>>(), DeviceView<T>(at, w, h));
+        image = DeviceView<const T>(at, w, h);
+      });
+    }
+    if (gray_pixel == Pixel::f32) {
+      flag_non_finite(context_, image.device<float>(), non_finite_.data<int>());
+    }
+    if (quantise) {
+      u16_from_float(context_, image.device<float>(),
+                     DeviceView<std::uint16_t>(static_cast<std::uint16_t*>(to), w, h));
+    } else if (image.data() != to) {
+      const std::size_t row = w * bytes_of(gray_pixel);
+      context_.copy_on_device(to, row, image.data(), image.stride_bytes(), row, h);
+    }
   }
-  return first;
+}
+
+// All images as working pixels on the device, one below the other; the view of the first. A single
+// device image that needs no conversion is used where it lies.
+AnyView CornerDetector::stack_on_device(std::span<const AnyView> images) {
+  const AnyView& first = images[0];
+  const Pixel working = working_pixel(channel_of(first.pixel()));
+  if (images.size() == 1 && first.on_device() && first.pixel() == working) {
+    if constexpr (kHasCuda) {
+      if (working == Pixel::f32) {
+        flag_non_finite(context_, first.device<float>(), non_finite_.data<int>());
+      }
+    }
+    return first;
+  }
+  const int w = first.width(), h = first.height();
+  const std::size_t frame_bytes = std::size_t(w) * h * bytes_of(working);
+  auto* stack =
+      static_cast<std::byte*>(frames_.reserve_bytes(context_, frame_bytes * images.size()));
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    std::byte* to = stack + i * frame_bytes;
+    first.on_device() ? convert_frame(images[i], to) : upload_frame(images[i], to);
+  }
+  AnyView view;
+  with_channel(working, [&](auto channel) {
+    using T = decltype(channel);
+    view = DeviceView<const T>(reinterpret_cast<const T*>(stack), w, h);
+  });
+  return view;
 }
 
 AnyView CornerDetector::mask_on_device(AnyView mask) {
@@ -163,71 +193,52 @@ AnyView CornerDetector::mask_on_device(AnyView mask) {
   return to;
 }
 
-// Queues the responses; host images go up in one stack, device images stay where they are.
-CornerDetector::Map CornerDetector::device_responses(std::span<const AnyView> images) {
-  const int count = static_cast<int>(images.size());
-  if (!images[0].on_device()) {
-    const AnyView first = upload_frames(images);
-    mark("upload");
-    const Map map = reserve_map(first, count);
-    respond(first, count, map);
-    return map;
-  }
-  Map map;
-  for (int i = 0; i < count; ++i) {
-    const AnyView image = device_to_working_pixels(images[i]);
-    if (i == 0) map = reserve_map(image, count);
-    Map slot = map;
-    slot.data = static_cast<std::byte*>(map.data) + i * std::size_t(map.width) * map.height *
-                                                        bytes_of(map_pixel(image.pixel()));
-    respond(image, 1, slot);
-  }
-  return map;
-}
-
 void CornerDetector::enqueue_frames(std::span<const AnyView> images, AnyView mask) {
   if constexpr (kHasCuda) {
     const int count = static_cast<int>(images.size());
-    const int w = images[0].width(), h = images[0].height();
-    const Pixel working = working_pixel(channel_of(images[0].pixel()));
-    const AnyView device_mask = mask_on_device(mask);
     if (!non_finite_.data<int>()) *non_finite_.reserve<int>(context_, 1) = 0;
-    const Map map = device_responses(images);
+    const AnyView device_mask = mask_on_device(mask);
+    const AnyView first = stack_on_device(images);
+    if (!images[0].on_device()) mark("upload");
+    const Map map = reserve_map(first, count);
+    respond(first, count, map);
     mark("response");
-    const Region region = inside_margin(w, h, margin());
+    const Region region = inside_margin(first.width(), first.height(), margin());
     const DeviceView<const std::uint8_t> mask_view =
         mask.empty() ? DeviceView<const std::uint8_t>() : device_mask.device<std::uint8_t>();
     auto search = [&](auto value) {
       using R = decltype(value);
-      const double unit = response_unit(working);
-      device_peaks_.prepare<R>(w, h, count);
-      device_peaks_.enqueue_search<R>(map.device<R>(), count, region, mask_view, unit);
-      mark("peaks");
-      device_peaks_.enqueue_delivery<R>(map.device<R>(), count, unit);
-      mark("download");
+      device_peaks_.prepare<R>(first.width(), first.height(), count);
+      device_peaks_.enqueue_search<R>(map.device<R>(), count, region, mask_view,
+                                      response_unit(first.pixel()));
     };
-    map_pixel(working) == Pixel::f32 ? search(float{}) : search(double{});
+    map_pixel(first.pixel()) == Pixel::f32 ? search(float{}) : search(double{});
+    mark("peaks");
+    if (peak_options_.subpixel == Subpixel::gradient) {
+      enqueue_refine_corners(context_, first, count, peak_options_.subpixel_radius,
+                             device_peaks_.device_points(0), device_peaks_.device_count(0),
+                             device_peaks_.capacity());
+      mark("refinement");
+    }
+    device_peaks_.enqueue_delivery(count);
+    mark("download");
     queued_frames_ = count;
-    report_.width = w;
-    report_.height = h;
-    report_.frames = count;
   }
+}
+
+void CornerDetector::check_flag() {
+  int* flag = non_finite_.data<int>();
+  if (!flag || *flag == 0) return;
+  *flag = 0;
+  fail(ErrorCode::invalid_argument, kNotFinite);
 }
 
 std::vector<std::vector<Corner>> CornerDetector::collect_frames() {
   std::vector<std::vector<Corner>> corners(queued_frames_);
   if constexpr (kHasCuda) {
     context_.synchronize();
-    int* flag = non_finite_.data<int>();
-    if (flag && *flag) {
-      *flag = 0;
-      fail(ErrorCode::invalid_argument, "the image holds NaN or infinite values; replace them first");
-    }
-    report_.points = 0;
-    for (int i = 0; i < queued_frames_; ++i) {
-      corners[i] = device_peaks_.fetch(i);
-      report_.points += corners[i].size();
-    }
+    check_flag();
+    for (int i = 0; i < queued_frames_; ++i) corners[i] = device_peaks_.fetch(i);
   }
   return corners;
 }
@@ -273,24 +284,22 @@ Image<float> CornerDetector::response(AnyView image) {
     context_.synchronize();
     scaled_copy(copy.host());
   };
-  Map map;
-  if (context_.is_cuda()) {
-    map = device_responses({&image, 1});
-  } else {
-    const AnyView working = to_working_pixels(image);
-    map = reserve_map(working, 1);
-    respond(working, 1, map);
-  }
-  const Pixel pixel = map_pixel(working_pixel(channel_of(image.pixel())));
-  pixel == Pixel::f32 ? read_map(map, float{}) : read_map(map, double{});
+  if (context_.is_cuda() && !non_finite_.data<int>()) *non_finite_.reserve<int>(context_, 1) = 0;
+  const AnyView working =
+      context_.is_cuda() ? stack_on_device({&image, 1}) : to_working_pixels(image);
+  const Map map = reserve_map(working, 1);
+  respond(working, 1, map);
+  map_pixel(working.pixel()) == Pixel::f32 ? read_map(map, float{}) : read_map(map, double{});
+  check_flag();
   return result;
 }
 
 void CornerDetector::enqueue(AnyView device_image, AnyView device_mask) {
   require(context_.is_cuda(), "enqueue() is for CUDA contexts; on the CPU use detect()");
   check_call({&device_image, 1}, device_mask);
-  require(device_image.on_device(), "enqueue() takes an image in device memory; use detect() or "
-                                    "upload it first (cornea/core/transfer.h)");
+  require(device_image.on_device(),
+          "enqueue() takes an image in device memory; use detect() or "
+          "upload it first (cornea/core/transfer.h)");
   enqueue_frames({&device_image, 1}, device_mask);
 }
 

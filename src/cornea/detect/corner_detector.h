@@ -26,7 +26,7 @@ struct DetectReport {
   int width = 0, height = 0, frames = 0;
   std::size_t points = 0;         // of all frames
   double milliseconds = 0;        // the whole call, on the host's clock
-  std::vector<StageTime> stages;  // upload, response, peaks, download; empty unless asked for
+  std::vector<StageTime> stages;  // upload, response, peaks, refinement, download; if asked for
 };
 
 class CornerDetector {
@@ -45,9 +45,9 @@ class CornerDetector {
   Image<float> response(AnyView image);
 
   // On CUDA, in two halves: enqueue() queues the work on a device image and returns at once, and
-  // collect() waits and hands the corners over. Once a frame of that size and type has gone through,
-  // enqueue() allocates nothing and does not wait, so that it can be captured in a graph: collect()
-  // then returns the corners of the last replay.
+  // collect() waits and hands the corners over. Once a frame of that size and type has gone
+  // through, enqueue() allocates nothing and does not wait, so that it can be captured in a graph:
+  // collect() then returns the corners of the last replay.
   void enqueue(AnyView device_image, AnyView device_mask = {});
   std::vector<Corner> collect();
 
@@ -80,18 +80,19 @@ class CornerDetector {
   virtual double response_unit(Pixel working) const = 0;
   // Pixels at each side where the support of the response leaves the image.
   virtual int margin() const = 0;
-  // The response of `frames` images that lie one below the other, into maps that do likewise. On the
-  // device it queues.
+  // The response of `frames` images that lie one below the other, into maps that do likewise. On
+  // the device it queues.
   virtual void respond(AnyView first, int frames, Map first_map) = 0;
 
  private:
   void check_call(std::span<const AnyView> images, AnyView mask) const;
   AnyView to_working_pixels(AnyView host_image);
-  AnyView device_to_working_pixels(AnyView device_image);
-  AnyView upload_frames(std::span<const AnyView> host_images);
+  void upload_frame(AnyView host_image, void* to);
+  void convert_frame(AnyView device_image, void* to);
+  AnyView stack_on_device(std::span<const AnyView> images);
   AnyView mask_on_device(AnyView mask);
   Map reserve_map(AnyView first, int frames);
-  Map device_responses(std::span<const AnyView> images);
+  void check_flag();
   void enqueue_frames(std::span<const AnyView> images, AnyView mask);
   std::vector<std::vector<Corner>> collect_frames();
   std::vector<Corner> detect_on_host(AnyView image, AnyView mask);
@@ -109,8 +110,7 @@ class CornerDetector {
   Buffer gray_{Place::host, "detect: gray image"};
   Buffer quantised_{Place::host, "detect: 16-bit image"};
   Buffer device_gray_{Place::device, "detect: gray image"};
-  Buffer device_quantised_{Place::device, "detect: 16-bit image"};
-  Buffer frames_{Place::device, "detect: uploaded frames"};
+  Buffer frames_{Place::device, "detect: frames"};
   Buffer device_mask_{Place::device, "detect: mask"};
   Buffer non_finite_{Place::pinned, "detect: NaN flag"};
   Buffer map_;

@@ -30,7 +30,7 @@ template <class T>
 inline void derivative_products(const T* __restrict above, const T* __restrict row,
                                 const T* __restrict below, int begin, int end, int left_step,
                                 int right_step, const TensorRow& out) {
-  float *__restrict xx = out.xx, *__restrict xy = out.xy, *__restrict yy = out.yy;
+  float* __restrict xx = out.xx, * __restrict xy = out.xy, * __restrict yy = out.yy;
   for (int x = begin; x < end; ++x) {
     const int l = x - left_step, r = x + right_step;
     const auto a0 = derivative_pixel(above[l]), a1 = derivative_pixel(above[x]),
@@ -77,7 +77,7 @@ inline void sum_along_row(const float* __restrict row, const HarrisFormula& f,
 inline void sum_rows(const float* const* rows, const HarrisFormula& f, float* __restrict sums,
                      int width) {
   if (f.box && f.radius == 1) {
-    const float *__restrict a = rows[0], *__restrict b = rows[1], *__restrict c = rows[2];
+    const float* __restrict a = rows[0], * __restrict b = rows[1], * __restrict c = rows[2];
     for (int x = 0; x < width; ++x) sums[x] = a[x] + b[x] + c[x];
     return;
   }
@@ -91,7 +91,7 @@ inline void sum_rows(const float* const* rows, const HarrisFormula& f, float* __
 
 inline void measure_row(const TensorRow& m, const HarrisFormula& f, float* __restrict out,
                         int width) {
-  const float *__restrict xx = m.xx, *__restrict xy = m.xy, *__restrict yy = m.yy;
+  const float* __restrict xx = m.xx, * __restrict xy = m.xy, * __restrict yy = m.yy;
   const float k = f.k, scale = f.scale;
   if (f.measure == CornerMeasure::harris) {
     for (int x = 0; x < width; ++x) out[x] = harris_response(xx[x], xy[x], yy[x], k, scale);
@@ -100,7 +100,8 @@ inline void measure_row(const TensorRow& m, const HarrisFormula& f, float* __res
   }
 }
 
-// What a band of rows keeps at hand: products with room for the mirror, and the last w rows of sums.
+// What a band of rows keeps at hand: products with room for the mirror, and the last w rows of
+// sums.
 class BandRows {
  public:
   BandRows(int width, int radius)

@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   };
   const bool writes = lane >= radius && lane < kWarp - radius && x < width;
 
-  Triple a{}, m{}, b{};       // the rows above, at and below the one whose products are made
-  int loaded = -2;            // that row
+  Triple a{}, m{}, b{};  // the rows above, at and below the one whose products are made
+  int loaded = -2;       // that row
   float xx[kWindow], xy[kWindow], yy[kWindow];  // sums along the last w rows
   const int last = min(top + kRowsPerWalk, height) - 1;
   for (int y = top - radius; y <= last + radius; ++y) {
@@ -90,10 +90,9 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
       sum_xy += f.weight[i] * xy[i];
       sum_yy += f.weight[i] * yy[i];
     }
-    map[out_y * first_map.stride + x] =
-        f.measure == CornerMeasure::harris
-            ? harris_response(sum_xx, sum_xy, sum_yy, f.k, f.scale)
-            : shi_tomasi_response(sum_xx, sum_xy, sum_yy, f.scale);
+    map[out_y * first_map.stride + x] = f.measure == CornerMeasure::harris
+                                            ? harris_response(sum_xx, sum_xy, sum_yy, f.k, f.scale)
+                                            : shi_tomasi_response(sum_xx, sum_xy, sum_yy, f.scale);
   }
 }
 

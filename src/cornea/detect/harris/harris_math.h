@@ -16,7 +16,7 @@ inline constexpr int kLargestHarrisRadius = 7;
 struct HarrisFormula {
   CornerMeasure measure = CornerMeasure::harris;
   int radius = 1;
-  bool box = true;                                // all weights are 1
+  bool box = true;                                  // all weights are 1
   float weight[2 * kLargestHarrisRadius + 1] = {};  // of the window, along one axis
   float k = 0.04f;
   float scale = 1;

@@ -1,9 +1,9 @@
 #include "cornea/detect/harris/harris.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "cornea/core/build.h"
 #include "cornea/core/testing.h"
@@ -29,14 +29,14 @@ Image<double> plain_response(const Image<double>& gray, const HarrisOptions& o) 
       for (int j = -r; j <= r; ++j) {
         for (int i = -r; i <= r; ++i) {
           const int px = reflect101(x + i, w), py = reflect101(y + j, h);
-          const double gx = (at(px + 1, py - 1) - at(px - 1, py - 1) +
-                             2 * (at(px + 1, py) - at(px - 1, py)) + at(px + 1, py + 1) -
-                             at(px - 1, py + 1)) /
-                            4;
-          const double gy = (at(px - 1, py + 1) - at(px - 1, py - 1) +
-                             2 * (at(px, py + 1) - at(px, py - 1)) + at(px + 1, py + 1) -
-                             at(px + 1, py - 1)) /
-                            4;
+          const double gx =
+              (at(px + 1, py - 1) - at(px - 1, py - 1) + 2 * (at(px + 1, py) - at(px - 1, py)) +
+               at(px + 1, py + 1) - at(px - 1, py + 1)) /
+              4;
+          const double gy =
+              (at(px - 1, py + 1) - at(px - 1, py - 1) + 2 * (at(px, py + 1) - at(px, py - 1)) +
+               at(px + 1, py + 1) - at(px + 1, py - 1)) /
+              4;
           const double g = weight[i + r] * weight[j + r];
           xx += g * gx * gx;
           xy += g * gx * gy;
@@ -93,9 +93,7 @@ class HarrisTest : public testing::OnEveryDevice {
   }
 };
 
-TEST_P(HarrisTest, AgreesWithTheDefinitionOn8Bit) {
-  agrees_with_the_definition<std::uint8_t>(255);
-}
+TEST_P(HarrisTest, AgreesWithTheDefinitionOn8Bit) { agrees_with_the_definition<std::uint8_t>(255); }
 TEST_P(HarrisTest, AgreesWithTheDefinitionOn16Bit) {
   agrees_with_the_definition<std::uint16_t>(65535);
 }
@@ -109,7 +107,7 @@ TEST_P(HarrisTest, GivesTheCpusBytes) {
   for (int round = 0; round < 40; ++round) {
     const int w = random.integer(1, 200), h = random.integer(1, 300);
     HarrisOptions options = random_options(random);
-    options.peaks.subpixel = true;
+    options.peaks.subpixel = Subpixel::quadratic;
     const Image<std::uint8_t> image = testing::random_image<std::uint8_t>(w, h, round);
     const Image<float> a = Harris(reference, options).response(image);
     const Image<float> b = Harris(other, options).response(image);
@@ -133,7 +131,7 @@ TEST_P(HarrisTest, FindsTheFourCornersOfASquareSymmetrically) {
     options.measure = measure;
     options.peaks.threshold = 0.2;
     options.peaks.nms = 5;
-    options.peaks.subpixel = true;
+    options.peaks.subpixel = Subpixel::quadratic;
     const auto corners = Harris(context, options).detect(image);
     ASSERT_EQ(corners.size(), 4u);
     const float expected[4][2] = {{16, 13}, {40, 13}, {16, 30}, {40, 30}};

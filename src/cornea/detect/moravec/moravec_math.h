@@ -19,7 +19,8 @@ namespace cornea {
 
 // Wide enough for the sum of 15 x 15 squared differences.
 template <class T>
-using MoravecSum = std::conditional_t<std::is_same_v<T, std::uint8_t>, std::uint32_t, std::uint64_t>;
+using MoravecSum =
+    std::conditional_t<std::is_same_v<T, std::uint8_t>, std::uint32_t, std::uint64_t>;
 
 enum MoravecShift { kRight, kDown, kDiagonal, kAnti, kMoravecShifts };
 

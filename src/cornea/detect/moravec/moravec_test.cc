@@ -1,10 +1,10 @@
 #include "cornea/detect/moravec/moravec.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "cornea/core/testing.h"
 
@@ -27,8 +27,8 @@ Image<double> plain_response(const Image<T>& image, int window) {
           std::uint64_t sum = 0;
           for (int j = -r; j <= r; ++j) {
             for (int i = -r; i <= r; ++i) {
-              const std::int64_t d = std::int64_t(image(x + i + sx, y + j + sy)) -
-                                     std::int64_t(image(x + i, y + j));
+              const std::int64_t d =
+                  std::int64_t(image(x + i + sx, y + j + sy)) - std::int64_t(image(x + i, y + j));
               sum += d * d;
             }
           }

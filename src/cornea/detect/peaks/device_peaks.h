@@ -1,9 +1,9 @@
 // The peak search on CUDA: the map stays on the device, only the points come back.
 //
 // Steps, each a kernel: the strongest response (relative thresholds only); marks, one bit a pixel
-// and a count a row; caps by cell (if asked); the marked pixels in reading order, placed by a sum of
-// the row counts before them, so that no atomic decides an order; the strongest N (if asked) by
-// radix selection; the points, written to device memory and straight into pinned host memory.
+// and a count a row; caps by cell (if asked); the marked pixels in reading order, placed by a sum
+// of the row counts before them, so that no atomic decides an order; the strongest N (if asked) by
+// radix selection; the points; their copy into pinned host memory, as many as there are.
 #pragma once
 
 #include <cstdint>
@@ -27,22 +27,24 @@ class DevicePeaks {
   template <class R>
   void prepare(int width, int height, int frames);
 
-  // Queues the search in `frames` maps that lie one below the other from `first` on.
+  // Queues the search in `frames` maps that lie one below the other from `first` on. The points
+  // then lie on the device.
   template <class R>
   void enqueue_search(DeviceView<const R> first, int frames, Region region,
                       DeviceView<const std::uint8_t> mask, double unit);
-  // Queues the making of the points from what was found, and their way to the host.
-  template <class R>
-  void enqueue_delivery(DeviceView<const R> first, int frames, double unit);
+  // Queues the points' way to the host.
+  void enqueue_delivery(int frames);
 
   // The points of a frame, once the stream has been waited for.
   std::vector<Corner> fetch(int frame) const;
 
-  // The same on the device: the points of a frame, and their number.
-  const Corner* device_points(int frame) const { return corners_.data<Corner>() + frame * capacity_; }
+  // The same on the device: the points of a frame, their number, and the distance to the next
+  // frame's points.
+  Corner* device_points(int frame) const { return corners_.data<Corner>() + frame * capacity_; }
   const std::uint32_t* device_count(int frame) const {
     return counts_.data<std::uint32_t>() + frame;
   }
+  std::size_t capacity() const { return capacity_; }
 
  private:
   template <class R>

@@ -37,8 +37,12 @@ template <class R>
 inline void max_into(const R* __restrict row, R* __restrict out, int n) {
   for (int x = 0; x < n; ++x) out[x] = row[x] > out[x] ? row[x] : out[x];
 }
-CORNEA_VECTOR_CLONES void max_into_row(const float* row, float* out, int n) { max_into(row, out, n); }
-CORNEA_VECTOR_CLONES void max_into_row(const double* row, double* out, int n) { max_into(row, out, n); }
+CORNEA_VECTOR_CLONES void max_into_row(const float* row, float* out, int n) {
+  max_into(row, out, n);
+}
+CORNEA_VECTOR_CLONES void max_into_row(const double* row, double* out, int n) {
+  max_into(row, out, n);
+}
 
 // flags[x] = 1 where row[x] exceeds the cutoff and reaches the largest of its square.
 // square_max[x] is the largest of the columns x - radius .. x + radius.
@@ -211,10 +215,12 @@ void keep_strongest(std::vector<Candidate<R>>& candidates, std::size_t count) {
 
 void PeakOptions::validate() const {
   require(!std::isnan(threshold), "the threshold is not a number");
-  require(!relative || (threshold >= 0 && threshold < 1), "a relative threshold lies in [0, 1), not ",
-          threshold);
+  require(!relative || (threshold >= 0 && threshold < 1),
+          "a relative threshold lies in [0, 1), not ", threshold);
   require(nms >= 1 && nms % 2 == 1 && nms <= 255,
           "the side of the suppression square is odd and from 1 to 255, not ", nms);
+  require(subpixel_radius >= 1 && subpixel_radius <= 15,
+          "the radius of the subpixel refinement is from 1 to 15 pixels, not ", subpixel_radius);
   require(max_points >= 0, "the number of points to keep is 0 (all) or more, not ", max_points);
   require(cell >= 0, "the side of a grid cell is 0 (no grid) or more, not ", cell);
   require(max_per_cell >= 0, "the number of points a cell is 0 (all) or more, not ", max_per_cell);
@@ -240,10 +246,11 @@ std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Re
   auto candidates = find_candidates(context, map, region, mask, options, cutoff);
   if (options.max_per_cell > 0) keep_strongest_of_cells(candidates, options);
   if (options.max_points > 0) keep_strongest(candidates, options.max_points);
+  const bool quadratic = options.subpixel == Subpixel::quadratic;
   std::vector<Corner> corners;
   corners.reserve(candidates.size());
   for (const auto& c : candidates) {
-    corners.push_back(corner_at(map, c.x, c.y, unit, options.subpixel));
+    corners.push_back(corner_at(map, c.x, c.y, unit, quadratic));
   }
   return corners;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
@@ -10,10 +11,10 @@ namespace cornea {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr int kMarkThreads = 256;       // one row a block: a row of 1920 pixels takes 8 turns
-constexpr int kGatherRows = 8;          // rows a block, one warp each
-constexpr int kSelectThreads = 1024;    // one block a frame: the candidates are few
-constexpr int kDeliverThreads = 256;
+constexpr int kMarkThreads = 256;     // one row a block: a row of 1920 pixels takes 8 turns
+constexpr int kGatherRows = 8;        // rows a block, one warp each
+constexpr int kSelectThreads = 1024;  // one block a frame: the candidates are few
+constexpr int kPointThreads = 256;
 constexpr std::size_t kPinnedPoints = 1 << 16;  // a frame; what is more is copied when fetched
 
 template <class R>
@@ -234,41 +235,38 @@ __global__ void select_kernel(DeviceView<const R> first, const std::uint32_t* pi
   }
 }
 
-// The points themselves: to device memory, and as whole words to pinned host memory.
+// The points themselves.
 template <class R>
-__global__ void deliver_kernel(DeviceView<const R> first, const std::uint32_t* pixels,
-                               const std::uint32_t* found, std::size_t capacity, double unit,
-                               bool subpixel, Corner* corners, std::uint32_t* counts,
-                               Corner* host_corners, std::size_t host_capacity,
-                               std::uint32_t* host_counts) {
-  constexpr int kWords = sizeof(Corner) / sizeof(float);
-  __shared__ Corner block[kDeliverThreads];
+__global__ void point_kernel(DeviceView<const R> first, const std::uint32_t* pixels,
+                             const std::uint32_t* found, std::size_t capacity, double unit,
+                             bool quadratic, Corner* corners, std::uint32_t* counts) {
   const int frame = blockIdx.y;
   const auto map = frame_of(first, frame);
   const std::uint32_t n = found[frame];
-  pixels += frame * capacity;
-  corners += frame * capacity;
-  host_corners += frame * host_capacity;
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    counts[frame] = n;
-    host_counts[frame] = n;
+  if (blockIdx.x == 0 && threadIdx.x == 0) counts[frame] = n;
+  for (std::uint32_t i = blockIdx.x * kPointThreads + threadIdx.x; i < n;
+       i += gridDim.x * kPointThreads) {
+    const std::uint32_t pixel = pixels[frame * capacity + i];
+    corners[frame * capacity + i] =
+        corner_at(map, pixel % map.width, pixel / map.width, unit, quadratic);
   }
-  for (std::uint32_t base = blockIdx.x * kDeliverThreads; base < n;
-       base += gridDim.x * kDeliverThreads) {
-    const std::uint32_t i = base + threadIdx.x;
-    if (i < n) {
-      block[threadIdx.x] =
-          corner_at(map, pixels[i] % map.width, pixels[i] / map.width, unit, subpixel);
-      corners[i] = block[threadIdx.x];
-    }
-    __syncthreads();
-    // Neighbouring threads write neighbouring words: long bursts over the bus.
-    const std::uint32_t end = min(n, std::uint32_t(host_capacity));
-    const int words = base < end ? min(end - base, std::uint32_t(kDeliverThreads)) * kWords : 0;
-    for (int w = threadIdx.x; w < words; w += kDeliverThreads) {
-      reinterpret_cast<float*>(host_corners + base)[w] = reinterpret_cast<const float*>(block)[w];
-    }
-    __syncthreads();
+}
+
+// As many points as there are, as whole words: neighbouring threads write neighbouring words of
+// pinned host memory, which makes long bursts over the bus.
+__global__ void deliver_kernel(const Corner* corners, const std::uint32_t* counts,
+                               std::size_t capacity, Corner* host_corners,
+                               std::size_t host_capacity, std::uint32_t* host_counts) {
+  constexpr int kWords = sizeof(Corner) / sizeof(float);
+  const int frame = blockIdx.y;
+  const std::uint32_t n = counts[frame];
+  const std::uint32_t words = min(n, std::uint32_t(host_capacity)) * kWords;
+  const float* from = reinterpret_cast<const float*>(corners + frame * capacity);
+  float* to = reinterpret_cast<float*>(host_corners + frame * host_capacity);
+  if (blockIdx.x == 0 && threadIdx.x == 0) host_counts[frame] = n;
+  for (std::uint32_t i = blockIdx.x * kPointThreads + threadIdx.x; i < words;
+       i += gridDim.x * kPointThreads) {
+    to[i] = from[i];
   }
 }
 
@@ -276,6 +274,11 @@ __global__ void deliver_kernel(DeviceView<const R> first, const std::uint32_t* p
 std::size_t most_peaks(int width, int height, const PeakOptions& options) {
   const int step = options.plateaus == Plateaus::first ? options.nms / 2 + 1 : 1;
   return std::size_t(divide_up(width, step)) * divide_up(height, step);
+}
+
+// Enough blocks for typical counts in one turn; more points take more turns.
+unsigned point_blocks(std::size_t capacity) {
+  return std::min<std::size_t>(64, divide_up<std::size_t>(capacity, kPointThreads));
 }
 
 }  // namespace
@@ -313,8 +316,9 @@ void DevicePeaks::cap_cells(DeviceView<const R> first, int frames) {
   cuda_check(cudaMemsetAsync(cell_marks_.data<void>(), 0,
                              rows * words_per_row_ * sizeof(std::uint32_t), stream),
              "clearing marks");
-  cuda_check(cudaMemsetAsync(cell_row_counts_.data<void>(), 0, rows * sizeof(std::uint32_t), stream),
-             "clearing row counts");
+  cuda_check(
+      cudaMemsetAsync(cell_row_counts_.data<void>(), 0, rows * sizeof(std::uint32_t), stream),
+      "clearing row counts");
   const dim3 grid(divide_up(first.width, options_.cell), divide_up(first.height, options_.cell),
                   frames);
   cell_kernel<R><<<grid, kCellThreads, 0, stream>>>(
@@ -339,17 +343,16 @@ void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region r
   }
   mark_kernel<R><<<dim3(first.height, frames), kMarkThreads, 0, stream>>>(
       first, region, mask, options_.threshold, options_.relative, unit, options_.nms / 2,
-      options_.plateaus == Plateaus::first, strongest, marks_.data<std::uint32_t>(),
-      words_per_row_, row_counts_.data<std::uint32_t>());
+      options_.plateaus == Plateaus::first, strongest, marks_.data<std::uint32_t>(), words_per_row_,
+      row_counts_.data<std::uint32_t>());
   cuda_check_launch("peaks: marks");
   const bool by_cell = options_.max_per_cell > 0;
   if (by_cell) cap_cells(first, frames);
   gather_kernel<<<dim3(divide_up(first.height, kGatherRows), frames), kGatherRows * kWarp, 0,
-                  stream>>>((by_cell ? cell_marks_ : marks_).template data<std::uint32_t>(),
-                            words_per_row_,
-                            (by_cell ? cell_row_counts_ : row_counts_).template data<std::uint32_t>(),
-                            first.width, first.height, capacity_, pixels_.data<std::uint32_t>(),
-                            found_.data<std::uint32_t>());
+                  stream>>>(
+      (by_cell ? cell_marks_ : marks_).template data<std::uint32_t>(), words_per_row_,
+      (by_cell ? cell_row_counts_ : row_counts_).template data<std::uint32_t>(), first.width,
+      first.height, capacity_, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>());
   cuda_check_launch("peaks: reading order");
   if (options_.max_points > 0) {
     select_kernel<R><<<frames, kSelectThreads, 0, stream>>>(
@@ -357,20 +360,22 @@ void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region r
         options_.max_points, chosen_.data<std::uint32_t>(), counts_.data<std::uint32_t>());
     cuda_check_launch("peaks: the strongest");
   }
-}
-
-template <class R>
-void DevicePeaks::enqueue_delivery(DeviceView<const R> first, int frames, double unit) {
-  make_current(context_);
   const bool by_count = options_.max_points > 0;
-  // Enough blocks for typical counts in one turn; more points take more turns.
-  const unsigned blocks = std::min<std::size_t>(64, divide_up<std::size_t>(capacity_, kDeliverThreads));
-  deliver_kernel<R><<<dim3(blocks, frames), kDeliverThreads, 0, cuda_stream(context_)>>>(
+  point_kernel<R><<<dim3(point_blocks(capacity_), frames), kPointThreads, 0, stream>>>(
       first, (by_count ? chosen_ : pixels_).template data<std::uint32_t>(),
       (by_count ? counts_ : found_).template data<std::uint32_t>(), capacity_, unit,
-      options_.subpixel, corners_.data<Corner>(), counts_.data<std::uint32_t>(),
-      host_corners_.data<Corner>(), pinned_capacity_, host_counts_.data<std::uint32_t>());
+      options_.subpixel == Subpixel::quadratic, corners_.data<Corner>(),
+      counts_.data<std::uint32_t>());
   cuda_check_launch("peaks: points");
+}
+
+void DevicePeaks::enqueue_delivery(int frames) {
+  make_current(context_);
+  deliver_kernel<<<dim3(point_blocks(pinned_capacity_), frames), kPointThreads, 0,
+                   cuda_stream(context_)>>>(corners_.data<Corner>(), counts_.data<std::uint32_t>(),
+                                            capacity_, host_corners_.data<Corner>(),
+                                            pinned_capacity_, host_counts_.data<std::uint32_t>());
+  cuda_check_launch("peaks: delivery");
 }
 
 std::vector<Corner> DevicePeaks::fetch(int frame) const {
@@ -394,7 +399,5 @@ template void DevicePeaks::enqueue_search(DeviceView<const float>, int, Region,
                                           DeviceView<const std::uint8_t>, double);
 template void DevicePeaks::enqueue_search(DeviceView<const double>, int, Region,
                                           DeviceView<const std::uint8_t>, double);
-template void DevicePeaks::enqueue_delivery(DeviceView<const float>, int, double);
-template void DevicePeaks::enqueue_delivery(DeviceView<const double>, int, double);
 
 }  // namespace cornea

@@ -62,14 +62,14 @@ CORNEA_HD inline bool is_square_maximum(const View& view, int x, int y, int radi
   return true;
 }
 
-// The corner at a pixel of the map. With `subpixel` its position is the maximum of the quadratic
+// The corner at a pixel of the map. With `quadratic` its position is the maximum of the quadratic
 // that fits the 3 x 3 responses best in the least-squares sense; the pixel's own centre stays where
 // the map ends too close, where that quadratic has no maximum, or where it lies over a pixel away.
 template <class View>
-CORNEA_HD inline Corner corner_at(const View& view, int x, int y, double unit, bool subpixel) {
+CORNEA_HD inline Corner corner_at(const View& view, int x, int y, double unit, bool quadratic) {
   Corner corner{static_cast<float>(x), static_cast<float>(y),
                 static_cast<float>(static_cast<double>(view(x, y)) / unit)};
-  if (!subpixel || x < 1 || y < 1 || x + 1 >= view.width || y + 1 >= view.height) return corner;
+  if (!quadratic || x < 1 || y < 1 || x + 1 >= view.width || y + 1 >= view.height) return corner;
   double column[3], row[3];  // sums over the three columns and the three rows
   double v[3][3];
   for (int j = 0; j < 3; ++j) {

@@ -1,10 +1,10 @@
 #include "cornea/detect/peaks/peaks.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "cornea/core/build.h"
 #include "cornea/core/testing.h"
@@ -89,7 +89,7 @@ std::vector<Corner> plain_peaks(const Image<R>& map, Region region, const Image<
   }
   std::vector<Corner> corners;
   for (const Found& f : found) {
-    corners.push_back(corner_at(map.host(), f.x, f.y, unit, o.subpixel));
+    corners.push_back(corner_at(map.host(), f.x, f.y, unit, o.subpixel == Subpixel::quadratic));
   }
   return corners;
 }
@@ -110,12 +110,12 @@ std::vector<Corner> search(const Context& context, const Image<R>& map, Region r
     if (!mask.empty()) device_mask = to_device(context, mask);
     DevicePeaks peaks(context, options);
     peaks.prepare<R>(map.width(), map.height(), 1);
-    peaks.enqueue_search<R>(
-        device_map.device(), 1, region,
-        mask.empty() ? DeviceView<const std::uint8_t>()
-                     : static_cast<const Image<std::uint8_t>&>(device_mask).device(),
-        unit);
-    peaks.enqueue_delivery<R>(device_map.device(), 1, unit);
+    peaks.enqueue_search<R>(device_map.device(), 1, region,
+                            mask.empty()
+                                ? DeviceView<const std::uint8_t>()
+                                : static_cast<const Image<std::uint8_t>&>(device_mask).device(),
+                            unit);
+    peaks.enqueue_delivery(1);
     context.synchronize();
     return peaks.fetch(0);
   }
@@ -141,7 +141,7 @@ class Peaks : public testing::OnEveryDevice {
       o.threshold = o.relative ? random.uniform(0, 0.9) : random.uniform(-1, 3);
       o.nms = 2 * random.integer(0, 4) + 1;
       o.plateaus = random.integer(0, 1) ? Plateaus::all : Plateaus::first;
-      o.subpixel = random.integer(0, 1);
+      o.subpixel = random.integer(0, 1) ? Subpixel::quadratic : Subpixel::none;
       if (random.integer(0, 1)) o.max_points = random.integer(1, 60);
       if (random.integer(0, 1)) {
         o.cell = random.integer(1, 50);
@@ -149,8 +149,8 @@ class Peaks : public testing::OnEveryDevice {
       }
       const Region region = inside_margin(w, h, random.integer(0, 3));
       const double unit = round % 4 ? 1 : 3;
-      const auto expected = region.empty() ? std::vector<Corner>()
-                                           : plain_peaks(map, region, mask, o, unit);
+      const auto expected =
+          region.empty() ? std::vector<Corner>() : plain_peaks(map, region, mask, o, unit);
       const auto got = search(context, map, region, mask, o, unit);
       ASSERT_EQ(got.size(), expected.size()) << "round " << round << ", " << w << " x " << h;
       EXPECT_TRUE(got == expected) << "round " << round << ", " << w << " x " << h;
@@ -186,7 +186,7 @@ TEST_P(Peaks, SubpixelFindsTheVertexOfAParaboloid) {
     }
   }
   PeakOptions options;
-  options.subpixel = true;
+  options.subpixel = Subpixel::quadratic;
   const auto corners = search(context, map, {1, 1, 8, 8}, {}, options, 1);
   ASSERT_EQ(corners.size(), 1u);
   EXPECT_NEAR(corners[0].x, 4.3, 1e-4);

@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <iostream>
+
+#include "cornea/cli/common.h"
+#include "cornea/cli/progress.h"
+#include "cornea/core/build.h"
+#include "cornea/core/error.h"
+#include "cornea/core/stage_clock.h"
+#include "cornea/core/transfer.h"
+#include "cornea/pipeline/detectors.h"
+#include "cornea/scene/scene.h"
+
+namespace cornea::cli {
+namespace {
+
+struct BenchCommand {
+  CommonOptions common;
+  std::vector<std::string> detectors, sizes = {"640x480", "1280x960", "1920x1080", "3840x2160"};
+  std::string image;
+  int repeat = 200, batch = 16;
+  std::vector<std::string> labels, settings;
+};
+
+struct Timing {
+  double median = 0, least = 0, p90 = 0;
+};
+
+double now_ms() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Timing summarise(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return {times[times.size() / 2], times.front(), times[times.size() * 9 / 10]};
+}
+
+// Host time of a call, after a warm-up.
+Timing time_calls(int repeat, const std::function<void()>& call) {
+  for (int i = 0; i < std::max(3, repeat / 10); ++i) call();
+  std::vector<double> times(repeat);
+  for (double& t : times) {
+    const double begin = now_ms();
+    call();
+    t = now_ms() - begin;
+  }
+  return summarise(std::move(times));
+}
+
+// A mural with corners at many scales, as a photograph has. Pinned on CUDA, where uploads are
+// fastest from there.
+Image<std::uint8_t> bench_image(const Context& context, int width, int height) {
+  SceneOptions options;
+  options.kind = SceneKind::plane;
+  options.views = 1;
+  options.width = width;
+  options.height = height;
+  options.samples = 2;
+  const View view = std::move(make_views(context, options).front());
+  Image<std::uint8_t> image(context, context.is_cuda() ? Place::pinned : Place::host, width, height,
+                            "bench: image");
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      image(x, y) = std::uint8_t(std::clamp(view.image(x, y), 0.0f, 1.0f) * 255 + 0.5f);
+    }
+  }
+  return image;
+}
+
+Image<std::uint8_t> image_from_file(const Context& context, const BenchCommand& c) {
+  const auto read = read_image<std::uint8_t>(c.image, c.common.reading());
+  Image<std::uint8_t> image(context, context.is_cuda() ? Place::pinned : Place::host, read.width(),
+                            read.height(), "bench: image");
+  std::memcpy(image.host().data, read.host().data, std::size_t(read.width()) * read.height());
+  return image;
+}
+
+// What the machine needs for the bytes alone, measured in the same run. CUDA: the upload of the
+// image. CPU: the image read, the response map written and read, at the speed of memcpy.
+double limit_ms(const Context& context, const Image<std::uint8_t>& image) {
+  const std::size_t pixels = std::size_t(image.width()) * image.height();
+  if (context.is_cuda()) {
+    Image<std::uint8_t> device(context, Place::device, image.width(), image.height(),
+                               "bench: upload");
+    StageClock clock(context);
+    std::vector<double> times;
+    for (int i = 0; i < 60; ++i) {
+      clock.start();
+      upload<std::uint8_t>(context, image.host(), device.device());
+      clock.mark("upload");
+      const double ms = clock.read()[0].milliseconds;
+      if (i >= 10) times.push_back(ms);
+    }
+    return summarise(times).median;
+  }
+  constexpr std::size_t kCopyBytes = std::size_t{64} << 20;
+  const Memory from = Memory::host(kCopyBytes), to = Memory::host(kCopyBytes);
+  std::memset(from.data(), 1, kCopyBytes);
+  const Timing copy = time_calls(10, [&] { std::memcpy(to.data(), from.data(), kCopyBytes); });
+  const double bytes_per_ms = 2.0 * kCopyBytes / copy.median;
+  return pixels * (1 + 2 * sizeof(float)) / bytes_per_ms;
+}
+
+Json measure(const Context& context, const DetectorEntry& entry, const Settings& settings,
+             const Image<std::uint8_t>& image, const BenchCommand& c) {
+  const auto detector = entry.make(context, settings);
+  std::size_t points = 0;
+  const Timing whole = time_calls(c.repeat, [&] { points = detector->detect(image).size(); });
+
+  detector->time_stages(true);
+  std::map<std::string, std::vector<double>> by_stage;
+  std::vector<std::string> order;
+  for (int i = 0; i < c.repeat; ++i) {
+    detector->detect(image);
+    for (const StageTime& stage : detector->report().stages) {
+      if (by_stage[stage.stage].empty()) order.push_back(stage.stage);
+      by_stage[stage.stage].push_back(stage.milliseconds);
+    }
+  }
+  detector->time_stages(false);
+  Json stages = Json::object();
+  for (const std::string& stage : order) stages[stage] = summarise(by_stage[stage]).median;
+
+  const std::vector<AnyView> frames(c.batch, AnyView(image));
+  const Timing batch =
+      time_calls(std::max(3, c.repeat / c.batch), [&] { detector->detect_batch(frames); });
+  const double limit = limit_ms(context, image);
+  return {{"detector", entry.name},
+          {"width", image.width()},
+          {"height", image.height()},
+          {"points", points},
+          {"milliseconds", {{"median", whole.median}, {"least", whole.least}, {"p90", whole.p90}}},
+          {"stages", stages},
+          {"limit_milliseconds", limit},
+          {"share_of_limit", limit / whole.median},
+          {"batch", c.batch},
+          {"batch_frames_per_second", 1000.0 * c.batch / batch.median},
+          {"memory_bytes", context.memory().bytes}};
+}
+
+std::pair<int, int> parse_size(const std::string& size) {
+  int width = 0, height = 0, used = 0;
+  if (std::sscanf(size.c_str(), "%dx%d%n", &width, &height, &used) != 2 ||
+      used != static_cast<int>(size.size()) || width < 1 || height < 1) {
+    throw UsageError("--sizes takes WIDTHxHEIGHT, not '" + size + "'");
+  }
+  return {width, height};
+}
+
+Settings parse_pairs(const std::vector<std::string>& pairs, const char* flag) {
+  Settings result;
+  for (const std::string& pair : pairs) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos)
+      throw UsageError(text(flag, " takes NAME=VALUE, not '", pair, "'"));
+    result[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return result;
+}
+
+void print_results(const Json& results, const std::string& device) {
+  std::vector<std::vector<std::string>> rows = {
+      {"detector", "size", "points", "median", "p90", "of that", "limit", "share", "batch"}};
+  for (const Json& r : results) {
+    std::string stages;
+    for (const auto& [stage, ms] : r["stages"].items()) {
+      stages += text(stages.empty() ? "" : ", ", stage, " ", milliseconds_text(ms));
+    }
+    char share[16], rate[32];
+    std::snprintf(share, sizeof share, "%.0f%%", 100 * r["share_of_limit"].get<double>());
+    std::snprintf(rate, sizeof rate, "%.0f/s", r["batch_frames_per_second"].get<double>());
+    rows.push_back({r["detector"], text(r["width"], "x", r["height"]), text(r["points"]),
+                    milliseconds_text(r["milliseconds"]["median"]),
+                    milliseconds_text(r["milliseconds"]["p90"]), stages,
+                    milliseconds_text(r["limit_milliseconds"]), share, rate});
+  }
+  std::cout
+      << device << ", 8-bit host image to points in host memory\n"
+      << table_text(rows)
+      << (device.starts_with("CPU")
+              ? "limit: one read of the image, one write and read of the map, at memcpy's speed"
+              : "limit: the upload of the image from pinned memory, measured in this run")
+      << std::endl;
+}
+
+int run_bench(const BenchCommand& c) {
+  const Context context = c.common.context();
+  std::vector<std::string> names = c.detectors;
+  if (names.empty()) {
+    for (const DetectorEntry& entry : detector_table()) names.push_back(entry.name);
+  }
+  std::vector<const DetectorEntry*> entries;
+  const Settings settings = parse_pairs(c.settings, "--set");
+  try {
+    for (const std::string& name : names) entries.push_back(&find_detector(name));
+    for (const DetectorEntry* entry : entries) entry->make(context, settings);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::invalid_argument) throw UsageError(error.what());
+    throw;
+  }
+  Json json = {{"device", context.description()}, {"compiler", kCompiler}, {"cuda", kCudaVersion}};
+  for (const auto& [key, value] : parse_pairs(c.labels, "--label")) json[key] = value;
+  json["repeat"] = c.repeat;
+  json["image"] = c.image.empty() ? "synthetic mural (cornea scene --kind plane)" : c.image;
+  json["results"] = Json::array();
+  const std::vector<std::string> sizes =
+      c.image.empty() ? c.sizes : std::vector<std::string>{"file"};
+  Progress progress("measuring", static_cast<int>(sizes.size() * entries.size()), c.common.quiet);
+  for (const std::string& size : sizes) {
+    const auto [width, height] = c.image.empty() ? parse_size(size) : std::pair(0, 0);
+    const auto image =
+        c.image.empty() ? bench_image(context, width, height) : image_from_file(context, c);
+    for (const DetectorEntry* entry : entries) {
+      json["results"].push_back(measure(context, *entry, settings, image, c));
+      progress.advance();
+    }
+  }
+  progress.clear();
+  if (c.common.talks()) print_results(json["results"], context.description());
+  c.common.write_json(json);
+  return 0;
+}
+
+}  // namespace
+
+Run add_bench(CLI::App& app) {
+  auto c = std::make_shared<BenchCommand>();
+  CLI::App* command = app.add_subcommand("bench", "measure the detectors on this machine");
+  command->add_option("--detector", c->detectors, "which; default all")->type_name("NAME...");
+  command->add_option("--sizes", c->sizes, "image sizes")
+      ->capture_default_str()
+      ->delimiter(',')
+      ->type_name("WxH,...");
+  command->add_option("--image", c->image, "measure on this image instead of a synthetic one")
+      ->type_name("IMAGE");
+  command->add_option("--set", c->settings, "an option of the detectors, as NAME=VALUE")
+      ->type_name("NAME=VALUE...");
+  command->add_option("--repeat", c->repeat, "timed calls")
+      ->capture_default_str()
+      ->check(CLI::Range(3, 1000000));
+  command->add_option("--batch", c->batch, "frames in a batch")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--label", c->labels, "kept in the JSON, as KEY=VALUE")
+      ->type_name("KEY=VALUE...");
+  add_common_options(*command, c->common);
+  add_reading_options(*command, c->common);
+  return [c] { return run_bench(*c); };
+}
+
+}  // namespace cornea::cli

@@ -1,0 +1,63 @@
+// What the commands share: options that every one takes, JSON out, the table on the screen.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cornea/core/context.h"
+#include "cornea/io/image_file.h"
+
+namespace cornea::cli {
+
+using Json = nlohmann::ordered_json;
+
+// Wrong usage that CLI11 does not see by itself: exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct CommonOptions {
+  std::string device = "auto";
+  int threads = 0;
+  std::string json;  // a file, "-" for standard output, empty for none
+  bool quiet = false;
+  std::uint64_t max_pixels = ReadOptions().max_pixels;
+
+  Context context() const;
+  ReadOptions reading() const { return {max_pixels}; }
+  // Whether to talk to a person on standard output: not where --quiet or JSON has it.
+  bool talks() const { return !quiet && json != "-"; }
+  void write_json(const Json& value) const;
+};
+
+// --device, --threads, --json, --quiet.
+void add_common_options(CLI::App& command, CommonOptions& options);
+// --max-pixels, for commands that read images.
+void add_reading_options(CLI::App& command, CommonOptions& options);
+
+// Writes text to a file; an error names it.
+void write_text(const std::filesystem::path& file, const std::string& contents);
+
+// The shortest decimal that reads back as this float, as a double.
+double shortest(float value);
+
+// "1.23 ms", with three digits that matter.
+std::string milliseconds_text(double ms);
+
+// Columns as wide as their widest cell; the first is aligned left, the others right.
+std::string table_text(const std::vector<std::vector<std::string>>& rows);
+
+// Each command adds itself to the program. The returned function runs it and gives the exit code.
+using Run = std::function<int()>;
+Run add_detect(CLI::App& app);
+Run add_scene(CLI::App& app);
+Run add_info(CLI::App& app);
+Run add_bench(CLI::App& app);
+
+}  // namespace cornea::cli

@@ -1,0 +1,228 @@
+#include <charconv>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "cornea/cli/common.h"
+#include "cornea/cli/progress.h"
+#include "cornea/core/error.h"
+#include "cornea/core/parallel.h"
+#include "cornea/pipeline/detectors.h"
+#include "cornea/report/draw.h"
+
+namespace cornea::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DetectCommand {
+  CommonOptions common;
+  std::vector<std::string> images;
+  std::string detector = "harris";
+  std::string mask, draw, csv, response;
+  std::map<std::string, std::string> values;         // by flag name, of any detector
+  std::map<std::string, CLI::Option*> flag_options;  // to tell what was given
+};
+
+// Where a picture or list for this image goes: the name itself for one image, and a file in the
+// folder of that name for several.
+fs::path output_for(const std::string& out, const std::string& image, bool several,
+                    const std::string& ending) {
+  if (!several) return out;
+  return fs::path(out) / (fs::path(image).stem().string() + ending);
+}
+
+void make_output_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder)) {
+    fail(ErrorCode::io, folder,
+         ": several images need a folder for their results, and it cannot be made");
+  }
+}
+
+// Two images of one name would overwrite each other's results.
+void check_names_differ(const DetectCommand& c) {
+  std::set<std::string> stems;
+  for (const std::string& image : c.images) {
+    if (!stems.insert(fs::path(image).stem().string()).second) {
+      throw UsageError("two images are called '" + fs::path(image).stem().string() +
+                       "', and their results would overwrite each other; run them one by one");
+    }
+  }
+}
+
+std::string csv_text(const std::vector<Corner>& corners) {
+  std::string lines = "x,y,response\n";
+  char buffer[32];
+  auto number = [&](float v) {
+    return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
+  };
+  for (const Corner& c : corners) {
+    lines += number(c.x) + "," + number(c.y) + "," + number(c.response) + "\n";
+  }
+  return lines;
+}
+
+Json json_points(const std::vector<Corner>& corners) {
+  Json points = Json::array();
+  for (const Corner& c : corners)
+    points.push_back({shortest(c.x), shortest(c.y), shortest(c.response)});
+  return points;
+}
+
+Settings given_settings(const DetectCommand& c) {
+  Settings settings;
+  for (const auto& [name, option] : c.flag_options) {
+    if (option->count() > 0) settings[name] = c.values.at(name);
+  }
+  return settings;
+}
+
+std::unique_ptr<CornerDetector> make_detector(const DetectCommand& c, const Context& context) {
+  try {
+    return find_detector(c.detector).make(context, given_settings(c));
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::invalid_argument) throw UsageError(error.what());
+    throw;
+  }
+}
+
+void write_results(const DetectCommand& c, CornerDetector& detector, const std::string& image,
+                   const GrayImage& gray, const std::vector<Corner>& corners) {
+  const bool several = c.images.size() > 1;
+  if (!c.csv.empty()) write_text(output_for(c.csv, image, several, ".csv"), csv_text(corners));
+  if (!c.draw.empty()) {
+    const auto colour = read_image<Rgb<std::uint8_t>>(image, c.common.reading());
+    const auto drawn = draw_corners(detector.context(), colour.host(), corners);
+    write_image(output_for(c.draw, image, several, ".png"), drawn);
+  }
+  if (!c.response.empty()) {
+    write_image(output_for(c.response, image, several, ".pfm"), detector.response(gray.view()));
+  }
+}
+
+int run_detect(const DetectCommand& c) {
+  const Context context = c.common.context();
+  const auto detector = make_detector(c, context);
+  const bool several = c.images.size() > 1;
+  if (several) {
+    for (const std::string& out : {c.draw, c.csv, c.response}) {
+      if (!out.empty()) make_output_folder(out);
+    }
+    if (!c.draw.empty() || !c.csv.empty() || !c.response.empty()) check_names_differ(c);
+  }
+  Image<std::uint8_t> mask;
+  if (!c.mask.empty()) mask = read_image<std::uint8_t>(c.mask, c.common.reading());
+
+  Json results = Json::array();
+  std::vector<std::vector<std::string>> rows;
+  int failed = 0;
+  Progress progress("detecting", static_cast<int>(c.images.size()), c.common.quiet);
+  for (const std::string& image : c.images) {
+    try {
+      const GrayImage gray = read_gray(image, c.common.reading());
+      const auto corners = detector->detect(gray.view(), mask);
+      const double ms = detector->report().milliseconds;
+      write_results(c, *detector, image, gray, corners);
+      rows.push_back({image, text(gray.width(), " x ", gray.height()),
+                      text(corners.size(), corners.size() == 1 ? " point" : " points"),
+                      milliseconds_text(ms)});
+      if (!c.common.json.empty()) {
+        results.push_back({{"image", image},
+                           {"width", gray.width()},
+                           {"height", gray.height()},
+                           {"detector", c.detector},
+                           {"device", context.name()},
+                           {"milliseconds", ms},
+                           {"points", json_points(corners)}});
+      }
+    } catch (const Error& error) {
+      // The rest is still worth having.
+      progress.clear();
+      std::cerr << "cornea: " << error.what() << std::endl;
+      ++failed;
+    }
+    progress.advance();
+  }
+  progress.clear();
+  if (c.common.talks() && !rows.empty()) {
+    std::cout << table_text(rows) << c.detector << " on " << context.description() << std::endl;
+    if (!c.draw.empty()) {
+      std::cout << (several ? "pictures in " : "picture: ") << c.draw << std::endl;
+    }
+  }
+  c.common.write_json(results);
+  return failed ? 1 : 0;
+}
+
+// One flag for every option of every detector; the help says which detectors have it.
+void add_detector_flags(CLI::App& command, DetectCommand& c) {
+  std::map<std::string, std::vector<std::pair<std::string, const Flag*>>> users;
+  std::vector<std::string> order;
+  for (const DetectorEntry& entry : detector_table()) {
+    for (const Flag& flag : entry.flags) {
+      if (users[flag.name].empty()) order.push_back(flag.name);
+      users[flag.name].emplace_back(entry.name, &flag);
+    }
+  }
+  for (const std::string& name : order) {
+    const auto& list = users[name];
+    const Flag& flag = *list.front().second;
+    std::string help = flag.help, defaults;
+    bool same = true;
+    for (const auto& [detector, f] : list) same &= f->default_text == flag.default_text;
+    for (const auto& [detector, f] : list) {
+      defaults += text(defaults.empty() ? "" : ", ", detector, " ", f->default_text);
+    }
+    const bool everyone = list.size() == detector_table().size();
+    help += same && everyone ? text(" [", flag.default_text, "]") : text(" [", defaults, "]");
+    std::string& value = c.values[name];
+    if (flag.kind == Flag::Kind::on_off) {
+      c.flag_options[name] =
+          command
+              .add_flag_function(
+                  "--" + name + ",!--no-" + name,
+                  [&value](std::int64_t on) { value = on > 0 ? "yes" : "no"; }, help)
+              ->group("Detector");
+      continue;
+    }
+    CLI::Option* option = command.add_option("--" + name, value, help)->group("Detector");
+    option->type_name(flag.kind == Flag::Kind::integer  ? "N"
+                      : flag.kind == Flag::Kind::number ? "X"
+                                                        : CLI::detail::join(flag.choices, "|"));
+    c.flag_options[name] = option;
+  }
+}
+
+}  // namespace
+
+Run add_detect(CLI::App& app) {
+  auto c = std::make_shared<DetectCommand>();
+  CLI::App* command = app.add_subcommand("detect", "find corners in images");
+  command->add_option("images", c->images, "image files")->required()->type_name("IMAGE...");
+  std::string names;
+  for (const DetectorEntry& entry : detector_table()) {
+    names += text(names.empty() ? "" : ", ", entry.name, " (", entry.summary, ")");
+  }
+  command->add_option("--detector", c->detector, names)->capture_default_str()->type_name("NAME");
+  command
+      ->add_option("--draw", c->draw,
+                   "picture with the corners marked; a folder for several images")
+      ->type_name("OUT.png");
+  command->add_option("--csv", c->csv, "x,y,response, a line a corner; a folder for several images")
+      ->type_name("OUT.csv");
+  command
+      ->add_option("--response", c->response,
+                   "the response map as exact floats; a folder for several images")
+      ->type_name("OUT.pfm");
+  command->add_option("--mask", c->mask, "image of the same size; no corners where it is black")
+      ->type_name("IMAGE");
+  add_detector_flags(*command, *c);
+  add_common_options(*command, c->common);
+  add_reading_options(*command, c->common);
+  return [c] { return run_detect(*c); };
+}
+
+}  // namespace cornea::cli

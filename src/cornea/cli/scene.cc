@@ -1,0 +1,143 @@
+#include "cornea/scene/scene.h"
+
+#include <iostream>
+
+#include "cornea/cli/common.h"
+#include "cornea/cli/progress.h"
+#include "cornea/core/error.h"
+
+namespace cornea::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SceneCommand {
+  CommonOptions common;
+  std::string out, kind = "boxes";
+  SceneOptions scene;
+};
+
+Json matrix_json(const Eigen::Matrix3d& m) {
+  Json rows = Json::array();
+  for (int i = 0; i < 3; ++i) rows.push_back({m(i, 0), m(i, 1), m(i, 2)});
+  return rows;
+}
+
+Json view_json(const View& view, const std::string& file) {
+  const Camera& c = view.camera;
+  Json json = {
+      {"image", file},         {"width", view.image.width()}, {"height", view.image.height()},
+      {"K", matrix_json(c.K)}, {"R", matrix_json(c.R)},       {"t", {c.t.x(), c.t.y(), c.t.z()}}};
+  if (!view.corners.empty()) {
+    json["corners"] = Json::array();
+    for (const auto& corner : view.corners) json["corners"].push_back({corner.x(), corner.y()});
+  }
+  return json;
+}
+
+// F of every pair, and H where the scene is flat.
+Json pairs_json(const std::vector<View>& views, const SceneOptions& options) {
+  const std::optional<Plane> plane = scene_plane(options);
+  Json pairs = Json::array();
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    for (std::size_t j = i + 1; j < views.size(); ++j) {
+      const Camera &a = views[i].camera, &b = views[j].camera;
+      Json pair = {{"a", i}, {"b", j}, {"F", matrix_json(fundamental(a, b))}};
+      if (plane) pair["H"] = matrix_json(plane_homography(a, b, *plane));
+      pairs.push_back(std::move(pair));
+    }
+  }
+  return pairs;
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder)) {
+    fail(ErrorCode::io, folder, ": the folder cannot be made; choose another with -o");
+  }
+}
+
+int run_scene(SceneCommand& c) {
+  try {
+    c.scene.kind = scene_kind(c.kind);
+    c.scene.validate();
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  // The ray caster is CPU code; asking for another device is an error that Context explains.
+  const Context context = c.common.context();
+  make_folder(c.out);
+  const std::vector<View> views = make_views(context, c.scene);
+  Json json = {{"kind", c.kind},
+               {"seed", c.scene.seed},
+               {"convention",
+                "x_cam = R x_world + t; pixel ~ K x_cam; the centre of the first pixel is (0, 0); "
+                "x_b^T F x_a = 0; x_b ~ H x_a"},
+               {"views", Json::array()}};
+  Progress progress("writing", static_cast<int>(views.size()), c.common.quiet);
+  for (const View& view : views) {
+    const std::string file = view.name + ".png";
+    write_image(fs::path(c.out) / file, view.image);
+    json["views"].push_back(view_json(view, file));
+    progress.advance();
+  }
+  progress.clear();
+  json["pairs"] = pairs_json(views, c.scene);
+  write_text(fs::path(c.out) / "cameras.json", json.dump(2) + "\n");
+  c.common.write_json(json);
+  if (c.common.talks()) {
+    std::cout << views.size() << (views.size() == 1 ? " view" : " views") << " of " << c.kind
+              << ", " << views[0].image.width() << " x " << views[0].image.height()
+              << ", and cameras.json in " << c.out << std::endl;
+  }
+  return 0;
+}
+
+void add_scene_options(CLI::App& command, SceneCommand& c) {
+  SceneOptions& s = c.scene;
+  auto option = [&](const char* flag, auto& value, const char* help) {
+    command.add_option(flag, value, help)->capture_default_str();
+  };
+  command.add_option("-o,--out", c.out, "folder for the pictures and cameras.json")
+      ->required()
+      ->type_name("DIR");
+  option("--kind", c.kind, "boxes, plane or checkerboard");
+  option("--views", s.views, "number of cameras");
+  option("--width", s.width, "pixels");
+  option("--height", s.height, "pixels");
+  option("--seed", s.seed, "another seed, another scene");
+  option("--step", s.step_degrees, "degrees between neighbouring views, seen from the scene");
+  option("--baseline", s.baseline, "metres between neighbouring views; 0: by --step");
+  option("--fov", s.field_of_view_degrees, "field of view across the width, degrees");
+  option("--focal", s.focal_px, "focal length, pixels; 0: by --fov");
+  option("--jitter", s.jitter, "how far cameras stray from the arc, share of the distance");
+  option("--samples", s.samples, "rays a pixel and axis");
+  option("--columns", s.board_columns, "cells of the checkerboard across");
+  option("--rows", s.board_rows, "cells of the checkerboard down");
+  Degradation& d = s.degradation;
+  auto harm = [&](const char* flag, auto& value, const char* help) {
+    command.add_option(flag, value, help)->capture_default_str()->group("Degradations");
+  };
+  harm("--noise", d.noise, "standard deviation, gray levels of 0..255");
+  harm("--contrast", d.contrast, "factor about middle gray");
+  harm("--brightness", d.brightness, "added, gray levels");
+  harm("--jpeg", d.jpeg_quality, "JPEG quality 1..100; 0: none");
+  harm("--blur", d.blur, "Gaussian sigma, pixels");
+  harm("--rotate", d.rotate_degrees, "degrees clockwise, all views but the first");
+  harm("--scale", d.scale, "of all views but the first");
+}
+
+}  // namespace
+
+Run add_scene(CLI::App& app) {
+  auto c = std::make_shared<SceneCommand>();
+  CLI::App* command =
+      app.add_subcommand("scene", "make synthetic views with exact cameras, F and H");
+  add_scene_options(*command, *c);
+  add_common_options(*command, c->common);
+  c->common.device = "cpu";
+  return [c] { return run_scene(*c); };
+}
+
+}  // namespace cornea::cli

@@ -1,0 +1,252 @@
+#include "cornea/detect/corner_detector.h"
+
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "cornea/core/testing.h"
+#include "cornea/core/transfer.h"
+#include "cornea/detect/harris/harris.h"
+#include "cornea/detect/moravec/moravec.h"
+
+namespace cornea {
+namespace {
+
+PeakOptions capped_peaks(double threshold) {
+  return {.threshold = threshold,
+          .nms = 5,
+          .subpixel = Subpixel::gradient,
+          .max_points = 40,
+          .cell = 16,
+          .max_per_cell = 2};
+}
+
+// Every detector, plain and with all caps in force.
+std::vector<std::unique_ptr<CornerDetector>> detectors(const Context& context) {
+  std::vector<std::unique_ptr<CornerDetector>> all;
+  all.push_back(std::make_unique<Moravec>(context));
+  all.push_back(std::make_unique<Harris>(context));
+  MoravecOptions moravec;
+  moravec.peaks = capped_peaks(100);
+  all.push_back(std::make_unique<Moravec>(context, moravec));
+  HarrisOptions harris;
+  harris.peaks = capped_peaks(1e-6);
+  all.push_back(std::make_unique<Harris>(context, harris));
+  return all;
+}
+
+// An image with structure: blocks of random gray.
+template <class T>
+Image<T> blocks(int width, int height, std::uint64_t seed, double white) {
+  Image<T> image(width, height);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const Philox4 bits = philox(seed, y / 9, x / 11);
+      image(x, y) = static_cast<T>(unit_float(bits.v[0]) * white);
+    }
+  }
+  return image;
+}
+
+class CornerDetectorTest : public testing::OnEveryDevice {};
+
+TEST_P(CornerDetectorTest, GivesTheSamePointsInAHundredRuns) {
+  const Image<std::uint8_t> image = blocks<std::uint8_t>(230, 170, 1, 255);
+  for (const auto& detector : detectors(context)) {
+    const auto expected = detector->detect(image);
+    ASSERT_GT(expected.size(), 20u);
+    for (int run = 0; run < 100; ++run) ASSERT_TRUE(detector->detect(image) == expected);
+  }
+}
+
+TEST_P(CornerDetectorTest, GivesTheSamePointsOnOneAndTwoThreadsAndOnEveryDevice) {
+  const Context one = Context::cpu(1);
+  const Context other = context.is_cuda() ? context : Context::cpu(2);
+  for (int round = 0; round < 10; ++round) {
+    const auto bytes = blocks<std::uint8_t>(211, 164 + round, round, 255);
+    const auto words = blocks<std::uint16_t>(97 + round, 203, round, 65535);
+    const auto floats = blocks<float>(150, 131 + round, round, 1);
+    const auto reference = detectors(one), tested = detectors(other);
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+      EXPECT_TRUE(reference[i]->detect(bytes) == tested[i]->detect(bytes));
+      EXPECT_TRUE(reference[i]->detect(words) == tested[i]->detect(words));
+      EXPECT_TRUE(reference[i]->detect(floats) == tested[i]->detect(floats));
+    }
+  }
+}
+
+TEST_P(CornerDetectorTest, ABatchGivesWhatSingleCallsGive) {
+  std::vector<Image<std::uint8_t>> images;
+  std::vector<AnyView> views;
+  for (int i = 0; i < 7; ++i) images.push_back(blocks<std::uint8_t>(143, 91, i, 255));
+  for (const auto& image : images) views.emplace_back(image);
+  for (const auto& detector : detectors(context)) {
+    const auto batch = detector->detect_batch(views);
+    ASSERT_EQ(batch.size(), images.size());
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      EXPECT_GT(batch[i].size(), 10u);
+      EXPECT_TRUE(batch[i] == detector->detect(images[i]));
+    }
+  }
+}
+
+TEST_P(CornerDetectorTest, AllocatesNothingAfterTheFirstFrameOfASize) {
+  const auto large = blocks<std::uint8_t>(300, 200, 1, 255);
+  const auto small = blocks<std::uint8_t>(120, 90, 2, 255);
+  for (const auto& detector : detectors(context)) {
+    detector->detect(large);
+    const std::uint64_t before = context.memory().allocations;
+    for (int i = 0; i < 5; ++i) {
+      detector->detect(large);
+      detector->detect(small);
+    }
+    EXPECT_EQ(context.memory().allocations, before);
+  }
+}
+
+TEST_P(CornerDetectorTest, MovesTheImageUpAndOnlyPointsDown) {
+  const auto image = blocks<std::uint8_t>(300, 200, 1, 255);
+  Harris harris(context);
+  const Transfers before = context.transfers();
+  const auto corners = harris.detect(image);
+  const Transfers after = context.transfers();
+  const std::uint64_t expected_up = context.is_cuda() ? 300 * 200 : 0;
+  const std::uint64_t expected_down =
+      context.is_cuda() ? corners.size() * sizeof(Corner) + sizeof(std::uint32_t) : 0;
+  EXPECT_EQ(after.upload_bytes - before.upload_bytes, expected_up);
+  EXPECT_EQ(after.download_bytes - before.download_bytes, expected_down);
+}
+
+TEST_P(CornerDetectorTest, AMaskKeepsPointsOut) {
+  const auto image = blocks<std::uint8_t>(160, 120, 4, 255);
+  Image<std::uint8_t> mask(160, 120);
+  for (int y = 0; y < 120; ++y) {
+    for (int x = 0; x < 160; ++x) mask(x, y) = x < 80 ? 255 : 0;
+  }
+  for (const auto& detector : detectors(context)) {
+    const auto corners = detector->detect(image, mask);
+    EXPECT_GT(corners.size(), 5u);
+    for (const Corner& corner : corners) EXPECT_LT(corner.x, 80.5f);
+  }
+}
+
+TEST_P(CornerDetectorTest, ColourIsReadAsGray) {
+  Image<Rgb<std::uint8_t>> colour(120, 90);
+  Image<std::uint8_t> gray(120, 90);
+  Image<Rgb<float>> colour_float(120, 90);
+  Image<float> gray_float(120, 90);
+  for (int y = 0; y < 90; ++y) {
+    for (int x = 0; x < 120; ++x) {
+      const Philox4 bits = philox(3, y / 8, x / 8);
+      const auto r = std::uint8_t(bits.v[0]), g = std::uint8_t(bits.v[1]),
+                 b = std::uint8_t(bits.v[2]);
+      colour(x, y) = {r, g, b};
+      gray(x, y) = std::uint8_t(std::lround(0.299 * r + 0.587 * g + 0.114 * b));
+      colour_float(x, y) = {r / 255.0f, g / 255.0f, b / 255.0f};
+      gray_float(x, y) = 0.299f * colour_float(x, y).r + 0.587f * colour_float(x, y).g +
+                         0.114f * colour_float(x, y).b;
+    }
+  }
+  for (const auto& detector : detectors(context)) {
+    const auto expected = detector->detect(gray);
+    EXPECT_GT(expected.size(), 10u);
+    EXPECT_TRUE(detector->detect(colour) == expected);
+    const auto expected_float = detector->detect(gray_float);
+    EXPECT_TRUE(detector->detect(colour_float) == expected_float);
+    if (context.is_cuda()) {
+      EXPECT_TRUE(detector->detect(to_device(context, colour)) == expected);
+      EXPECT_TRUE(detector->detect(to_device(context, colour_float)) == expected_float);
+    }
+  }
+}
+
+TEST_P(CornerDetectorTest, AnImageOnTheDeviceIsNotUploaded) {
+  if (!context.is_cuda()) GTEST_SKIP() << "for CUDA";
+  const auto image = blocks<std::uint8_t>(200, 150, 6, 255);
+  const auto on_device = to_device(context, image);
+  for (const auto& detector : detectors(context)) {
+    const auto expected = detector->detect(image);
+    const std::uint64_t before = context.transfers().uploads;
+    EXPECT_TRUE(detector->detect(on_device) == expected);
+    detector->enqueue(on_device);
+    EXPECT_TRUE(detector->collect() == expected);
+    const std::vector<AnyView> two = {on_device, on_device};
+    EXPECT_TRUE(detector->detect_batch(two)[1] == expected);
+    EXPECT_EQ(context.transfers().uploads, before);
+  }
+}
+
+TEST_P(CornerDetectorTest, TinyImagesHaveNoCorners) {
+  const int sizes[][2] = {{1, 1}, {2, 2}, {3, 500}, {500, 3}, {4, 4}, {1, 300}};
+  for (const auto& [w, h] : sizes) {
+    const auto image = testing::random_image<std::uint8_t>(w, h, 1);
+    for (const auto& detector : detectors(context)) EXPECT_TRUE(detector->detect(image).empty());
+  }
+}
+
+TEST_P(CornerDetectorTest, RefusesWhatItCannotRead) {
+  auto code_of = [](const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      EXPECT_FALSE(std::string(error.what()).empty());
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  const auto image = blocks<std::uint8_t>(64, 48, 1, 255);
+  const Image<std::uint8_t> small_mask(63, 48);
+  const Image<float> float_mask(64, 48);
+  auto bad = blocks<float>(64, 48, 1, 1);
+  bad(10, 10) = std::nanf("");
+  for (const auto& detector : detectors(context)) {
+    EXPECT_EQ(code_of([&] { detector->detect(Image<std::uint8_t>()); }),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { detector->detect_batch({}); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { detector->detect(image, small_mask); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { detector->detect(image, float_mask); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { detector->detect(Image<double>(5, 5)); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { detector->detect(bad); }), ErrorCode::invalid_argument);
+    const std::vector<AnyView> mixed_sizes = {image, small_mask};
+    EXPECT_EQ(code_of([&] { detector->detect_batch(mixed_sizes); }), ErrorCode::invalid_argument);
+    if (context.is_cuda()) {
+      const auto on_device = to_device(context, image);
+      const std::vector<AnyView> mixed_places = {image, on_device};
+      EXPECT_EQ(code_of([&] { detector->detect_batch(mixed_places); }),
+                ErrorCode::invalid_argument);
+      const Image<std::uint8_t> host_mask(64, 48);
+      EXPECT_EQ(code_of([&] { detector->detect(on_device, host_mask); }),
+                ErrorCode::invalid_argument);
+      EXPECT_EQ(code_of([&] { Harris(Context::cpu()).detect(on_device); }),
+                ErrorCode::invalid_argument);
+      const auto bad_on_device = to_device(context, bad);
+      EXPECT_EQ(code_of([&] { detector->detect(bad_on_device); }), ErrorCode::invalid_argument);
+    }
+    // Nothing of it is left behind.
+    EXPECT_GT(detector->detect(image).size(), 3u);
+  }
+}
+
+TEST_P(CornerDetectorTest, ReportsItsStages) {
+  const auto image = blocks<std::uint8_t>(200, 150, 6, 255);
+  Harris harris(context);
+  harris.time_stages(true);
+  const auto corners = harris.detect(image);
+  const DetectReport& report = harris.report();
+  EXPECT_EQ(report.points, corners.size());
+  EXPECT_EQ(report.width, 200);
+  EXPECT_GT(report.milliseconds, 0);
+  std::string names;
+  for (const StageTime& stage : report.stages) {
+    names += stage.stage + " ";
+    EXPECT_GE(stage.milliseconds, 0);
+  }
+  EXPECT_EQ(names, context.is_cuda() ? "upload response peaks download " : "response peaks ");
+}
+
+INSTANTIATE_TEST_SUITE_P(, CornerDetectorTest, testing::every_device(), testing::device_name);
+
+}  // namespace
+}  // namespace cornea

@@ -1,0 +1,89 @@
+#include "cornea/core/cuda.h"
+#include "cornea/detect/refine/refine.h"
+#include "cornea/detect/refine/refine_math.h"
+
+namespace cornea {
+namespace {
+
+constexpr int kWarp = 32;
+static_assert(kRefineParts == kWarp);
+constexpr int kWarpsPerBlock = 4;
+constexpr int kBlocks = 264;  // two a multiprocessor of an H200; more corners take more turns
+
+__device__ float sum_over_warp(float v) {
+  for (int step = kWarp / 2; step > 0; step /= 2) v += __shfl_xor_sync(~0u, v, step);
+  return v;
+}
+
+// One corner a warp; the patch around it lies in shared memory.
+template <class T>
+__global__ void refine_kernel(DeviceView<const T> first, RefineWindow window, Corner* corners,
+                              const std::uint32_t* counts, std::size_t capacity) {
+  extern __shared__ float patches[];
+  const int r = window.radius, width = 2 * r + 1, side = width + 2;
+  const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  float* patch = patches + warp * side * side;
+  const DeviceView<const T> image(first.data + blockIdx.y * (first.stride * first.height),
+                                  first.width, first.height, first.stride);
+  corners += blockIdx.y * capacity;
+  const std::uint32_t n = counts[blockIdx.y];
+  for (std::uint32_t c = blockIdx.x * kWarpsPerBlock + warp; c < n;
+       c += gridDim.x * kWarpsPerBlock) {
+    Corner corner = corners[c];
+    const double x0 = corner.x, y0 = corner.y;
+    double x = x0, y = y0, dx = 0, dy = 0;
+    for (int turn = 0; turn < kRefineTurns; ++turn) {
+      const PatchOrigin origin = patch_origin(x, y);
+      __syncwarp();
+      for (int k = lane; k < side * side; k += kWarp) {
+        patch[k] = patch_value(image, origin, k % side - r - 1, k / side - r - 1);
+      }
+      __syncwarp();
+      RefineSums s;
+      for (int tap = lane; tap < width * width; tap += kWarp) {
+        const int i = tap % width, j = tap / width;
+        const float* p = patch + (j + 1) * side + i + 1;
+        const float gx = 0.5f * (p[1] - p[-1]), gy = 0.5f * (p[side] - p[-side]);
+        add_tap(s, gx, gy, window.weight[i] * window.weight[j], i - r, j - r);
+      }
+      s = {sum_over_warp(s.xx), sum_over_warp(s.xy), sum_over_warp(s.yy), sum_over_warp(s.bx),
+           sum_over_warp(s.by)};
+      if (!refine_step(s, dx, dy)) break;
+      x += dx;
+      y += dy;
+      const bool strayed = fabs(x - x0) > r || fabs(y - y0) > r;
+      if (strayed || dx * dx + dy * dy < kRefineStop * kRefineStop) break;
+    }
+    accept_refined(x0, y0, x, y, r, corner);
+    if (lane == 0) corners[c] = corner;
+  }
+}
+
+template <class T>
+void launch(const Context& context, DeviceView<const T> first, int frames, int radius,
+            Corner* corners, const std::uint32_t* counts, std::size_t capacity) {
+  const int side = 2 * radius + 3;
+  const std::size_t shared = sizeof(float) * kWarpsPerBlock * side * side;
+  refine_kernel<T><<<dim3(kBlocks, frames), kWarp * kWarpsPerBlock, shared, cuda_stream(context)>>>(
+      first, make_refine_window(radius), corners, counts, capacity);
+  cuda_check_launch("corner refinement");
+}
+
+}  // namespace
+
+void enqueue_refine_corners(const Context& context, AnyView first, int frames, int radius,
+                            Corner* corners, const std::uint32_t* counts, std::size_t capacity) {
+  make_current(context);
+  switch (first.pixel()) {
+    case Pixel::u8:
+      return launch(context, first.device<std::uint8_t>(), frames, radius, corners, counts,
+                    capacity);
+    case Pixel::u16:
+      return launch(context, first.device<std::uint16_t>(), frames, radius, corners, counts,
+                    capacity);
+    default:
+      return launch(context, first.device<float>(), frames, radius, corners, counts, capacity);
+  }
+}
+
+}  // namespace cornea

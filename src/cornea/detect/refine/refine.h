@@ -1,0 +1,36 @@
+// Corners between pixels, from the image itself (W. Foerstner and E. Guelch, 1987; the method of
+// cv::cornerSubPix). At a corner q every gradient in the neighbourhood is zero or at right angles
+// to the line from q to it, so that q solves
+//
+//   sum_p w(p - q) g(p) g(p)^T (q - p) = 0
+//
+// over a square of 2r + 1 pixels around q, with w(d) = exp(-|d|^2 / r^2) and g the central
+// difference of the bilinearly interpolated image. q is found by repetition, from the pixel that
+// the detector gave. It is right for the crossings of a checkerboard, where the response of Harris
+// and its kin has a rim instead of a peak, as well as for corners of one dark region.
+//
+// A point stays where it was if the equation has no solution or leads over r pixels away. Sums are
+// made in 32 interleaved parts that are joined pairwise: a warp's order, which the CPU follows, so
+// that both give the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+#include "cornea/core/image.h"
+
+namespace cornea {
+
+inline constexpr int kLargestRefineRadius = 15;
+
+// Host image (8-bit, 16-bit or float gray); corners are moved in place.
+void refine_corners(const Context& context, AnyView image, int radius, std::span<Corner> corners);
+
+// Device images that lie one below the other, each with its own corners: counts[f] of them from
+// corners + f * capacity on. Queued on the context's stream.
+void enqueue_refine_corners(const Context& context, AnyView first, int frames, int radius,
+                            Corner* corners, const std::uint32_t* counts, std::size_t capacity);
+
+}  // namespace cornea

@@ -1,0 +1,215 @@
+#include "cornea/io/image_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <system_error>
+
+#include "cornea/core/build.h"
+#include "cornea/io/convert.h"
+#include "cornea/io/decoded.h"
+
+namespace cornea {
+namespace {
+
+namespace fs = std::filesystem;
+using io::Bytes;
+using io::DecodedImage;
+using io::Source;
+
+[[noreturn]] void fail_not_built(const std::string& file, const char* format, const char* library) {
+  fail(ErrorCode::unsupported, file, ": this build has no ", format, " support (", library,
+       " was not found); convert the file to PNG");
+}
+
+// In builds without a library its functions do not exist, and a discarded branch names them freely.
+ImageFileInfo probe_tiff(const Source& source) {
+  if constexpr (kHasTiff) return io::probe_tiff(source);
+  fail_not_built(source.name, "TIFF", "libtiff");
+}
+DecodedImage decode_tiff(const Source& source) {
+  if constexpr (kHasTiff) return io::decode_tiff(source);
+  fail_not_built(source.name, "TIFF", "libtiff");
+}
+ImageFileInfo probe_webp(const Source& source) {
+  if constexpr (kHasWebp) return io::probe_webp(source);
+  fail_not_built(source.name, "WebP", "libwebp");
+}
+DecodedImage decode_webp(const Source& source) {
+  if constexpr (kHasWebp) return io::decode_webp(source);
+  fail_not_built(source.name, "WebP", "libwebp");
+}
+
+struct Format {
+  bool (*is)(Bytes);
+  ImageFileInfo (*probe)(const Source&);
+  DecodedImage (*decode)(const Source&);
+  bool built_in;
+  std::array<const char*, 4> extensions;  // in small letters; unused ones are null
+};
+
+constexpr Format kFormats[] = {
+    {io::is_png, io::probe_png, io::decode_png, true, {".png"}},
+    {io::is_jpeg, io::probe_jpeg, io::decode_jpeg, true, {".jpg", ".jpeg"}},
+    {io::is_pnm, io::probe_pnm, io::decode_pnm, true, {".pgm", ".ppm", ".pbm", ".pnm"}},
+    {io::is_pfm, io::probe_pfm, io::decode_pfm, true, {".pfm"}},
+    {io::is_tiff, probe_tiff, decode_tiff, kHasTiff, {".tif", ".tiff"}},
+    {io::is_webp, probe_webp, decode_webp, kHasWebp, {".webp"}},
+};
+
+// Calls f; memory that runs out becomes an error that names the file.
+template <class F>
+auto naming_the_file(const std::string& name, F&& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    fail(ErrorCode::out_of_memory, name, ": no room for its pixels; free memory or scale it down");
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+    fail(ErrorCode::out_of_memory, name, ": ", error.what(), "; free memory or scale it down");
+  }
+}
+
+const Format& format_of(const Source& source) {
+  if (source.bytes.empty()) {
+    fail(ErrorCode::io, source.name, ": is empty; copy or save the file again");
+  }
+  for (const Format& format : kFormats) {
+    if (format.is(source.bytes)) return format;
+  }
+  fail(ErrorCode::io, source.name,
+       ": its first bytes are not those of an image that Cornea knows (PNG, JPEG, PBM, PGM, PPM, "
+       "PFM, TIFF, WebP); convert it to PNG");
+}
+
+std::uint64_t size_of_file(const fs::path& file) {
+  std::error_code failed;
+  const fs::file_status status = fs::status(file, failed);
+  if (!fs::exists(status)) {
+    const bool missing = status.type() == fs::file_type::not_found;
+    fail(ErrorCode::io, file.string(), ": ",
+         missing ? "there is no such file" : "cannot be reached (" + failed.message() + ")",
+         "; check the path");
+  }
+  if (fs::is_directory(status)) {
+    fail(ErrorCode::io, file.string(), ": is a folder; name an image file in it");
+  }
+  if (!fs::is_regular_file(status)) {
+    fail(ErrorCode::io, file.string(), ": is not a regular file; save the image to one first");
+  }
+  const std::uint64_t bytes = fs::file_size(file, failed);
+  if (failed) fail(ErrorCode::io, file.string(), ": cannot be read (", failed.message(), ")");
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+  if (bytes > kMostBytes) {
+    fail(ErrorCode::io, file.string(), ": has ", bytes,
+         " bytes, and image files of at most 4 GiB are read; cut the image into tiles");
+  }
+  return bytes;
+}
+
+// Holds a file's bytes and the source that points at them.
+class LoadedFile {
+ public:
+  LoadedFile(const fs::path& path, const ReadOptions& options)
+      : memory_(Memory::host(size_of_file(path))) {
+    const io::File file(std::fopen(path.c_str(), "rb"));
+    if (!file) {
+      fail(ErrorCode::io, path.string(), ": cannot be opened (", std::strerror(errno),
+           "); check its permissions");
+    }
+    if (std::fread(memory_.data(), 1, memory_.bytes(), file.get()) != memory_.bytes()) {
+      fail(ErrorCode::io, path.string(), ": cannot be read to its end (",
+           std::ferror(file.get()) ? std::strerror(errno) : "it became shorter", "); try again");
+    }
+    source_ = {{static_cast<const std::uint8_t*>(memory_.data()), memory_.bytes()},
+               path.string(),
+               options.max_pixels};
+  }
+  const Source& source() const { return source_; }
+
+ private:
+  Memory memory_;
+  Source source_;
+};
+
+template <class T>
+Image<T> into(DecodedImage image) {
+  if (auto* same = std::get_if<Image<T>>(&image)) return std::move(*same);
+  return std::visit(
+      []<class From>(const Image<From>& from) {
+        return io::convert_image<T>(HostView<const From>(from.host()));
+      },
+      image);
+}
+
+template <class T>
+Image<T> decode(const Source& source) {
+  return into<T>(format_of(source).decode(source));
+}
+
+GrayImage gray_at_own_depth(DecodedImage image) {
+  return std::visit(
+      []<class From>(Image<From>& from) -> GrayImage {
+        return {into<typename io::ColourOf<From>::Channel>(std::move(from))};
+      },
+      image);
+}
+
+}  // namespace
+
+ImageFileInfo probe_image(const fs::path& file, const ReadOptions& options) {
+  return naming_the_file(file.string(), [&] {
+    const LoadedFile loaded(file, options);
+    return format_of(loaded.source()).probe(loaded.source());
+  });
+}
+
+template <class T>
+Image<T> read_image(const fs::path& file, const ReadOptions& options) {
+  return naming_the_file(file.string(),
+                         [&] { return decode<T>(LoadedFile(file, options).source()); });
+}
+
+template <class T>
+Image<T> decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
+                      const ReadOptions& options) {
+  return naming_the_file(name, [&] { return decode<T>({bytes, name, options.max_pixels}); });
+}
+
+GrayImage read_gray(const fs::path& file, const ReadOptions& options) {
+  return naming_the_file(file.string(), [&] {
+    const LoadedFile loaded(file, options);
+    return gray_at_own_depth(format_of(loaded.source()).decode(loaded.source()));
+  });
+}
+
+AnyView GrayImage::view() const {
+  return std::visit([](const auto& image) { return AnyView(image); }, pixels);
+}
+
+bool can_read_extension(const fs::path& file) {
+  const std::string extension = io::extension_in_small_letters(file);
+  return std::any_of(std::begin(kFormats), std::end(kFormats), [&](const Format& format) {
+    return format.built_in && std::any_of(format.extensions.begin(), format.extensions.end(),
+                                          [&](const char* e) { return e && e == extension; });
+  });
+}
+
+template Image<std::uint8_t> read_image(const fs::path&, const ReadOptions&);
+template Image<std::uint16_t> read_image(const fs::path&, const ReadOptions&);
+template Image<float> read_image(const fs::path&, const ReadOptions&);
+template Image<Rgb<std::uint8_t>> read_image(const fs::path&, const ReadOptions&);
+template Image<Rgb<std::uint16_t>> read_image(const fs::path&, const ReadOptions&);
+template Image<Rgb<float>> read_image(const fs::path&, const ReadOptions&);
+
+template Image<std::uint8_t> decode_image(Bytes, const std::string&, const ReadOptions&);
+template Image<std::uint16_t> decode_image(Bytes, const std::string&, const ReadOptions&);
+template Image<float> decode_image(Bytes, const std::string&, const ReadOptions&);
+template Image<Rgb<std::uint8_t>> decode_image(Bytes, const std::string&, const ReadOptions&);
+template Image<Rgb<std::uint16_t>> decode_image(Bytes, const std::string&, const ReadOptions&);
+template Image<Rgb<float>> decode_image(Bytes, const std::string&, const ReadOptions&);
+
+}  // namespace cornea

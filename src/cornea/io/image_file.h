@@ -1,0 +1,84 @@
+// Image files in and out.
+//
+// Reads PNG, JPEG, PBM/PGM/PPM and PFM, and TIFF and WebP where the build has them. The first bytes
+// of a file tell its format, not its name. Pixels come as they are stored: no gamma, no colour
+// profile, no EXIF or TIFF orientation, the first page only. Alpha is dropped, which leaves the
+// colour beneath it; palettes are looked up.
+//
+// Every failure is an Error whose sentence begins with the name of the file. Nothing is printed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cornea/core/image.h"
+
+namespace cornea {
+
+struct ReadOptions {
+  // A file whose header claims more pixels is refused before memory is taken for them.
+  std::uint64_t max_pixels = std::uint64_t{1} << 28;
+};
+
+// What a file says of itself, before any conversion.
+struct ImageFileInfo {
+  std::string format;  // "PNG", "JPEG", "PBM", "PGM", "PPM", "PFM", "TIFF", "WebP"
+  int width = 0, height = 0;
+  int channels = 0;       // with alpha; a palette counts as its colours
+  int bits = 0;           // of one channel
+  bool is_float = false;  // as in PFM and some TIFF files
+};
+
+// Looks at the header alone: the pixels behind it may still turn out to be damaged.
+ImageFileInfo probe_image(const std::filesystem::path& file, const ReadOptions& options = {});
+
+// T is uint8_t, uint16_t, float or Rgb<> of these. Whatever the file holds is converted:
+//   depth   8 to 16 bit: times 257; 16 to 8 bit: rounded; integers to float: 0..1; float to
+//           integers: clamped to 0..1 and rounded, NaN becomes 0; float to float: untouched
+//   colour  to gray by gray_value (cornea/core/pixels.h) at the stored depth, before the depth is
+//           changed; gray to colour by repetition
+template <class T>
+Image<T> read_image(const std::filesystem::path& file, const ReadOptions& options = {});
+
+// The same from bytes in memory; `name` stands for the file in errors.
+template <class T>
+Image<T> decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
+                      const ReadOptions& options = {});
+
+// Gray at the depth that the file holds.
+struct GrayImage {
+  std::variant<Image<std::uint8_t>, Image<std::uint16_t>, Image<float>> pixels;
+
+  AnyView view() const;
+  int width() const { return view().width(); }
+  int height() const { return view().height(); }
+};
+GrayImage read_gray(const std::filesystem::path& file, const ReadOptions& options = {});
+
+// Whether this build reads files with this extension, in capitals or not.
+bool can_read_extension(const std::filesystem::path& file);
+
+struct WriteOptions {
+  int jpeg_quality = 95;  // 1..100
+};
+
+// Writes a host image in the format of the extension:
+//   .png                8 or 16 bit, gray or colour
+//   .jpg .jpeg          8 bit, gray or colour (chroma at half resolution); 16 bit is rounded to 8
+//   .pgm .ppm .pnm      8 or 16 bit; .pgm gray, .ppm colour (gray is repeated), .pnm either
+//   .pfm                float, exact; integers become 0..1
+//   .tif .tiff          8 bit, 16 bit or float, where the build has libtiff
+// Float pixels go into the integer formats as 8 bit, clamped to 0..1. Maps of doubles are an error:
+// what they should look like is the caller's choice.
+// The file appears whole or not at all: it is written under another name beside and then renamed.
+void write_image(const std::filesystem::path& file, const AnyView& image,
+                 const WriteOptions& options = {});
+
+// The bytes of a JPEG file, of an 8-bit gray or RGB image.
+std::vector<std::uint8_t> encode_jpeg(const AnyView& image, int quality);
+
+}  // namespace cornea

@@ -1,0 +1,43 @@
+// The one table of detectors. The command line, the benches and other front ends read names, flags,
+// help and defaults from here; a detector added to the table is known to all of them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/detect/corner_detector.h"
+
+namespace cornea {
+
+// One option as a front end shows it.
+struct Flag {
+  enum class Kind { number, integer, on_off, choice };
+  std::string name;  // "max-points"
+  std::string help;  // with the unit
+  Kind kind = Kind::number;
+  std::string default_text;
+  std::vector<std::string> choices;  // of a choice
+};
+
+// Values as text, by flag name; what is missing keeps its default.
+using Settings = std::map<std::string, std::string>;
+
+struct DetectorEntry {
+  std::string name;     // "harris"
+  std::string summary;  // one line
+  std::string source;   // the paper
+  std::vector<Flag> flags;
+  // An unknown flag or a bad value is an error (invalid_argument) that names it.
+  std::function<std::unique_ptr<CornerDetector>(const Context&, const Settings&)> make;
+};
+
+const std::vector<DetectorEntry>& detector_table();
+
+// An unknown name is an error that lists the known ones.
+const DetectorEntry& find_detector(const std::string& name);
+
+}  // namespace cornea

@@ -1,0 +1,24 @@
+// Marks on images that stay legible on any background and at any size.
+#pragma once
+
+#include <span>
+
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+#include "cornea/core/image.h"
+
+namespace cornea {
+
+struct DrawOptions {
+  Rgb<std::uint8_t> colour{255, 176, 0};  // amber: seen by colour-blind eyes, rare in photographs
+  int smallest_side = 640;  // images whose longer side is under this are enlarged by a whole number
+};
+
+// The image, enlarged if it is small, with a ring around every corner: a bright line between two
+// dark ones, its size in proportion to the picture's.
+Image<Rgb<std::uint8_t>> draw_corners(const Context& context,
+                                      HostView<const Rgb<std::uint8_t>> image,
+                                      std::span<const Corner> corners,
+                                      const DrawOptions& options = {});
+
+}  // namespace cornea

@@ -1,0 +1,54 @@
+// The pinhole camera and the exact geometry between two of them (Hartley & Zisserman, Multiple View
+// Geometry, ch. 6, 9 and 13).
+//
+// World: x right, y away from the viewer, z up, in metres. Camera: x right, y down, z forward.
+// Pixels: x right, y down, the centre of the first pixel is (0, 0).
+#pragma once
+
+#include <Eigen/Core>
+
+namespace cornea {
+
+// The points X with normal . X = offset; the normal has length 1.
+struct Plane {
+  Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();
+  double offset = 0.0;
+};
+
+struct Camera {
+  int width = 0, height = 0;                        // pixels
+  Eigen::Matrix3d K = Eigen::Matrix3d::Identity();  // pixel ~ K x_cam
+  Eigen::Matrix3d R = Eigen::Matrix3d::Identity();  // x_cam = R x_world + t
+  Eigen::Vector3d t = Eigen::Vector3d::Zero();
+
+  // The pixel that shows a point of the world; meaningful where depth(world) > 0.
+  Eigen::Vector2d project(const Eigen::Vector3d& world) const;
+  // How far in front of the camera the point lies, along the camera's z.
+  double depth(const Eigen::Vector3d& world) const;
+  // The direction, in the world, of what a pixel shows, with a component of 1 along the camera's z:
+  // the point at depth d is centre() + d ray(x, y).
+  Eigen::Vector3d ray(double x, double y) const;
+  Eigen::Vector3d centre() const;
+};
+
+// A camera at `eye` that sees `target` in the middle of its image and the world's z upwards, turned
+// by `roll` radians about its axis. Square pixels of 1 / focal_px.
+Camera look_at(const Eigen::Vector3d& eye, const Eigen::Vector3d& target, int width, int height,
+               double focal_px, double roll = 0.0);
+
+// F with x_b^T F x_a = 0 for the two images x_a, x_b of any point; Frobenius norm 1. Two cameras
+// with one centre have no fundamental matrix: invalid_argument.
+Eigen::Matrix3d fundamental(const Camera& a, const Camera& b);
+
+// H with x_b ~ H x_a for the images of a point of the plane; Frobenius norm 1. A camera in the
+// plane itself is an error: invalid_argument.
+Eigen::Matrix3d plane_homography(const Camera& a, const Camera& b, const Plane& plane);
+
+// The camera whose image is that of `camera`, moved by x' ~ M x with a similarity or an affinity M
+// that keeps orientation: K' R' = M K R, so that the geometry of moved views stays exact.
+Camera moved_camera(const Camera& camera, const Eigen::Matrix3d& M, int width, int height);
+
+// x' ~ M x for points that are not at infinity.
+Eigen::Vector2d transform(const Eigen::Matrix3d& M, const Eigen::Vector2d& x);
+
+}  // namespace cornea

@@ -1,0 +1,189 @@
+#include "cornea/scene/degrade.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include <Eigen/LU>
+
+#include "cornea/core/error.h"
+#include "cornea/core/parallel.h"
+#include "cornea/core/pixels.h"
+#include "cornea/core/random.h"
+#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/io/image_file.h"
+
+namespace cornea {
+namespace {
+
+constexpr int kRows = 16;             // a piece of parallel work
+constexpr double kLargestSide = 1e6;  // pixels
+constexpr double kGrayLevel = 1.0 / 255.0;
+
+int scaled(int size, double scale) {
+  return std::max(1, static_cast<int>(std::lround(scale * size)));
+}
+
+bool moves(const Degradation& how) { return how.rotate_degrees != 0.0 || how.scale != 1.0; }
+
+// Cosine and sine, exact for multiples of 90 degrees.
+Eigen::Vector2d direction(double degrees) {
+  const double turn = std::remainder(degrees, 360.0), quarters = turn / 90.0;
+  if (quarters == std::round(quarters)) {
+    const int quarter = static_cast<int>(quarters) & 3;
+    return {quarter == 0   ? 1.0
+            : quarter == 2 ? -1.0
+                           : 0.0,
+            quarter == 1   ? 1.0
+            : quarter == 3 ? -1.0
+                           : 0.0};
+  }
+  const double angle = turn * std::numbers::pi / 180.0;
+  return {std::cos(angle), std::sin(angle)};
+}
+
+// Weights of the four neighbours -1, 0, 1, 2 at the fraction f past neighbour 0.
+void catmull_rom(double f, double (&weight)[4]) {
+  weight[0] = 0.5 * f * ((2.0 - f) * f - 1.0);
+  weight[1] = 0.5 * (f * f * (3.0 * f - 5.0) + 2.0);
+  weight[2] = 0.5 * f * ((4.0 - 3.0 * f) * f + 1.0);
+  weight[3] = 0.5 * f * f * (f - 1.0);
+}
+
+double bicubic(HostView<const float> image, double x, double y) {
+  const int left = static_cast<int>(std::floor(x)), top = static_cast<int>(std::floor(y));
+  double across[4], along[4], sum = 0.0;
+  catmull_rom(x - left, across);
+  catmull_rom(y - top, along);
+  for (int j = 0; j < 4; ++j) {
+    const float* row = image.row(std::clamp(top + j - 1, 0, image.height - 1));
+    double in_row = 0.0;
+    for (int i = 0; i < 4; ++i) {
+      in_row += across[i] * row[std::clamp(left + i - 1, 0, image.width - 1)];
+    }
+    sum += along[j] * in_row;
+  }
+  return sum;
+}
+
+double mean_gray(HostView<const float> image) {
+  double sum = 0.0;
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x) sum += image(x, y);
+  }
+  return sum / (double(image.width) * image.height);
+}
+
+Image<float> copy_of(HostView<const float> image) {
+  Image<float> copy(image.width, image.height);
+  for (int y = 0; y < image.height; ++y) {
+    std::copy_n(image.row(y), image.width, copy.host().row(y));
+  }
+  return copy;
+}
+
+Image<float> resample(const Context& context, HostView<const float> image, const Eigen::Matrix3d& M,
+                      double scale) {
+  const double outside = mean_gray(image);
+  Image<float> smooth = copy_of(image);
+  if (scale < 1.0) {
+    // A picture is taken to carry a blur of half a pixel; the smaller one shall carry as much.
+    const double before = 0.5, after = 0.5 / scale;
+    gaussian_blur(context, image, smooth.host(), std::sqrt(after * after - before * before));
+  }
+  Image<float> moved(scaled(image.width, scale), scaled(image.height, scale));
+  const Eigen::Matrix3d back = M.inverse();
+  const HostView<const float> from = std::as_const(smooth).host();
+  const HostView<float> out = moved.host();
+  parallel_for(context, out.height, kRows, [&](int begin, int end) {
+    for (int y = begin; y < end; ++y) {
+      for (int x = 0; x < out.width; ++x) {
+        const Eigen::Vector2d p = transform(back, Eigen::Vector2d(x, y));
+        const bool inside = p.x() >= -0.5 && p.x() <= from.width - 0.5 && p.y() >= -0.5 &&
+                            p.y() <= from.height - 0.5;
+        out(x, y) = static_cast<float>(inside ? bicubic(from, p.x(), p.y()) : outside);
+      }
+    }
+  });
+  return moved;
+}
+
+// A normal deviate for one pixel (Box & Muller).
+double pixel_noise(std::uint64_t seed, int x, int y) {
+  const Philox4 hash = philox(seed, static_cast<std::uint64_t>(y), static_cast<std::uint64_t>(x));
+  const double u = 1.0 - unit_double(hash.v[0], hash.v[1]), v = unit_double(hash.v[2], hash.v[3]);
+  return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
+}
+
+void change_tones(const Context& context, HostView<float> image, const Degradation& how) {
+  parallel_for(context, image.height, kRows, [&](int begin, int end) {
+    for (int y = begin; y < end; ++y) {
+      for (int x = 0; x < image.width; ++x) {
+        double value = (image(x, y) - 0.5) * how.contrast + 0.5 + how.brightness * kGrayLevel;
+        if (how.noise > 0.0) value += how.noise * kGrayLevel * pixel_noise(how.seed, x, y);
+        image(x, y) = static_cast<float>(std::clamp(value, 0.0, 1.0));
+      }
+    }
+  });
+}
+
+Image<float> through_jpeg(const Image<float>& image, int quality) {
+  Image<std::uint8_t> bytes(image.width(), image.height());
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      bytes(x, y) = static_cast<std::uint8_t>(image(x, y) * 255.0f + 0.5f);
+    }
+  }
+  return decode_image<float>(encode_jpeg(bytes, quality), "degraded image");
+}
+
+}  // namespace
+
+void Degradation::validate() const {
+  require(std::isfinite(rotate_degrees), "a rotation is a number of degrees, not ", rotate_degrees);
+  require(scale >= 1.0 / 64.0 && scale <= 64.0, "a scale lies in 1/64..64, not ", scale);
+  require(blur >= 0.0 && blur <= 1000.0, "a blur lies in 0..1000 pixels, not ", blur);
+  require(contrast >= 0.0 && std::isfinite(contrast), "a contrast is 0 or more, not ", contrast);
+  require(std::isfinite(brightness), "a brightness is a number of gray levels, not ", brightness);
+  require(noise >= 0.0 && std::isfinite(noise), "the noise is 0 gray levels or more, not ", noise);
+  require(jpeg_quality >= 0 && jpeg_quality <= 100,
+          "a JPEG quality lies in 1..100, or is 0 for none; it is not ", jpeg_quality);
+}
+
+Eigen::Matrix3d degraded_from_original(int width, int height, const Degradation& how) {
+  how.validate();
+  require(width > 0 && height > 0, "an image of ", width, " x ", height,
+          " pixels cannot be degraded");
+  require(how.scale * std::max(width, height) <= kLargestSide, "at scale ", how.scale,
+          " an image of ", width, " x ", height, " pixels grows beyond ", kLargestSide,
+          " pixels a side");
+  // x' = c' + scale R (x - c), with the centres c and c' of the two canvases.
+  const Eigen::Vector2d centre((width - 1) / 2.0, (height - 1) / 2.0);
+  const Eigen::Vector2d moved((scaled(width, how.scale) - 1) / 2.0,
+                              (scaled(height, how.scale) - 1) / 2.0);
+  const Eigen::Vector2d turn = how.scale * direction(how.rotate_degrees);
+  Eigen::Matrix2d A;
+  A << turn.x(), -turn.y(), turn.y(), turn.x();
+  Eigen::Matrix3d M = Eigen::Matrix3d::Identity();
+  M.topLeftCorner<2, 2>() = A;
+  M.topRightCorner<2, 1>() = moved - A * centre;
+  return M;
+}
+
+Degraded degrade(const Context& context, HostView<const float> image, const Degradation& how) {
+  const Eigen::Matrix3d M = degraded_from_original(image.width, image.height, how);
+  require(all_finite(context, image), "the image to degrade holds values that are not finite");
+  Image<float> result = moves(how) ? resample(context, image, M, how.scale) : copy_of(image);
+  gaussian_blur(context, result.host(), result.host(), how.blur);
+  change_tones(context, result.host(), how);
+  if (how.jpeg_quality > 0) result = through_jpeg(result, how.jpeg_quality);
+  return {std::move(result), M};
+}
+
+Camera degraded_camera(const Camera& camera, const Degradation& how) {
+  const Eigen::Matrix3d M = degraded_from_original(camera.width, camera.height, how);
+  return moved_camera(camera, M, scaled(camera.width, how.scale), scaled(camera.height, how.scale));
+}
+
+}  // namespace cornea
