@@ -62,14 +62,23 @@ function(cornea_files stage)
   endforeach()
 endfunction()
 
-# Registers the tests with CTest, once every room has added its files.
-function(cornea_discover_tests)
-  if(NOT CORNEA_HAS_TESTS)
-    return()
+# Registers the tests of an executable with CTest, one by one. Under the sanitizers the executable is
+# one test: the search for leaks at a program's end takes seconds.
+function(cornea_register_tests target)
+  if(CORNEA_SANITIZE)
+    add_test(NAME ${target} COMMAND ${target})
+    # A failed allocation is ours to report.
+    set_tests_properties(${target} PROPERTIES ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1)
+  else()
+    include(GoogleTest)
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)
   endif()
-  include(GoogleTest)
+endfunction()
+
+# The same for every stage, once all rooms have added their files.
+function(cornea_register_stage_tests)
   get_property(stages GLOBAL PROPERTY CORNEA_STAGES)
   foreach(target IN LISTS stages)
-    gtest_discover_tests(${target}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)
+    cornea_register_tests(${target}_test)
   endforeach()
 endfunction()

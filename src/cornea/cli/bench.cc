@@ -194,13 +194,10 @@ int run_bench(const BenchCommand& c) {
   }
   std::vector<const DetectorEntry*> entries;
   const Settings settings = parse_pairs(c.settings, "--set");
-  try {
+  usage_checked([&] {
     for (const std::string& name : names) entries.push_back(&find_detector(name));
     for (const DetectorEntry* entry : entries) entry->make(context, settings);
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::invalid_argument) throw UsageError(error.what());
-    throw;
-  }
+  });
   Json json = {{"device", context.description()}, {"compiler", kCompiler}, {"cuda", kCudaVersion}};
   for (const auto& [key, value] : parse_pairs(c.labels, "--label")) json[key] = value;
   json["repeat"] = c.repeat;

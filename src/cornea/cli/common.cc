@@ -9,7 +9,9 @@
 
 namespace cornea::cli {
 
-Context CommonOptions::context() const { return Context::from_name(device, threads); }
+Context CommonOptions::context() const {
+  return usage_checked([&] { return Context::from_name(device, threads); });
+}
 
 void CommonOptions::write_json(const Json& value) const {
   if (json.empty()) return;
@@ -26,9 +28,7 @@ void CommonOptions::write_json(const Json& value) const {
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")
       ->capture_default_str();
-  command.add_option("--threads", options.threads, "CPU threads; 0: all")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096));
+  command.add_option("--threads", options.threads, "CPU threads; 0: all")->capture_default_str();
   command
       .add_option("--json", options.json, "write the result as JSON to FILE; - for standard output")
       ->type_name("FILE");

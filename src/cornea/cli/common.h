@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cornea/core/context.h"
+#include "cornea/core/error.h"
 #include "cornea/io/image_file.h"
 
 namespace cornea::cli {
@@ -21,6 +22,17 @@ using Json = nlohmann::ordered_json;
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// Runs what reads the user's options: a bad one is wrong usage.
+template <class F>
+auto usage_checked(F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::invalid_argument) throw UsageError(error.what());
+    throw;
+  }
+}
 
 struct CommonOptions {
   std::string device = "auto";

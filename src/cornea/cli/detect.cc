@@ -81,12 +81,7 @@ Settings given_settings(const DetectCommand& c) {
 }
 
 std::unique_ptr<CornerDetector> make_detector(const DetectCommand& c, const Context& context) {
-  try {
-    return find_detector(c.detector).make(context, given_settings(c));
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::invalid_argument) throw UsageError(error.what());
-    throw;
-  }
+  return usage_checked([&] { return find_detector(c.detector).make(context, given_settings(c)); });
 }
 
 void write_results(const DetectCommand& c, CornerDetector& detector, const std::string& image,
@@ -174,7 +169,7 @@ void add_detector_flags(CLI::App& command, DetectCommand& c) {
     bool same = true;
     for (const auto& [detector, f] : list) same &= f->default_text == flag.default_text;
     for (const auto& [detector, f] : list) {
-      defaults += text(defaults.empty() ? "" : ", ", detector, " ", f->default_text);
+      defaults += text(defaults.empty() ? "" : ", ", detector, ": ", f->default_text);
     }
     const bool everyone = list.size() == detector_table().size();
     help += same && everyone ? text(" [", flag.default_text, "]") : text(" [", defaults, "]");
@@ -201,7 +196,7 @@ void add_detector_flags(CLI::App& command, DetectCommand& c) {
 Run add_detect(CLI::App& app) {
   auto c = std::make_shared<DetectCommand>();
   CLI::App* command = app.add_subcommand("detect", "find corners in images");
-  command->add_option("images", c->images, "image files")->required()->type_name("IMAGE...");
+  command->add_option("images", c->images, "image files")->required()->type_name("IMAGE");
   std::string names;
   for (const DetectorEntry& entry : detector_table()) {
     names += text(names.empty() ? "" : ", ", entry.name, " (", entry.summary, ")");

@@ -59,13 +59,10 @@ void make_folder(const std::string& folder) {
 }
 
 int run_scene(SceneCommand& c) {
-  try {
+  usage_checked([&] {
     c.scene.kind = scene_kind(c.kind);
     c.scene.validate();
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-  // The ray caster is CPU code; asking for another device is an error that Context explains.
+  });
   const Context context = c.common.context();
   make_folder(c.out);
   const std::vector<View> views = make_views(context, c.scene);

@@ -69,6 +69,13 @@ void CornerDetector::check_call(std::span<const AnyView> images, AnyView mask) c
           " memory and the mask in ", place_name(mask), " memory; copy them to one place");
 }
 
+void CornerDetector::check_size(const AnyView& image) const {
+  const int support = 2 * margin() + 1;
+  require(image.width() >= support && image.height() >= support, "an image of ", image.width(),
+          " x ", image.height(), " pixels has no room for a corner; this detector looks at ",
+          support, " x ", support);
+}
+
 // Host images: colour to gray, float checked, and to 16 bit where the algorithm counts in integers.
 AnyView CornerDetector::to_working_pixels(AnyView image) {
   const int w = image.width(), h = image.height();
@@ -247,6 +254,7 @@ std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const An
                                                               AnyView mask) {
   const auto begin = std::chrono::steady_clock::now();
   check_call(images, mask);
+  check_size(images[0]);
   if (time_stages_) clock_.start();
   std::vector<std::vector<Corner>> corners;
   if (context_.is_cuda()) {
@@ -297,6 +305,7 @@ Image<float> CornerDetector::response(AnyView image) {
 void CornerDetector::enqueue(AnyView device_image, AnyView device_mask) {
   require(context_.is_cuda(), "enqueue() is for CUDA contexts; on the CPU use detect()");
   check_call({&device_image, 1}, device_mask);
+  check_size(device_image);
   require(device_image.on_device(),
           "enqueue() takes an image in device memory; use detect() or "
           "upload it first (cornea/core/transfer.h)");

@@ -86,6 +86,7 @@ class CornerDetector {
 
  private:
   void check_call(std::span<const AnyView> images, AnyView mask) const;
+  void check_size(const AnyView& image) const;
   AnyView to_working_pixels(AnyView host_image);
   void upload_frame(AnyView host_image, void* to);
   void convert_frame(AnyView device_image, void* to);

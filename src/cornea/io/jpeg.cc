@@ -124,7 +124,6 @@ class JpegReader {
     switch (state_.code) {
       case JERR_BAD_PRECISION:
       case JERR_SOF_UNSUPPORTED:
-      case JERR_ARITH_NOTIMPL:
       case JERR_CONVERSION_NOTIMPL:
         fail(ErrorCode::unsupported, source_.name, ": a kind of JPEG that libjpeg does not read (",
              state_.message, "); convert it to an 8-bit baseline or progressive one");

@@ -32,14 +32,14 @@ TEST(DetectorTable, SettingsReachTheDetector) {
     for (const Corner& corner : fitted) between += corner.x != std::floor(corner.x);
     EXPECT_GT(between, 5) << entry.name;
   }
-  const auto& harris = find_detector("harris");
+  const DetectorEntry harris = find_detector("harris");
   EXPECT_FALSE(harris.make(context, {{"measure", "shi-tomasi"}})->detect(image) ==
                harris.make(context, {})->detect(image));
 }
 
 TEST(DetectorTable, BadSettingsAreNamed) {
   const Context context = Context::cpu();
-  const auto& harris = find_detector("harris");
+  const DetectorEntry harris = find_detector("harris");
   auto complaint = [&](const Settings& settings) -> std::string {
     try {
       harris.make(context, settings);

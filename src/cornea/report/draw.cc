@@ -63,8 +63,8 @@ Image<Colour> draw_corners(const Context& context, HostView<const Colour> image,
                            std::span<const Corner> corners, const DrawOptions& options) {
   require(!image.empty(), "there is no image to draw on");
   const int longer = std::max(image.width, image.height);
-  const int factor = std::max(1, (options.smallest_side + longer - 1) / longer);
-  const int enlarge = longer < options.smallest_side ? std::min(factor, 8) : 1;
+  constexpr int kLargestFactor = 8;
+  const int enlarge = std::clamp((options.smallest_side + longer - 1) / longer, 1, kLargestFactor);
   Image<Colour> canvas = enlarged(context, image, enlarge);
   const Pen pen = pen_for(canvas.width(), canvas.height());
   // Pixel centres at integers: the centre of the first small pixel of a block lies off its own.

@@ -11,7 +11,7 @@ namespace cornea {
 
 struct DrawOptions {
   Rgb<std::uint8_t> colour{255, 176, 0};  // amber: seen by colour-blind eyes, rare in photographs
-  int smallest_side = 640;  // images whose longer side is under this are enlarged by a whole number
+  int smallest_side = 640;  // longer sides under this are enlarged by a whole number, 8 at most
 };
 
 // The image, enlarged if it is small, with a ring around every corner: a bright line between two

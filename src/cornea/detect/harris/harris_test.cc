@@ -105,7 +105,7 @@ TEST_P(HarrisTest, GivesTheCpusBytes) {
   const Context other = context.is_cuda() ? context : Context::cpu(2);
   Random random(19);
   for (int round = 0; round < 40; ++round) {
-    const int w = random.integer(1, 200), h = random.integer(1, 300);
+    const int w = random.integer(17, 200), h = random.integer(17, 300);
     HarrisOptions options = random_options(random);
     options.peaks.subpixel = Subpixel::quadratic;
     const Image<std::uint8_t> image = testing::random_image<std::uint8_t>(w, h, round);

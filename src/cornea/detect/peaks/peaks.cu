@@ -51,6 +51,14 @@ __global__ void strongest_kernel(DeviceView<const R> first, Region region,
   if (threadIdx.x == 0) raise_to(&strongest[blockIdx.y], best);
 }
 
+// Most pixels have a larger one right beside them: four loads spare them the walk over the square.
+template <class R>
+__device__ bool beside_a_larger(const DeviceView<const R>& map, int x, int y) {
+  const R v = map(x, y);
+  return (x > 0 && map(x - 1, y) > v) || (x + 1 < map.width && map(x + 1, y) > v) ||
+         (y > 0 && map(x, y - 1) > v) || (y + 1 < map.height && map(x, y + 1) > v);
+}
+
 // One bit a pixel where a peak is, and how many each row has. One row a block.
 template <class R>
 __global__ void mark_kernel(DeviceView<const R> first, Region region,
@@ -72,7 +80,8 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
   for (int word = threadIdx.x / kWarp; word < words_per_row; word += kMarkThreads / kWarp) {
     const int x = word * kWarp + threadIdx.x % kWarp;
     const bool peak = row_inside && x >= region.left && x < region.right && map(x, y) > cutoff &&
-                      allowed(mask, x, y) && is_square_maximum(map, x, y, radius, first_of_equals);
+                      allowed(mask, x, y) && !(radius > 0 && beside_a_larger(map, x, y)) &&
+                      is_square_maximum(map, x, y, radius, first_of_equals);
     const std::uint32_t bits = __ballot_sync(~0u, peak);
     if (threadIdx.x % kWarp == 0) {
       marks[row_index * words_per_row + word] = bits;

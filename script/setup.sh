@@ -1,0 +1,73 @@
+# Sourced by the other scripts: works from any folder and installs what is missing on Debian and
+# Ubuntu. Everything is said before it is done.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+say() { printf '\n== %s\n' "$*"; }
+
+# What the build needs, and what makes it complete.
+BUILD_PACKAGES=(g++ cmake ninja-build libeigen3-dev libpng-dev libjpeg-dev libtiff-dev libwebp-dev
+  libcli11-dev nlohmann-json3-dev)
+TEST_PACKAGES=(libgtest-dev)
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "script: run as root or install sudo; needed: $*" >&2
+    exit 1
+  fi
+}
+
+installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
+
+# need_packages PACKAGE...: installs those that are missing.
+need_packages() {
+  local package missing=()
+  if ! command -v apt-get >/dev/null; then
+    say "this is not Debian or Ubuntu: please have these, or their like, installed: $*"
+    return
+  fi
+  for package in "$@"; do installed "$package" || missing+=("$package"); done
+  if [ ${#missing[@]} = 0 ]; then return; fi
+  say "installing ${missing[*]}"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "${missing[@]}" >/dev/null
+}
+
+# A CMake older than 3.25 (Ubuntu 22.04 has one) is passed over for one from PyPI, in a folder here.
+need_cmake() {
+  local version
+  version=$(cmake --version | head -n 1 | sed 's/[^0-9.]*//')
+  if [ "$(printf '%s\n3.25\n' "$version" | sort -V | head -n 1)" = 3.25 ]; then return; fi
+  if [ ! -x .tools/bin/cmake ]; then
+    need_packages python3-venv
+    say "CMake $version is too old; getting a newer one into .tools"
+    python3 -m venv .tools
+    .tools/bin/pip install --quiet 'cmake>=3.25,<4'
+  fi
+  export PATH="$PWD/.tools/bin:$PATH"
+}
+
+# Where nvcc lies but is not on the PATH, as after a plain install of the toolkit.
+if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
+  export PATH="$PATH:/usr/local/cuda/bin"
+fi
+have_nvcc() { command -v nvcc >/dev/null; }
+have_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
+
+# build PRESET [TARGET]: configures and builds, incrementally.
+build() {
+  local log="build/$1-configure.log"
+  mkdir -p build
+  say "building: $1${2:+ ($2)}"
+  if ! cmake --preset "$1" >"$log" 2>&1; then
+    cat "$log" >&2
+    exit 1
+  fi
+  sed -n '/^-- Cornea /,/^-- $/p' "$log" | sed 's/^-- //'
+  cmake --build --preset "$1" ${2:+--target "$2"}
+}

@@ -1,0 +1,292 @@
+// The program as a user meets it: results, exit codes, and one clear line when something is wrong.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include "cornea/core/testing.h"
+#include "cornea/cornea.h"
+
+namespace cornea {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+class Cli : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder = fs::path(::testing::TempDir()) /
+             text("cornea_cli_", ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    write_image(folder / "small.png", testing::random_image<std::uint8_t>(64, 48, 1));
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  // Runs a shell line in the test's folder; `cornea` there is the program under test.
+  Outcome shell(const std::string& line) {
+    const std::string command = "cd '" + folder.string() + "' && cornea() { '" + CORNEA_PROGRAM +
+                                "' \"$@\"; } && { " + line + "; } >.out 2>.err </dev/null";
+    const int status = std::system(command.c_str());
+    Outcome outcome;
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    outcome.out = read_text(folder / ".out");
+    outcome.err = read_text(folder / ".err");
+    return outcome;
+  }
+
+  // Fails with this code and says so in one line that holds `word`.
+  void expect_refused(const std::string& line, int code, const std::string& word) {
+    const Outcome o = shell(line);
+    EXPECT_EQ(o.code, code) << line << "\n" << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << line << "\n" << o.err;
+    EXPECT_EQ(o.err.rfind("cornea: ", 0), 0u) << o.err;
+    EXPECT_NE(o.err.find(word), std::string::npos) << line << "\n" << o.err;
+  }
+
+  fs::path folder;
+};
+
+TEST_F(Cli, DetectWritesTheStableJsonKeys) {
+  const Outcome o = shell("cornea detect small.png --detector moravec --device cpu --json -");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json json = Json::parse(o.out);
+  ASSERT_EQ(json.size(), 1u);
+  EXPECT_EQ(json[0]["image"], "small.png");
+  EXPECT_EQ(json[0]["width"], 64);
+  EXPECT_EQ(json[0]["height"], 48);
+  EXPECT_EQ(json[0]["detector"], "moravec");
+  EXPECT_EQ(json[0]["device"], "cpu");
+  EXPECT_GT(json[0]["milliseconds"], 0);
+  const auto image = read_image<std::uint8_t>(folder / "small.png");
+  const auto expected = Moravec(Context::cpu()).detect(image);
+  ASSERT_EQ(json[0]["points"].size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(json[0]["points"][i][0].get<float>(), expected[i].x);
+    EXPECT_EQ(json[0]["points"][i][1].get<float>(), expected[i].y);
+    EXPECT_EQ(json[0]["points"][i][2].get<float>(), expected[i].response);
+  }
+}
+
+TEST_F(Cli, DetectDrawsAndListsAndKeepsTheMap) {
+  const Outcome o = shell(
+      "cornea detect small.png --draw d.png --csv d.csv --response d.pfm --max-points 5 --device "
+      "cpu");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("5 points"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("d.png"), std::string::npos) << o.out;
+  EXPECT_EQ(read_image<Rgb<std::uint8_t>>(folder / "d.png").width(), 512);
+  const std::string csv = read_text(folder / "d.csv");
+  EXPECT_EQ(csv.rfind("x,y,response\n", 0), 0u);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 6);
+  const auto map = read_image<float>(folder / "d.pfm");
+  const auto expected =
+      Harris(Context::cpu()).response(read_image<std::uint8_t>(folder / "small.png"));
+  for (int y = 0; y < 48; ++y) {
+    for (int x = 0; x < 64; ++x) ASSERT_EQ(map(x, y), expected(x, y));
+  }
+}
+
+TEST_F(Cli, SeveralImagesGoIntoFoldersAndABrokenOneIsSkipped) {
+  write_image(folder / "other.png", testing::random_image<std::uint16_t>(80, 50, 2));
+  std::ofstream(folder / "broken.png") << "not an image";
+  const Outcome o = shell(
+      "cornea detect small.png broken.png other.png --draw pictures --csv lists --json all.json");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  EXPECT_NE(o.err.find("broken.png"), std::string::npos);
+  EXPECT_TRUE(fs::exists(folder / "pictures" / "small.png"));
+  EXPECT_TRUE(fs::exists(folder / "lists" / "other.csv"));
+  EXPECT_EQ(Json::parse(read_text(folder / "all.json")).size(), 2u);
+}
+
+TEST_F(Cli, QuietSaysNothing) {
+  const Outcome o = shell("cornea detect small.png --quiet");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(o.out + o.err, "");
+}
+
+TEST_F(Cli, ThreadsDoNotChangeTheOutput) {
+  const auto points = [&](const std::string& threads) {
+    const Outcome o = shell("cornea detect small.png --device cpu --json - --threads " + threads);
+    return Json::parse(o.out)[0]["points"].dump();
+  };
+  EXPECT_EQ(points("1"), points("2"));
+}
+
+TEST_F(Cli, SceneWritesPicturesAndCamerasThatFitThem) {
+  const Outcome o = shell(
+      "cornea scene -o s --kind plane --views 3 --width 96 --height 64 --samples 1 --noise 2");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json json = Json::parse(read_text(folder / "s" / "cameras.json"));
+  ASSERT_EQ(json["views"].size(), 3u);
+  ASSERT_EQ(json["pairs"].size(), 3u);
+  for (const Json& view : json["views"]) {
+    EXPECT_EQ(read_image<std::uint8_t>(folder / "s" / view["image"].get<std::string>()).width(),
+              96);
+    EXPECT_EQ(view["K"].size(), 3u);
+    EXPECT_EQ(view["R"][2].size(), 3u);
+    EXPECT_EQ(view["t"].size(), 3u);
+  }
+  for (const Json& pair : json["pairs"]) {
+    EXPECT_EQ(pair["F"].size(), 3u);
+    EXPECT_EQ(pair["H"].size(), 3u);
+  }
+  shell(
+      "cornea scene -o again --kind plane --views 3 --width 96 --height 64 --samples 1 --noise 2");
+  EXPECT_EQ(read_text(folder / "s" / "view_001.png"), read_text(folder / "again" / "view_001.png"));
+  EXPECT_EQ(read_text(folder / "s" / "cameras.json"), read_text(folder / "again" / "cameras.json"));
+}
+
+TEST_F(Cli, InfoAndHelpAndVersionWork) {
+  EXPECT_EQ(Json::parse(shell("cornea info --json -").out)["version"], kVersion);
+  EXPECT_NE(shell("cornea --help").out.find("detect"), std::string::npos);
+  for (const DetectorEntry& entry : detector_table()) {
+    const std::string help = shell("cornea detect --help").out;
+    for (const Flag& flag : entry.flags) {
+      EXPECT_NE(help.find("--" + flag.name), std::string::npos) << flag.name;
+    }
+  }
+  EXPECT_EQ(shell("cornea --version").out, text("cornea ", kVersion, "\n"));
+}
+
+TEST_F(Cli, BenchMeasuresAndWritesJson) {
+  const Outcome o = shell(
+      "cornea bench --device cpu --sizes 64x48 --repeat 3 --batch 2 --label commit=abc --json "
+      "b.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json json = Json::parse(read_text(folder / "b.json"));
+  EXPECT_EQ(json["commit"], "abc");
+  ASSERT_EQ(json["results"].size(), detector_table().size());
+  for (const Json& result : json["results"]) EXPECT_GT(result["milliseconds"]["median"], 0);
+}
+
+TEST_F(Cli, WrongUsageIsExitCode2) {
+  expect_refused("cornea", 2, "--help");
+  expect_refused("cornea polish small.png", 2, "--help");
+  expect_refused("cornea detect", 2, "images");
+  expect_refused("cornea detect small.png --sharpness 3", 2, "sharpness");
+  expect_refused("cornea detect small.png --detector sobel", 2, "sobel");
+  expect_refused("cornea detect small.png --threshold nan", 2, "not a number");
+  expect_refused("cornea detect small.png --threshold", 2, "threshold");
+  expect_refused("cornea detect small.png --window 4", 2, "window");
+  expect_refused("cornea detect small.png --detector moravec --k 0.1", 2, "--k");
+  expect_refused("cornea detect small.png --max-per-cell 3", 2, "cell");
+  expect_refused("cornea detect small.png --threads -2", 2, "threads");
+  expect_refused("cornea detect small.png --device gpu", 2, "cuda:N");
+  expect_refused("cornea scene -o s --views 0", 2, "1 view or more");
+  expect_refused("cornea scene -o s --noise nan", 2, "noise");
+  expect_refused("cornea scene -o s --kind castle", 2, "castle");
+  expect_refused("cornea bench --sizes big", 2, "WIDTHxHEIGHT");
+}
+
+TEST_F(Cli, WrongInputIsExitCode1AndNamesTheFile) {
+  fs::create_directory(folder / "directory.png");
+  std::ofstream(folder / "empty.png");
+  std::ofstream(folder / "text.jpg") << "This is no picture.\n";
+  write_image(folder / "dot.png", testing::random_image<std::uint8_t>(1, 1, 1));
+  write_image(folder / "thin.png", testing::random_image<std::uint8_t>(3, 500, 1));
+  write_image(folder / "mask.png", testing::random_image<std::uint8_t>(63, 48, 1));
+  auto bad = testing::random_image<float>(64, 48, 1);
+  bad(7, 7) = NAN;
+  write_image(folder / "nan.pfm", bad);
+  for (const char* detector : {"harris", "moravec"}) {
+    const std::string detect = text("cornea detect --detector ", detector, " ");
+    expect_refused(detect + "missing.png", 1, "missing.png");
+    expect_refused(detect + "directory.png", 1, "directory.png");
+    expect_refused(detect + "empty.png", 1, "empty.png");
+    expect_refused(detect + "text.jpg", 1, "text.jpg");
+    expect_refused(detect + "dot.png", 1, "1 x 1");
+    expect_refused(detect + "thin.png", 1, "3 x 500");
+    expect_refused(detect + "nan.pfm", 1, "NaN");
+    expect_refused(detect + "small.png --mask mask.png", 1, "63 x 48");
+    expect_refused(detect + "small.png --mask missing.png", 1, "missing.png");
+    expect_refused(detect + "small.png --draw no/such/folder/x.png", 1, "x.png");
+    expect_refused(detect + "small.png --csv no/such/folder/x.csv", 1, "x.csv");
+    expect_refused(detect + "small.png --json no/such/folder/x.json", 1, "x.json");
+  }
+}
+
+TEST_F(Cli, CudaWithoutAGpuIsExitCode1) {
+  if (testing::devices().size() > 1) GTEST_SKIP() << "this machine has a GPU";
+  expect_refused("cornea detect small.png --device cuda", 1, "--device cpu");
+  expect_refused("cornea detect small.png --device cuda:3", 1, "--device cpu");
+}
+
+TEST_F(Cli, APngThatClaimsTenBillionPixelsIsRefusedAtOnce) {
+  // The start of a real file, with another size and the check sum that goes with it.
+  std::string png = read_text(folder / "small.png");
+  auto put = [&](std::size_t at, std::uint32_t v) {
+    for (int i = 0; i < 4; ++i) png[at + i] = char(v >> (24 - 8 * i));
+  };
+  put(16, 100000);
+  put(20, 100000);
+  std::uint32_t crc = ~0u;
+  for (std::size_t i = 12; i < 29; ++i) {
+    crc ^= std::uint8_t(png[i]);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+  }
+  put(29, ~crc);
+  std::ofstream(folder / "huge.png", std::ios::binary) << png;
+  expect_refused("cornea detect huge.png", 1, "100000 x 100000");
+  expect_refused("cornea detect huge.png", 1, "--max-pixels");
+  expect_refused("cornea detect small.png --max-pixels 100", 1, "--max-pixels");
+}
+
+TEST_F(Cli, TruncatedFilesAreRefusedWhereverTheyEnd) {
+  const auto gray = testing::random_image<std::uint8_t>(64, 48, 3);
+  write_image(folder / "whole.jpg", gray);
+  write_image(folder / "whole.pgm", gray);
+  fs::copy_file(folder / "small.png", folder / "whole.png");
+  Random random(77);
+  for (const char* ending : {"png", "jpg", "pgm"}) {
+    const std::string whole = read_text(folder / text("whole.", ending));
+    for (int i = 0; i < 20; ++i) {
+      const std::string file = text("cut.", ending);
+      // A PNG whose pixels are all there may lack its last 12 bytes; all else is needed.
+      const int last = static_cast<int>(whole.size()) - 17;
+      const int length = random.integer(0, last);
+      std::ofstream(folder / file, std::ios::binary) << whole.substr(0, length);
+      expect_refused("cornea detect " + file, 1, file);
+    }
+  }
+}
+
+// Every line of every ```sh block of the README that starts with cornea.
+TEST_F(Cli, TheReadmesCommandsWork) {
+  const std::string readme = read_text(CORNEA_README);
+  int commands = 0;
+  for (std::size_t at = 0; (at = readme.find("```sh\n", at)) != std::string::npos;) {
+    const std::size_t end = readme.find("```", at + 6);
+    std::istringstream block(readme.substr(at + 6, end - at - 6));
+    for (std::string line; std::getline(block, line);) {
+      if (line.rfind("cornea ", 0) != 0) continue;
+      const Outcome o = shell(line);
+      EXPECT_EQ(o.code, 0) << line << "\n" << o.err;
+      ++commands;
+    }
+    at = end;
+  }
+  EXPECT_GE(commands, 4);
+}
+
+}  // namespace
+}  // namespace cornea
