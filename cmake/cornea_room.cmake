@@ -27,7 +27,8 @@ function(cornea_stage stage)
   set_property(GLOBAL APPEND PROPERTY CORNEA_STAGES ${target})
   if(CORNEA_HAS_TESTS)
     add_executable(cornea_${stage}_test)
-    target_link_libraries(cornea_${stage}_test PRIVATE ${target} cornea_flags GTest::gtest_main)
+    target_link_libraries(cornea_${stage}_test PRIVATE ${target} cornea_flags cornea_quick_build
+                                                       GTest::gtest_main)
     target_compile_definitions(cornea_${stage}_test
                                PRIVATE CORNEA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   endif()

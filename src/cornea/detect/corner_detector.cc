@@ -105,7 +105,7 @@ CornerDetector::Map CornerDetector::reserve_map(AnyView view, int frames) {
 std::vector<Corner> CornerDetector::detect_on_host(AnyView image, AnyView mask) {
   image = to_working_pixels(image);
   const Map map = reserve_map(image, 1);
-  respond(image, 1, map);
+  respond(image, 1, map, nullptr);
   mark("response");
   const Region region = inside_margin(image.width(), image.height(), margin());
   const HostView<const std::uint8_t> mask_view =
@@ -208,18 +208,21 @@ void CornerDetector::enqueue_frames(std::span<const AnyView> images, AnyView mas
     const AnyView first = stack_on_device(images);
     if (!images[0].on_device()) mark("upload");
     const Map map = reserve_map(first, count);
-    respond(first, count, map);
-    mark("response");
     const Region region = inside_margin(first.width(), first.height(), margin());
     const DeviceView<const std::uint8_t> mask_view =
         mask.empty() ? DeviceView<const std::uint8_t>() : device_mask.device<std::uint8_t>();
-    auto search = [&](auto value) {
+    auto respond_and_search = [&](auto value) {
       using R = decltype(value);
       device_peaks_.prepare<R>(first.width(), first.height(), count);
+      OrderedBits<R>* strongest = device_peaks_.enqueue_reset<R>(count);
+      const bool track = peak_options_.relative && mask.empty();
+      respond(first, count, map, track ? strongest : nullptr);
+      mark("response");
       device_peaks_.enqueue_search<R>(map.device<R>(), count, region, mask_view,
-                                      response_unit(first.pixel()));
+                                      response_unit(first.pixel()), track);
     };
-    map_pixel(first.pixel()) == Pixel::f32 ? search(float{}) : search(double{});
+    map_pixel(first.pixel()) == Pixel::f32 ? respond_and_search(float{})
+                                           : respond_and_search(double{});
     mark("peaks");
     if (peak_options_.subpixel == Subpixel::gradient) {
       enqueue_refine_corners(context_, first, count, peak_options_.subpixel_radius,
@@ -296,7 +299,7 @@ Image<float> CornerDetector::response(AnyView image) {
   const AnyView working =
       context_.is_cuda() ? stack_on_device({&image, 1}) : to_working_pixels(image);
   const Map map = reserve_map(working, 1);
-  respond(working, 1, map);
+  respond(working, 1, map, nullptr);
   map_pixel(working.pixel()) == Pixel::f32 ? read_map(map, float{}) : read_map(map, double{});
   check_flag();
   return result;

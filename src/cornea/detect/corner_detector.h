@@ -81,8 +81,9 @@ class CornerDetector {
   // Pixels at each side where the support of the response leaves the image.
   virtual int margin() const = 0;
   // The response of `frames` images that lie one below the other, into maps that do likewise. On
-  // the device it queues.
-  virtual void respond(AnyView first, int frames, Map first_map) = 0;
+  // the device it queues, and raises `strongest` (if not null; OrderedBits of the map's type, one a
+  // frame) to the largest response inside the margin.
+  virtual void respond(AnyView first, int frames, Map first_map, void* strongest) = 0;
 
  private:
   void check_call(std::span<const AnyView> images, AnyView mask) const;

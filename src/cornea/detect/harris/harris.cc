@@ -218,12 +218,12 @@ void HarrisOptions::validate() const {
 Harris::Harris(const Context& context, const HarrisOptions& options)
     : CornerDetector(context, options.peaks), options_(options), formula_(make_formula(options)) {}
 
-void Harris::respond(AnyView first, int frames, Map map) {
+void Harris::respond(AnyView first, int frames, Map map, void* strongest) {
   auto on_device = [&](auto pixel) {
     using T = decltype(pixel);
     if constexpr (kHasCuda) {
       enqueue_harris_response<T>(context(), first.device<T>(), frames, formula_,
-                                 map.device<float>());
+                                 map.device<float>(), static_cast<OrderedBits<float>*>(strongest));
     }
   };
   if (context().is_cuda()) {

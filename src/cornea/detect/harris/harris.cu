@@ -1,6 +1,7 @@
 #include "cornea/core/cuda.h"
 #include "cornea/core/pixels.h"
 #include "cornea/detect/harris/harris.h"
+#include "cornea/detect/peaks/strongest.h"
 #include "cornea/filter/gaussian/reflect.h"
 
 namespace cornea {
@@ -22,7 +23,8 @@ struct Triple {
 // from the lane's own last w rows. Columns and rows beyond the image are those of its mirror.
 template <int radius, bool box, class T>
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
-    harris_kernel(DeviceView<const T> first, HarrisFormula f, DeviceView<float> first_map) {
+    harris_kernel(DeviceView<const T> first, HarrisFormula f, DeviceView<float> first_map,
+                  OrderedBits<float>* strongest) {
   constexpr int kWindow = 2 * radius + 1;
   constexpr int kOutputs = kWarp - 2 * radius;
   const T* image = first.data + std::size_t(blockIdx.z) * first.stride * first.height;
@@ -36,29 +38,19 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   const int left = reflect101(centre - 1, width), right = reflect101(centre + 1, width);
   auto load = [&](int y) {
     const T* row = image + y * first.stride;
-    return Triple{gray_level(row[left]), gray_level(row[centre]), gray_level(row[right])};
+    return Triple{gray_level(__ldg(row + left)), gray_level(__ldg(row + centre)),
+                  gray_level(__ldg(row + right))};
   };
   // A box weighs nothing: the same sums with fewer operations.
   auto weighed = [&](int i, float v) { return box ? v : f.weight[i] * v; };
   const bool writes = lane >= radius && lane < kWarp - radius && x < width;
 
-  Triple a{}, m{}, b{};  // the rows above, at and below the one whose products are made
-  int loaded = -2;       // that row
+  const bool column_counts = x > radius && x < width - radius - 1;
+  float largest = -INFINITY;  // of the pixels that may be corners
+
   float xx[kWindow], xy[kWindow], yy[kWindow];  // sums along the last w rows
-  const int last = min(top + kRowsPerWalk, height) - 1;
-  for (int y = top - radius; y <= last + radius; ++y) {
-    const int row = reflect101(y, height);
-    if (row == loaded + 1 && row + 1 < height) {
-      a = m;
-      m = b;
-      b = load(row + 1);
-    } else {
-      a = load(reflect101(row - 1, height));
-      m = load(row);
-      b = load(reflect101(row + 1, height));
-    }
-    // At the last row b is a mirror, so that nothing may slide from there.
-    loaded = row + 1 < height ? row : -2;
+  // The row y with its neighbours enters; with it the window of row y - radius is complete.
+  auto enter = [&](int y, const Triple& a, const Triple& m, const Triple& b) {
     const float gx = sobel_x(a.l, a.r, m.l, m.r, b.l, b.r);
     const float gy = sobel_y(a.l, a.m, a.r, b.l, b.m, b.r);
     const float product[3] = {gx * gx, gx * gy, gy * gy};
@@ -84,7 +76,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
     xy[kWindow - 1] = along[1];
     yy[kWindow - 1] = along[2];
     const int out_y = y - radius;
-    if (out_y < top || !writes) continue;
+    if (out_y < top || !writes) return;
     float sum_xx = weighed(0, xx[0]), sum_xy = weighed(0, xy[0]), sum_yy = weighed(0, yy[0]);
 #pragma unroll
     for (int i = 1; i < kWindow; ++i) {
@@ -92,20 +84,43 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
       sum_xy += weighed(i, xy[i]);
       sum_yy += weighed(i, yy[i]);
     }
-    map[out_y * first_map.stride + x] = f.measure == CornerMeasure::harris
-                                            ? harris_response(sum_xx, sum_xy, sum_yy, f.k, f.scale)
-                                            : shi_tomasi_response(sum_xx, sum_xy, sum_yy, f.scale);
+    const float response = f.measure == CornerMeasure::harris
+                               ? harris_response(sum_xx, sum_xy, sum_yy, f.k, f.scale)
+                               : shi_tomasi_response(sum_xx, sum_xy, sum_yy, f.scale);
+    map[out_y * first_map.stride + x] = response;
+    if (column_counts && out_y > radius && out_y < height - radius - 1) {
+      largest = fmaxf(largest, response);
+    }
+  };
+
+  const int begin = top - radius, end = min(top + kRowsPerWalk, height) + radius;
+  if (begin > 0 && end < height) {
+    Triple a = load(begin - 1), m = load(begin);
+    // Unrolled by the window's height the last rows change places without a move.
+#pragma unroll(radius <= 2 ? kWindow : 1)
+    for (int y = begin; y < end; ++y) {
+      const Triple b = load(y + 1);
+      enter(y, a, m, b);
+      a = m;
+      m = b;
+    }
+  } else {
+    for (int y = begin; y < end; ++y) {
+      const int row = reflect101(y, height);
+      enter(y, load(reflect101(row - 1, height)), load(row), load(reflect101(row + 1, height)));
+    }
   }
+  if (strongest) raise_strongest(largest, strongest + blockIdx.z);
 }
 
 template <int radius, class T>
 void launch(const Context& context, DeviceView<const T> first, int frames, const HarrisFormula& f,
-            DeviceView<float> map) {
+            DeviceView<float> map, OrderedBits<float>* strongest) {
   const dim3 block(kWarp, kWarpsPerBlock);
   const dim3 grid(divide_up(first.width, kWarp - 2 * radius),
                   divide_up(first.height, kRowsPerWalk * kWarpsPerBlock), frames);
   const auto kernel = f.box ? harris_kernel<radius, true, T> : harris_kernel<radius, false, T>;
-  kernel<<<grid, block, 0, cuda_stream(context)>>>(first, f, map);
+  kernel<<<grid, block, 0, cuda_stream(context)>>>(first, f, map, strongest);
   cuda_check_launch("Harris response");
 }
 
@@ -113,33 +128,34 @@ void launch(const Context& context, DeviceView<const T> first, int frames, const
 
 template <class T>
 void enqueue_harris_response(const Context& context, DeviceView<const T> first, int frames,
-                             const HarrisFormula& formula, DeviceView<float> first_map) {
+                             const HarrisFormula& formula, DeviceView<float> first_map,
+                             OrderedBits<float>* strongest) {
   make_current(context);
   switch (formula.radius) {
     case 1:
-      return launch<1>(context, first, frames, formula, first_map);
+      return launch<1>(context, first, frames, formula, first_map, strongest);
     case 2:
-      return launch<2>(context, first, frames, formula, first_map);
+      return launch<2>(context, first, frames, formula, first_map, strongest);
     case 3:
-      return launch<3>(context, first, frames, formula, first_map);
+      return launch<3>(context, first, frames, formula, first_map, strongest);
     case 4:
-      return launch<4>(context, first, frames, formula, first_map);
+      return launch<4>(context, first, frames, formula, first_map, strongest);
     case 5:
-      return launch<5>(context, first, frames, formula, first_map);
+      return launch<5>(context, first, frames, formula, first_map, strongest);
     case 6:
-      return launch<6>(context, first, frames, formula, first_map);
+      return launch<6>(context, first, frames, formula, first_map, strongest);
     case 7:
-      return launch<7>(context, first, frames, formula, first_map);
+      return launch<7>(context, first, frames, formula, first_map, strongest);
     default:
       fail(ErrorCode::internal, "no Harris kernel for a window radius of ", formula.radius);
   }
 }
 
 template void enqueue_harris_response(const Context&, DeviceView<const std::uint8_t>, int,
-                                      const HarrisFormula&, DeviceView<float>);
+                                      const HarrisFormula&, DeviceView<float>, OrderedBits<float>*);
 template void enqueue_harris_response(const Context&, DeviceView<const std::uint16_t>, int,
-                                      const HarrisFormula&, DeviceView<float>);
+                                      const HarrisFormula&, DeviceView<float>, OrderedBits<float>*);
 template void enqueue_harris_response(const Context&, DeviceView<const float>, int,
-                                      const HarrisFormula&, DeviceView<float>);
+                                      const HarrisFormula&, DeviceView<float>, OrderedBits<float>*);
 
 }  // namespace cornea

@@ -19,6 +19,7 @@
 #include "cornea/detect/corner_detector.h"
 #include "cornea/detect/harris/harris_math.h"
 #include "cornea/detect/peaks/peaks.h"
+#include "cornea/detect/peaks/peaks_math.h"
 
 namespace cornea {
 
@@ -44,15 +45,17 @@ class Harris : public CornerDetector {
   Pixel map_pixel(Pixel) const override { return Pixel::f32; }
   double response_unit(Pixel) const override { return 1; }
   int margin() const override { return options_.window / 2 + 1; }
-  void respond(AnyView first, int frames, Map first_map) override;
+  void respond(AnyView first, int frames, Map first_map, void* strongest) override;
 
   HarrisOptions options_;
   HarrisFormula formula_;
 };
 
 // The response map alone, for `frames` images one below the other, queued on the context's stream.
+// `strongest`, if given, is raised to the largest response that may be a corner, one a frame.
 template <class T>
 void enqueue_harris_response(const Context& context, DeviceView<const T> first, int frames,
-                             const HarrisFormula& formula, DeviceView<float> first_map);
+                             const HarrisFormula& formula, DeviceView<float> first_map,
+                             OrderedBits<float>* strongest = nullptr);
 
 }  // namespace cornea

@@ -158,15 +158,16 @@ double Moravec::response_unit(Pixel working) const {
   return working == Pixel::u8 ? 1 : 257.0 * 257.0;
 }
 
-void Moravec::respond(AnyView first, int frames, Map map) {
+void Moravec::respond(AnyView first, int frames, Map map, void* strongest) {
   if (context().is_cuda()) {
     if constexpr (kHasCuda) {
       if (first.pixel() == Pixel::u8) {
         enqueue_moravec_response(context(), first.device<std::uint8_t>(), frames, options_.window,
-                                 map.device<float>());
+                                 map.device<float>(), static_cast<OrderedBits<float>*>(strongest));
       } else {
         enqueue_moravec_response(context(), first.device<std::uint16_t>(), frames, options_.window,
-                                 map.device<double>());
+                                 map.device<double>(),
+                                 static_cast<OrderedBits<double>*>(strongest));
       }
     }
     return;

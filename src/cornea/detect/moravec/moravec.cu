@@ -1,6 +1,7 @@
 #include "cornea/core/cuda.h"
 #include "cornea/detect/moravec/moravec.h"
 #include "cornea/detect/moravec/moravec_math.h"
+#include "cornea/detect/peaks/strongest.h"
 
 namespace cornea {
 namespace {
@@ -15,7 +16,7 @@ constexpr int kRowsPerWalk = 16;
 // the last w quads of its column; the window's other columns come from the neighbouring lanes.
 template <int radius, class T, class R>
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
-    moravec_kernel(DeviceView<const T> first, DeviceView<R> first_map) {
+    moravec_kernel(DeviceView<const T> first, DeviceView<R> first_map, OrderedBits<R>* strongest) {
   using S = MoravecSum<T>;
   constexpr int kWindow = 2 * radius + 1;
   constexpr int kOutputs = kWarp - kWindow;  // lanes radius + 1 .. 31 - radius
@@ -36,6 +37,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   S ring[kMoravecShifts][kWindow] = {};
   S columns[kMoravecShifts] = {};
   S above[kMoravecShifts] = {};
+  S largest = 0;
   int y = top - 1 - radius;  // the row of quads that enters next
   T p00 = row_at(y)[0], p10 = row_at(y)[to_right];
   for (int step = 0; step < kRowsPerWalk + kWindow; ++step, ++y) {
@@ -68,19 +70,23 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
       smallest = min(smallest, min(sums[kDiagonal], diagonal_before));
       smallest = min(smallest, min(anti_before, above[kAnti]));
       const bool counts = inside && out_y > radius && out_y < height - radius - 1;
-      first_map.data[map_frame + out_y * first_map.stride + x] = counts ? R(smallest) : R(0);
+      if (!counts) smallest = 0;
+      largest = max(largest, smallest);
+      first_map.data[map_frame + out_y * first_map.stride + x] = R(smallest);
     }
 #pragma unroll
     for (int s = 0; s < kMoravecShifts; ++s) above[s] = sums[s];
   }
+  if (strongest) raise_strongest(R(largest), strongest + blockIdx.z);
 }
 
 template <int radius, class T, class R>
-void launch(const Context& context, DeviceView<const T> first, int frames, DeviceView<R> map) {
+void launch(const Context& context, DeviceView<const T> first, int frames, DeviceView<R> map,
+            OrderedBits<R>* strongest) {
   const dim3 block(kWarp, kWarpsPerBlock);
   const dim3 grid(divide_up(first.width, kWarp - (2 * radius + 1)),
                   divide_up(first.height, kRowsPerWalk * kWarpsPerBlock), frames);
-  moravec_kernel<radius><<<grid, block, 0, cuda_stream(context)>>>(first, map);
+  moravec_kernel<radius><<<grid, block, 0, cuda_stream(context)>>>(first, map, strongest);
   cuda_check_launch("Moravec response");
 }
 
@@ -88,31 +94,31 @@ void launch(const Context& context, DeviceView<const T> first, int frames, Devic
 
 template <class T, class R>
 void enqueue_moravec_response(const Context& context, DeviceView<const T> first, int frames,
-                              int window, DeviceView<R> first_map) {
+                              int window, DeviceView<R> first_map, OrderedBits<R>* strongest) {
   make_current(context);
   switch (window / 2) {
     case 1:
-      return launch<1>(context, first, frames, first_map);
+      return launch<1>(context, first, frames, first_map, strongest);
     case 2:
-      return launch<2>(context, first, frames, first_map);
+      return launch<2>(context, first, frames, first_map, strongest);
     case 3:
-      return launch<3>(context, first, frames, first_map);
+      return launch<3>(context, first, frames, first_map, strongest);
     case 4:
-      return launch<4>(context, first, frames, first_map);
+      return launch<4>(context, first, frames, first_map, strongest);
     case 5:
-      return launch<5>(context, first, frames, first_map);
+      return launch<5>(context, first, frames, first_map, strongest);
     case 6:
-      return launch<6>(context, first, frames, first_map);
+      return launch<6>(context, first, frames, first_map, strongest);
     case 7:
-      return launch<7>(context, first, frames, first_map);
+      return launch<7>(context, first, frames, first_map, strongest);
     default:
       fail(ErrorCode::internal, "no Moravec kernel for a window of ", window);
   }
 }
 
 template void enqueue_moravec_response(const Context&, DeviceView<const std::uint8_t>, int, int,
-                                       DeviceView<float>);
+                                       DeviceView<float>, OrderedBits<float>*);
 template void enqueue_moravec_response(const Context&, DeviceView<const std::uint16_t>, int, int,
-                                       DeviceView<double>);
+                                       DeviceView<double>, OrderedBits<double>*);
 
 }  // namespace cornea

@@ -14,6 +14,7 @@
 
 #include "cornea/detect/corner_detector.h"
 #include "cornea/detect/peaks/peaks.h"
+#include "cornea/detect/peaks/peaks_math.h"
 
 namespace cornea {
 
@@ -33,15 +34,17 @@ class Moravec : public CornerDetector {
   Pixel map_pixel(Pixel working) const override;
   double response_unit(Pixel working) const override;
   int margin() const override { return options_.window / 2 + 1; }
-  void respond(AnyView first, int frames, Map first_map) override;
+  void respond(AnyView first, int frames, Map first_map, void* strongest) override;
 
   MoravecOptions options_;
 };
 
 // The response map alone, for `frames` images one below the other, queued on the context's stream.
+// `strongest`, if given, is raised to the largest response that may be a corner, one a frame.
 // T: std::uint8_t with R = float, or std::uint16_t with R = double.
 template <class T, class R>
 void enqueue_moravec_response(const Context& context, DeviceView<const T> first, int frames,
-                              int window, DeviceView<R> first_map);
+                              int window, DeviceView<R> first_map,
+                              OrderedBits<R>* strongest = nullptr);
 
 }  // namespace cornea

@@ -1,9 +1,10 @@
 // The peak search on CUDA: the map stays on the device, only the points come back.
 //
-// Steps, each a kernel: the strongest response (relative thresholds only); marks, one bit a pixel
-// and a count a row; caps by cell (if asked); the marked pixels in reading order, placed by a sum
-// of the row counts before them, so that no atomic decides an order; the strongest N (if asked) by
-// radix selection; the points; their copy into pinned host memory, as many as there are.
+// Steps, each a kernel: the strongest response (for relative thresholds under a mask; without one
+// the response kernel knows it); marks, one bit a pixel and a count a row; caps by cell (if asked);
+// the marked pixels in reading order, placed by a sum of the row counts before them, so that no
+// atomic decides an order; the strongest N (if asked) by radix selection; the points; their copy
+// into pinned host memory, as many as there are.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/detect/peaks/peaks.h"
+#include "cornea/detect/peaks/peaks_math.h"
 
 namespace cornea {
 
@@ -27,11 +29,15 @@ class DevicePeaks {
   template <class R>
   void prepare(int width, int height, int frames);
 
+  // Queues a fresh start: the strongest response of each frame is unknown. Returns where it is
+  // kept, for a response kernel to raise on its way (strongest.h).
+  template <class R>
+  OrderedBits<R>* enqueue_reset(int frames);
   // Queues the search in `frames` maps that lie one below the other from `first` on. The points
-  // then lie on the device.
+  // then lie on the device. `strongest_known`: the response kernel has raised it.
   template <class R>
   void enqueue_search(DeviceView<const R> first, int frames, Region region,
-                      DeviceView<const std::uint8_t> mask, double unit);
+                      DeviceView<const std::uint8_t> mask, double unit, bool strongest_known);
   // Queues the points' way to the host.
   void enqueue_delivery(int frames);
 

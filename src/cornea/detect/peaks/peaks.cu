@@ -6,6 +6,7 @@
 #include "cornea/core/cuda.h"
 #include "cornea/detect/peaks/device_peaks.h"
 #include "cornea/detect/peaks/peaks_math.h"
+#include "cornea/detect/peaks/strongest.h"
 
 namespace cornea {
 namespace {
@@ -18,9 +19,6 @@ constexpr int kPointThreads = 256;
 constexpr std::size_t kPinnedPoints = 1 << 16;  // a frame; what is more is copied when fetched
 
 template <class R>
-using OrderedBits = decltype(ordered_bits(R{}));
-
-template <class R>
 __device__ DeviceView<const R> frame_of(DeviceView<const R> first, int frame) {
   return {first.data + frame * (first.stride * first.height), first.width, first.height,
           first.stride};
@@ -30,33 +28,28 @@ __device__ bool allowed(DeviceView<const std::uint8_t> mask, int x, int y) {
   return mask.data == nullptr || mask(x, y) != 0;
 }
 
-__device__ void raise_to(std::uint32_t* at, std::uint32_t v) { atomicMax(at, v); }
-__device__ void raise_to(std::uint64_t* at, std::uint64_t v) {
-  atomicMax(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
-}
-
-// The largest response of the region, one row a block. A maximum does not depend on the order.
+// The largest response of the region, one row a block.
 template <class R>
 __global__ void strongest_kernel(DeviceView<const R> first, Region region,
                                  DeviceView<const std::uint8_t> mask, OrderedBits<R>* strongest) {
-  using Reduce = cub::BlockReduce<OrderedBits<R>, kMarkThreads>;
-  __shared__ typename Reduce::TempStorage storage;
   const auto map = frame_of(first, blockIdx.y);
   const int y = region.top + blockIdx.x;
-  OrderedBits<R> best = 0;
+  R best = -INFINITY;
   for (int x = region.left + threadIdx.x; x < region.right; x += kMarkThreads) {
-    if (allowed(mask, x, y)) best = max(best, ordered_bits(map(x, y)));
+    if (allowed(mask, x, y)) best = max(best, map(x, y));
   }
-  best = Reduce(storage).Reduce(best, [](auto a, auto b) { return a > b ? a : b; });
-  if (threadIdx.x == 0) raise_to(&strongest[blockIdx.y], best);
+  raise_strongest(best, strongest + blockIdx.y);
 }
 
-// Most pixels have a larger one right beside them: four loads spare them the walk over the square.
+// Above the cutoff, and no neighbour beside, above or below is larger: few pixels pass, and only
+// they walk over their square. Loads only; they do not wait for each other.
 template <class R>
-__device__ bool beside_a_larger(const DeviceView<const R>& map, int x, int y) {
-  const R v = map(x, y);
-  return (x > 0 && map(x - 1, y) > v) || (x + 1 < map.width && map(x + 1, y) > v) ||
-         (y > 0 && map(x, y - 1) > v) || (y + 1 < map.height && map(x, y + 1) > v);
+__device__ bool may_be_peak(const R* above, const R* row, const R* below, int x, int width,
+                            R cutoff, bool suppress) {
+  const R v = __ldg(row + x), l = __ldg(row + max(x - 1, 0)),
+          r = __ldg(row + min(x + 1, width - 1));
+  const R a = __ldg(above + x), b = __ldg(below + x);
+  return v > cutoff && (!suppress || (v >= l && v >= r && v >= a && v >= b));
 }
 
 // One bit a pixel where a peak is, and how many each row has. One row a block.
@@ -66,26 +59,41 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
                             double unit, int radius, bool first_of_equals,
                             const OrderedBits<R>* strongest, std::uint32_t* marks,
                             int words_per_row, std::uint32_t* row_counts) {
+  constexpr int kWarps = kMarkThreads / kWarp;
+  constexpr int kWordsAtOnce = 4;  // enough loads in flight to hide their latency
   __shared__ int count;
-  const int y = blockIdx.x, frame = blockIdx.y;
+  const int y = blockIdx.x, frame = blockIdx.y, lane = threadIdx.x % kWarp;
   const auto map = frame_of(first, frame);
   const R best = relative ? from_ordered_bits(strongest[frame]) : R(0);
   const R cutoff = peak_cutoff<R>(threshold, relative, unit, best);
   const std::size_t row_index = std::size_t(frame) * map.height + y;
   if (threadIdx.x == 0) count = 0;
   __syncthreads();
+  const R* row = map.row(y);
+  const R *above = map.row(max(y - 1, 0)), *below = map.row(min(y + 1, map.height - 1));
   const bool row_inside = y >= region.top && y < region.bottom;
   int mine = 0;
-  // Whole warps go round together, so that the ballot sees 32 neighbouring pixels.
-  for (int word = threadIdx.x / kWarp; word < words_per_row; word += kMarkThreads / kWarp) {
-    const int x = word * kWarp + threadIdx.x % kWarp;
-    const bool peak = row_inside && x >= region.left && x < region.right && map(x, y) > cutoff &&
-                      allowed(mask, x, y) && !(radius > 0 && beside_a_larger(map, x, y)) &&
-                      is_square_maximum(map, x, y, radius, first_of_equals);
-    const std::uint32_t bits = __ballot_sync(~0u, peak);
-    if (threadIdx.x % kWarp == 0) {
-      marks[row_index * words_per_row + word] = bits;
-      mine += __popc(bits);
+  for (int base = threadIdx.x / kWarp; base < words_per_row; base += kWarps * kWordsAtOnce) {
+    bool candidate[kWordsAtOnce];
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k) {
+      const int x = (base + k * kWarps) * kWarp + lane;
+      candidate[k] =
+          may_be_peak(above, row, below, min(x, map.width - 1), map.width, cutoff, radius > 0) &&
+          row_inside && x >= region.left && x < region.right;
+    }
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k) {
+      const int word = base + k * kWarps;
+      if (word >= words_per_row) break;
+      const int x = word * kWarp + lane;
+      const bool peak = candidate[k] && allowed(mask, x, y) &&
+                        is_square_maximum(map, x, y, radius, first_of_equals);
+      const std::uint32_t bits = __ballot_sync(~0u, peak);
+      if (lane == 0) {
+        marks[row_index * words_per_row + word] = bits;
+        mine += __popc(bits);
+      }
     }
   }
   if (mine) atomicAdd(&count, mine);
@@ -150,6 +158,7 @@ __global__ void gather_kernel(const std::uint32_t* marks, int words_per_row,
   const int frame = blockIdx.y, first_row = blockIdx.x * kGatherRows;
   row_counts += std::size_t(frame) * height;
   std::uint32_t sum = 0;
+#pragma unroll 4
   for (int row = threadIdx.x; row < first_row; row += blockDim.x) sum += row_counts[row];
   sum = Reduce(storage).Sum(sum);
   if (threadIdx.x == 0) before_block = sum;
@@ -318,6 +327,17 @@ void DevicePeaks::prepare(int width, int height, int frames) {
 }
 
 template <class R>
+OrderedBits<R>* DevicePeaks::enqueue_reset(int frames) {
+  make_current(context_);
+  auto* strongest = strongest_.data<OrderedBits<R>>();
+  if (options_.relative) {
+    cuda_check(cudaMemsetAsync(strongest, 0, frames * sizeof *strongest, cuda_stream(context_)),
+               "clearing the strongest response");
+  }
+  return strongest;
+}
+
+template <class R>
 void DevicePeaks::cap_cells(DeviceView<const R> first, int frames) {
   constexpr int kCellThreads = 128;
   const cudaStream_t stream = cuda_stream(context_);
@@ -338,17 +358,15 @@ void DevicePeaks::cap_cells(DeviceView<const R> first, int frames) {
 
 template <class R>
 void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region region,
-                                 DeviceView<const std::uint8_t> mask, double unit) {
+                                 DeviceView<const std::uint8_t> mask, double unit,
+                                 bool strongest_known) {
   make_current(context_);
   const cudaStream_t stream = cuda_stream(context_);
   auto* strongest = strongest_.data<OrderedBits<R>>();
-  if (options_.relative) {
-    cuda_check(cudaMemsetAsync(strongest, 0, frames * sizeof *strongest, stream), "clearing");
-    if (!region.empty()) {
-      strongest_kernel<R><<<dim3(region.bottom - region.top, frames), kMarkThreads, 0, stream>>>(
-          first, region, mask, strongest);
-      cuda_check_launch("peaks: strongest response");
-    }
+  if (options_.relative && !strongest_known && !region.empty()) {
+    strongest_kernel<R><<<dim3(region.bottom - region.top, frames), kMarkThreads, 0, stream>>>(
+        first, region, mask, strongest);
+    cuda_check_launch("peaks: strongest response");
   }
   mark_kernel<R><<<dim3(first.height, frames), kMarkThreads, 0, stream>>>(
       first, region, mask, options_.threshold, options_.relative, unit, options_.nms / 2,
@@ -404,9 +422,11 @@ std::vector<Corner> DevicePeaks::fetch(int frame) const {
 
 template void DevicePeaks::prepare<float>(int, int, int);
 template void DevicePeaks::prepare<double>(int, int, int);
+template OrderedBits<float>* DevicePeaks::enqueue_reset<float>(int);
+template OrderedBits<double>* DevicePeaks::enqueue_reset<double>(int);
 template void DevicePeaks::enqueue_search(DeviceView<const float>, int, Region,
-                                          DeviceView<const std::uint8_t>, double);
+                                          DeviceView<const std::uint8_t>, double, bool);
 template void DevicePeaks::enqueue_search(DeviceView<const double>, int, Region,
-                                          DeviceView<const std::uint8_t>, double);
+                                          DeviceView<const std::uint8_t>, double, bool);
 
 }  // namespace cornea

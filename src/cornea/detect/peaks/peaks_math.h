@@ -34,6 +34,9 @@ CORNEA_HD inline double from_ordered_bits(std::uint64_t bits) {
   return v;
 }
 
+template <class R>
+using OrderedBits = decltype(ordered_bits(R{}));
+
 // What a peak must exceed, in the map's own units. A map without a positive value has no peak under
 // a relative threshold.
 template <class R>

@@ -1,0 +1,27 @@
+// For .cu files: the largest response of a frame, as ordered bits that start at 0. A maximum does
+// not depend on the order in which it is found.
+#pragma once
+
+#include <cstdint>
+
+#include "cornea/detect/peaks/peaks_math.h"
+
+namespace cornea {
+
+__device__ inline void raise_to(std::uint32_t* at, std::uint32_t v) { atomicMax(at, v); }
+__device__ inline void raise_to(std::uint64_t* at, std::uint64_t v) {
+  atomicMax(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+}
+
+// Called by all lanes of a warp, each with the largest response that it saw.
+template <class R>
+__device__ void raise_strongest(R largest, OrderedBits<R>* strongest) {
+  OrderedBits<R> bits = ordered_bits(largest);
+  for (int step = 16; step > 0; step /= 2) {
+    const OrderedBits<R> other = __shfl_xor_sync(~0u, bits, step);
+    bits = other > bits ? other : bits;
+  }
+  if (threadIdx.x % 32 == 0) raise_to(strongest, bits);
+}
+
+}  // namespace cornea
