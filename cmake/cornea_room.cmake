@@ -19,7 +19,7 @@ function(cornea_stage stage)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(
     ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
-                     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated> $<INSTALL_INTERFACE:include>)
+                     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   foreach(dependency IN LISTS ARG_DEPENDS)
     target_link_libraries(${target} PUBLIC cornea_${dependency})
   endforeach()

@@ -6,6 +6,9 @@ set(CORNEA_SUMMARY "")
 function(cornea_switch name help)
   set(CORNEA_${name} AUTO CACHE STRING "${help} (AUTO, ON or OFF)")
   set_property(CACHE CORNEA_${name} PROPERTY STRINGS AUTO ON OFF)
+  if(NOT "${CORNEA_${name}}" STREQUAL "AUTO" AND NOT "${CORNEA_${name}}")
+    set(CORNEA_${name} OFF CACHE STRING "${help} (AUTO, ON or OFF)" FORCE)
+  endif()
 endfunction()
 
 # cornea_decide(TIFF <found> "what it gives" "why it is out")
@@ -30,12 +33,14 @@ cornea_switch(OPENMP "several CPU threads")
 cornea_switch(TIFF "TIFF files")
 cornea_switch(WEBP "WebP files")
 cornea_switch(CLI "the program cornea")
+cornea_switch(BENCH "the command cornea bench")
 cornea_switch(TESTS "the tests")
 
 # CUDA. The default code runs on every GPU from compute capability 7.5 on (the driver compiles it at
 # first use) and is ready-made for Hopper; the release preset holds machine code for all.
 set(CORNEA_CUDA_VERSION "")
 set(_cuda_found FALSE)
+set(_why_no_cuda "no CUDA compiler (nvcc) was found")
 if(NOT "${CORNEA_CUDA}" STREQUAL "OFF")
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
@@ -47,13 +52,17 @@ if(NOT "${CORNEA_CUDA}" STREQUAL "OFF")
     # CMake 3.25 does not know that nvcc has C++20, so it is told as a plain option.
     add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
     find_package(CUDAToolkit QUIET)
-    set(_cuda_found ${CUDAToolkit_FOUND})
     set(CORNEA_CUDA_VERSION "${CMAKE_CUDA_COMPILER_VERSION}")
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)
+      set(_why_no_cuda "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old; 12 is needed for C++20")
+    else()
+      set(_cuda_found ${CUDAToolkit_FOUND})
+    endif()
   endif()
 endif()
 string(REPLACE ";" " " CORNEA_CUDA_ARCHITECTURES_TEXT "${CMAKE_CUDA_ARCHITECTURES}")
 cornea_decide(CUDA ${_cuda_found} "toolkit ${CORNEA_CUDA_VERSION}, for ${CORNEA_CUDA_ARCHITECTURES_TEXT}"
-              "no CUDA compiler (nvcc) was found")
+              "${_why_no_cuda}")
 
 set(_found FALSE)
 if(NOT "${CORNEA_OPENMP}" STREQUAL "OFF")
@@ -84,6 +93,8 @@ if(CLI11_INCLUDE_DIR AND NLOHMANN_JSON_INCLUDE_DIR)
 endif()
 cornea_decide(CLI ${_found} "the program cornea"
               "CLI11 or nlohmann-json was not found (libcli11-dev, nlohmann-json3-dev)")
+
+cornea_decide(BENCH ${CORNEA_HAS_CLI} "cornea bench" "it is a command of the program, which is out")
 
 find_package(GTest QUIET)
 cornea_decide(TESTS "${GTest_FOUND}" "GoogleTest" "GoogleTest was not found (libgtest-dev)")

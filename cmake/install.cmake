@@ -1,5 +1,4 @@
 # Headers, libraries, the program, and what find_package(cornea) needs.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 get_property(stages GLOBAL PROPERTY CORNEA_STAGES)

@@ -56,7 +56,10 @@ need_cmake() {
 if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
   export PATH="$PATH:/usr/local/cuda/bin"
 fi
-have_nvcc() { command -v nvcc >/dev/null; }
+# Older ones do not know C++20, and the build leaves them out.
+have_nvcc() {
+  command -v nvcc >/dev/null && [ "$(nvcc --version | sed -n 's/.*release \([0-9]*\).*/\1/p')" -ge 12 ]
+}
 have_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
 
 # build PRESET [TARGET]: configures and builds, incrementally.

@@ -44,10 +44,10 @@ std::vector<double> distances(const std::vector<Point>& labels,
 class Chessboards : public testing::OnEveryDevice {};
 
 TEST_P(Chessboards, MoravecFindsTheInnerCornersOfPhotographs) {
-  CORNEA_EXTERNAL_DATA_OR_SKIP(folder);
+  CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "data/chessboards");
   Moravec moravec(context);
   for (int i = 1; i <= 5; ++i) {
-    const auto base = folder / "data" / "chessboards" / text("chess", i);
+    const auto base = folder / text("chess", i);
     const auto labels = read_labels(base.string() + ".csv");
     ASSERT_EQ(labels.size(), 35u);
     const auto corners = moravec.detect(read_gray(base.string() + ".png").view());
@@ -58,16 +58,18 @@ TEST_P(Chessboards, MoravecFindsTheInnerCornersOfPhotographs) {
 }
 
 TEST_P(Chessboards, HarrisFindsTheInnerCornersOfPhotographsBetweenPixels) {
-  CORNEA_EXTERNAL_DATA_OR_SKIP(folder);
+  CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "data/chessboards");
   for (CornerMeasure measure : {CornerMeasure::harris, CornerMeasure::shi_tomasi}) {
     HarrisOptions options;
     options.measure = measure;
     options.peaks.subpixel = Subpixel::gradient;
     Harris harris(context, options);
     for (int i = 1; i <= 5; ++i) {
-      const auto base = folder / "data" / "chessboards" / text("chess", i);
+      const auto base = folder / text("chess", i);
       const auto corners = harris.detect(read_gray(base.string() + ".png").view());
-      const auto d = distances(read_labels(base.string() + ".csv"), corners);
+      const auto labels = read_labels(base.string() + ".csv");
+      ASSERT_EQ(labels.size(), 35u);
+      const auto d = distances(labels, corners);
       EXPECT_LE(d[33], 2.0) << "photograph " << i;
       EXPECT_LE(d[17], 0.25) << "photograph " << i;
       RecordProperty(text("median_", i), text(d[17]));

@@ -113,9 +113,29 @@ TEST_F(Cli, SeveralImagesGoIntoFoldersAndABrokenOneIsSkipped) {
   EXPECT_EQ(o.code, 1);
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
   EXPECT_NE(o.err.find("broken.png"), std::string::npos);
-  EXPECT_TRUE(fs::exists(folder / "pictures" / "small.png"));
-  EXPECT_TRUE(fs::exists(folder / "lists" / "other.csv"));
+  EXPECT_TRUE(fs::exists(folder / "pictures" / "small_corners.png"));
+  EXPECT_TRUE(fs::exists(folder / "lists" / "other_corners.csv"));
   EXPECT_EQ(Json::parse(read_text(folder / "all.json")).size(), 2u);
+}
+
+TEST_F(Cli, NoResultOverwritesWhatTheUserGave) {
+  write_image(folder / "other.png", testing::random_image<std::uint8_t>(64, 48, 2));
+  const std::string before = read_text(folder / "small.png");
+  expect_refused("cornea detect small.png --draw small.png", 2, "overwritten");
+  expect_refused("cornea detect small.png --draw ./small.png", 2, "overwritten");
+  expect_refused("cornea detect small.png --mask other.png --draw other.png", 2, "overwritten");
+  expect_refused("cornea detect small.png --draw x --csv x", 2, "two results");
+  fs::create_directory(folder / "sub");
+  fs::copy_file(folder / "small.png", folder / "sub" / "small.png");
+  expect_refused("cornea detect small.png sub/small.png --csv lists", 2, "two results");
+  EXPECT_EQ(shell("cornea detect small.png other.png --draw .").code, 0);
+  EXPECT_EQ(read_text(folder / "small.png"), before);
+}
+
+TEST_F(Cli, AFullDiskIsNoticed) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  EXPECT_EQ(shell("cornea detect small.png --json - >/dev/full").code, 1);
+  expect_refused("cornea detect small.png --json /dev/full", 1, "/dev/full");
 }
 
 TEST_F(Cli, QuietSaysNothing) {
@@ -125,8 +145,9 @@ TEST_F(Cli, QuietSaysNothing) {
 }
 
 TEST_F(Cli, ThreadsDoNotChangeTheOutput) {
+  write_image(folder / "tall.png", testing::random_image<std::uint8_t>(90, 400, 2));
   const auto points = [&](const std::string& threads) {
-    const Outcome o = shell("cornea detect small.png --device cpu --json - --threads " + threads);
+    const Outcome o = shell("cornea detect tall.png --device cpu --json - --threads " + threads);
     return Json::parse(o.out)[0]["points"].dump();
   };
   EXPECT_EQ(points("1"), points("2"));
@@ -195,7 +216,14 @@ TEST_F(Cli, WrongUsageIsExitCode2) {
   expect_refused("cornea scene -o s --views 0", 2, "1 view or more");
   expect_refused("cornea scene -o s --noise nan", 2, "noise");
   expect_refused("cornea scene -o s --kind castle", 2, "castle");
+  expect_refused("cornea scene -o s --views 2000000", 2, "10000");
+  expect_refused("cornea scene -o s --scale 64", 2, "2^28");
+  expect_refused("cornea scene -o s --columns 100000", 2, "1000");
   expect_refused("cornea bench --sizes big", 2, "WIDTHxHEIGHT");
+  expect_refused("cornea bench --sizes 4294967297x1", 2, "WIDTHxHEIGHT");
+  expect_refused("cornea detect small.png --relative=maybe", 2, "switch");
+  expect_refused("cornea detect small.png --response map.png", 2, ".pfm");
+  expect_refused("cornea detect small.png --threads 5000", 2, "1024");
 }
 
 TEST_F(Cli, WrongInputIsExitCode1AndNamesTheFile) {
@@ -214,10 +242,10 @@ TEST_F(Cli, WrongInputIsExitCode1AndNamesTheFile) {
     expect_refused(detect + "directory.png", 1, "directory.png");
     expect_refused(detect + "empty.png", 1, "empty.png");
     expect_refused(detect + "text.jpg", 1, "text.jpg");
-    expect_refused(detect + "dot.png", 1, "1 x 1");
-    expect_refused(detect + "thin.png", 1, "3 x 500");
-    expect_refused(detect + "nan.pfm", 1, "NaN");
-    expect_refused(detect + "small.png --mask mask.png", 1, "63 x 48");
+    expect_refused(detect + "dot.png", 1, "dot.png: an image of 1 x 1");
+    expect_refused(detect + "thin.png", 1, "thin.png: an image of 3 x 500");
+    expect_refused(detect + "nan.pfm", 1, "nan.pfm: the image holds NaN");
+    expect_refused(detect + "small.png --mask mask.png", 1, "small.png: the mask is 63 x 48");
     expect_refused(detect + "small.png --mask missing.png", 1, "missing.png");
     expect_refused(detect + "small.png --draw no/such/folder/x.png", 1, "x.png");
     expect_refused(detect + "small.png --csv no/such/folder/x.csv", 1, "x.csv");
@@ -249,6 +277,33 @@ TEST_F(Cli, APngThatClaimsTenBillionPixelsIsRefusedAtOnce) {
   expect_refused("cornea detect huge.png", 1, "100000 x 100000");
   expect_refused("cornea detect huge.png", 1, "--max-pixels");
   expect_refused("cornea detect small.png --max-pixels 100", 1, "--max-pixels");
+}
+
+TEST_F(Cli, SizesThatWouldOverflowAreRefusedWhateverTheUserTrusts) {
+  std::ofstream(folder / "ov.pfm", std::ios::binary) << "PF\n2147450889 1431677605\n-1\n"
+                                                     << std::string(100000, 'x');
+  std::ofstream(folder / "ov.ppm", std::ios::binary) << "P6\n2147450898 1431677599\n65535\n"
+                                                     << std::string(100000, 'x');
+  for (const char* file : {"ov.pfm", "ov.ppm"}) {
+    expect_refused(text("cornea detect ", file, " --max-pixels 18446744073709551615"), 1, file);
+    expect_refused(text("cornea detect ", file, " --max-pixels -1"), 2, "max-pixels");
+  }
+}
+
+TEST_F(Cli, NamesWithLineBreaksStillMakeOneLine) {
+  expect_refused("cornea detect \"$(printf 'no\\nsuch')\"", 1, "no?such");
+  expect_refused("cornea detect small.png --detector \"$(printf 'a\\nb')\"", 2, "a?b");
+}
+
+TEST_F(Cli, AMaskIsWhiteWhereverItIsNotBlack) {
+  Image<std::uint16_t> mask(64, 48);
+  for (int i = 0; i < 64 * 48; ++i) mask.host().data[i] = 1;
+  write_image(folder / "dark.png", mask);
+  auto points = [&](const std::string& more) {
+    const Outcome o = shell("cornea detect small.png --json - --device cpu" + more);
+    return Json::parse(o.out)[0]["points"].dump();
+  };
+  EXPECT_EQ(points(" --mask dark.png"), points(""));
 }
 
 TEST_F(Cli, TruncatedFilesAreRefusedWhereverTheyEnd) {

@@ -4,6 +4,8 @@ set(work ${BUILD}/install-test)
 file(REMOVE_RECURSE ${work})
 file(MAKE_DIRECTORY ${work}/outside)
 
+string(REPLACE "|" ";" PREFIXES "${PREFIXES}")
+
 function(run what)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL 0)

@@ -38,9 +38,12 @@ Timing summarise(std::vector<double> times) {
   return {times[times.size() / 2], times.front(), times[times.size() * 9 / 10]};
 }
 
-// Host time of a call, after a warm-up.
+// Calls that are not timed, before those that are.
+int warm_up(int repeat) { return std::max(3, repeat / 10); }
+
+// Host time of a call.
 Timing time_calls(int repeat, const std::function<void()>& call) {
-  for (int i = 0; i < std::max(3, repeat / 10); ++i) call();
+  for (int i = 0; i < warm_up(repeat); ++i) call();
   std::vector<double> times(repeat);
   for (double& t : times) {
     const double begin = now_ms();
@@ -143,7 +146,8 @@ Json measure(const Context& context, const DetectorEntry& entry, const Settings&
 
 std::pair<int, int> parse_size(const std::string& size) {
   int width = 0, height = 0, used = 0;
-  if (std::sscanf(size.c_str(), "%dx%d%n", &width, &height, &used) != 2 ||
+  // Five digits at most, so that a product of two stays small.
+  if (std::sscanf(size.c_str(), "%5dx%5d%n", &width, &height, &used) != 2 ||
       used != static_cast<int>(size.size()) || width < 1 || height < 1) {
     throw UsageError("--sizes takes WIDTHxHEIGHT, not '" + size + "'");
   }
@@ -199,12 +203,17 @@ int run_bench(const BenchCommand& c) {
     for (const DetectorEntry* entry : entries) entry->make(context, settings);
   });
   Json json = {{"device", context.description()}, {"compiler", kCompiler}, {"cuda", kCudaVersion}};
-  for (const auto& [key, value] : parse_pairs(c.labels, "--label")) json[key] = value;
+  for (const auto& [key, value] : parse_pairs(c.labels, "--label")) json.emplace(key, value);
   json["repeat"] = c.repeat;
+  json["warm_up"] = warm_up(c.repeat);
+  json["threads"] = context.threads();
   json["image"] = c.image.empty() ? "synthetic mural (cornea scene --kind plane)" : c.image;
   json["results"] = Json::array();
   const std::vector<std::string> sizes =
       c.image.empty() ? c.sizes : std::vector<std::string>{"file"};
+  for (const std::string& size : sizes) {
+    if (c.image.empty()) parse_size(size);  // a wrong one is found before hours of measuring
+  }
   Progress progress("measuring", static_cast<int>(sizes.size() * entries.size()), c.common.quiet);
   for (const std::string& size : sizes) {
     const auto [width, height] = c.image.empty() ? parse_size(size) : std::pair(0, 0);

@@ -9,6 +9,8 @@
 
 namespace cornea::cli {
 
+namespace fs = std::filesystem;
+
 Context CommonOptions::context() const {
   return usage_checked([&] { return Context::from_name(device, threads); });
 }
@@ -20,6 +22,7 @@ void CommonOptions::write_json(const Json& value) const {
       value.dump(json == "-" ? 1 : 2, ' ', false, Json::error_handler_t::replace);
   if (json == "-") {
     std::cout << out << std::endl;
+    if (!std::cout) fail(ErrorCode::io, "the JSON cannot be written to standard output");
   } else {
     write_text(json, out + "\n");
   }
@@ -37,14 +40,42 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 
 void add_reading_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--max-pixels", options.max_pixels, "refuse images that claim more pixels")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
 }
 
-void write_text(const std::filesystem::path& file, const std::string& contents) {
-  std::ofstream out(file, std::ios::binary);
+void print_error(const std::string& sentence) {
+  std::string line = sentence;
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  std::cerr << "cornea: " << line << std::endl;
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder, error)) {
+    fail(ErrorCode::io, folder.string(),
+         ": is no folder and cannot be made one; choose another name");
+  }
+}
+
+void write_text(const fs::path& file, const std::string& contents) {
+  // Devices and pipes are written to as they are; files under another name first.
+  std::error_code error;
+  const bool special = fs::exists(file, error) && !fs::is_regular_file(file, error);
+  const fs::path part = special ? file : fs::path(file.string() + ".part");
+  std::ofstream out(part, std::ios::binary);
   out << contents;
   out.close();
-  if (!out) {
+  bool written = bool(out);
+  if (written && !special) {
+    fs::rename(part, file, error);
+    written = !error;
+  }
+  if (!written) {
+    if (!special) fs::remove(part, error);
     fail(ErrorCode::io, file.string(),
          ": cannot be written; check that its folder exists and has room");
   }

@@ -53,7 +53,13 @@ void add_common_options(CLI::App& command, CommonOptions& options);
 // --max-pixels, for commands that read images.
 void add_reading_options(CLI::App& command, CommonOptions& options);
 
-// Writes text to a file; an error names it.
+// The sentence on one line of standard error, whatever the names in it hold.
+void print_error(const std::string& sentence);
+
+// Makes a folder for results, with all above it; an error names it.
+void make_folder(const std::filesystem::path& folder);
+
+// Writes text to a file, whole or not at all; an error names it.
 void write_text(const std::filesystem::path& file, const std::string& contents);
 
 // The shortest decimal that reads back as this float, as a double.

@@ -1,13 +1,11 @@
 #include <charconv>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <set>
 
 #include "cornea/cli/common.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
-#include "cornea/core/parallel.h"
 #include "cornea/pipeline/detectors.h"
 #include "cornea/report/draw.h"
 
@@ -30,27 +28,62 @@ struct DetectCommand {
 fs::path output_for(const std::string& out, const std::string& image, bool several,
                     const std::string& ending) {
   if (!several) return out;
-  return fs::path(out) / (fs::path(image).stem().string() + ending);
+  return fs::path(out) / (fs::path(image).stem().string() + "_corners" + ending);
 }
 
-void make_output_folder(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || !fs::is_directory(folder)) {
-    fail(ErrorCode::io, folder,
-         ": several images need a folder for their results, and it cannot be made");
+// No result may overwrite what the user gave, nor another result.
+void check_outputs(const DetectCommand& c) {
+  const bool several = c.images.size() > 1;
+  if (!several && !c.response.empty() && fs::path(c.response).extension() != ".pfm") {
+    throw UsageError(c.response +
+                     ": a response map is written as exact floats, to a file named .pfm");
   }
-}
-
-// Two images of one name would overwrite each other's results.
-void check_names_differ(const DetectCommand& c) {
-  std::set<std::string> stems;
-  for (const std::string& image : c.images) {
-    if (!stems.insert(fs::path(image).stem().string()).second) {
-      throw UsageError("two images are called '" + fs::path(image).stem().string() +
-                       "', and their results would overwrite each other; run them one by one");
+  std::set<fs::path> outputs;
+  if (!c.common.json.empty() && c.common.json != "-") {
+    outputs.insert(fs::path(c.common.json).lexically_normal());
+    std::error_code ignored;
+    for (const std::string& input : c.images) {
+      if (fs::equivalent(c.common.json, input, ignored)) {
+        throw UsageError(c.common.json +
+                         ": is an input and would be overwritten; choose another name");
+      }
     }
   }
+  for (const std::string& image : c.images) {
+    for (const auto& [out, ending] :
+         {std::pair(c.draw, ".png"), std::pair(c.csv, ".csv"), std::pair(c.response, ".pfm")}) {
+      if (out.empty()) continue;
+      const fs::path file = output_for(out, image, several, ending);
+      if (!outputs.insert(file.lexically_normal()).second) {
+        throw UsageError(
+            file.string() +
+            ": two results would go there; give them other names or run them one by one");
+      }
+      std::error_code ignored;
+      for (const std::string& input : c.images) {
+        if (fs::equivalent(file, input, ignored)) {
+          throw UsageError(file.string() +
+                           ": is an input and would be overwritten; choose another name");
+        }
+      }
+      if (!c.mask.empty() && fs::equivalent(file, c.mask, ignored)) {
+        throw UsageError(file.string() +
+                         ": is the mask and would be overwritten; choose another name");
+      }
+    }
+  }
+}
+
+// What is not black, however dark, counts as white.
+Image<std::uint8_t> read_mask(const std::string& file, const ReadOptions& options) {
+  const GrayImage gray = read_gray(file, options);
+  Image<std::uint8_t> mask(gray.width(), gray.height());
+  visit_gray(gray.view(), [&](auto pixels) {
+    for (int y = 0; y < pixels.height; ++y) {
+      for (int x = 0; x < pixels.width; ++x) mask(x, y) = pixels(x, y) != 0 ? 255 : 0;
+    }
+  });
+  return mask;
 }
 
 std::string csv_text(const std::vector<Corner>& corners) {
@@ -104,12 +137,12 @@ int run_detect(const DetectCommand& c) {
   const bool several = c.images.size() > 1;
   if (several) {
     for (const std::string& out : {c.draw, c.csv, c.response}) {
-      if (!out.empty()) make_output_folder(out);
+      if (!out.empty()) make_folder(out);
     }
-    if (!c.draw.empty() || !c.csv.empty() || !c.response.empty()) check_names_differ(c);
   }
+  check_outputs(c);
   Image<std::uint8_t> mask;
-  if (!c.mask.empty()) mask = read_image<std::uint8_t>(c.mask, c.common.reading());
+  if (!c.mask.empty()) mask = read_mask(c.mask, c.common.reading());
 
   Json results = Json::array();
   std::vector<std::vector<std::string>> rows;
@@ -133,10 +166,11 @@ int run_detect(const DetectCommand& c) {
                            {"milliseconds", ms},
                            {"points", json_points(corners)}});
       }
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       // The rest is still worth having.
+      const std::string sentence = error.what();
       progress.clear();
-      std::cerr << "cornea: " << error.what() << std::endl;
+      print_error((sentence.starts_with(image) ? "" : image + ": ") + sentence);
       ++failed;
     }
     progress.advance();

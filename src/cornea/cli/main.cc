@@ -10,8 +10,14 @@
 namespace {
 
 int complain(const std::string& sentence, int code) {
-  std::cerr << "cornea: " << sentence << std::endl;
+  cornea::cli::print_error(sentence);
   return code;
+}
+
+// A result that did not reach its reader is a failure.
+int finish(int code) {
+  std::cout.flush();
+  return std::cout ? code : complain("standard output cannot be written", 1);
 }
 
 }  // namespace
@@ -23,19 +29,27 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("'cornea COMMAND --help' lists the options of a command.");
   std::vector<std::pair<CLI::App*, cli::Run>> commands;
-  for (const auto& add : {cli::add_detect, cli::add_scene, cli::add_bench, cli::add_info}) {
-    cli::Run run = add(app);
+  auto add = [&](cli::Run (*add_command)(CLI::App&)) {
+    cli::Run run = add_command(app);
     commands.emplace_back(app.get_subcommands(nullptr).back(), std::move(run));
-  }
+  };
+  add(cli::add_detect);
+  add(cli::add_scene);
+  if constexpr (kHasBench) add(cli::add_bench);
+  add(cli::add_info);
   try {
-    app.parse(argc, argv);
+    try {
+      app.parse(argc, argv);
+    } catch (const std::logic_error&) {  // CLI11's own conversion of --switch=VALUE
+      throw cli::UsageError("a switch was given a value; write --NAME or --no-NAME");
+    }
     for (const auto& [command, run] : commands) {
-      if (command->parsed()) return run();
+      if (command->parsed()) return finish(run());
     }
   } catch (const CLI::CallForHelp& e) {
-    return app.exit(e);
+    return finish(app.exit(e));
   } catch (const CLI::CallForVersion& e) {
-    return app.exit(e);
+    return finish(app.exit(e));
   } catch (const CLI::ParseError& e) {
     std::string sentence = e.what();
     while (!sentence.empty() && (sentence.back() == '\n' || sentence.back() == '.')) {

@@ -36,26 +36,18 @@ Json view_json(const View& view, const std::string& file) {
 }
 
 // F of every pair, and H where the scene is flat.
-Json pairs_json(const std::vector<View>& views, const SceneOptions& options) {
+Json pairs_json(const std::vector<Camera>& cameras, const SceneOptions& options) {
   const std::optional<Plane> plane = scene_plane(options);
   Json pairs = Json::array();
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    for (std::size_t j = i + 1; j < views.size(); ++j) {
-      const Camera &a = views[i].camera, &b = views[j].camera;
+  for (std::size_t i = 0; i < cameras.size(); ++i) {
+    for (std::size_t j = i + 1; j < cameras.size(); ++j) {
+      const Camera &a = cameras[i], &b = cameras[j];
       Json pair = {{"a", i}, {"b", j}, {"F", matrix_json(fundamental(a, b))}};
       if (plane) pair["H"] = matrix_json(plane_homography(a, b, *plane));
       pairs.push_back(std::move(pair));
     }
   }
   return pairs;
-}
-
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || !fs::is_directory(folder)) {
-    fail(ErrorCode::io, folder, ": the folder cannot be made; choose another with -o");
-  }
 }
 
 int run_scene(SceneCommand& c) {
@@ -65,28 +57,27 @@ int run_scene(SceneCommand& c) {
   });
   const Context context = c.common.context();
   make_folder(c.out);
-  const std::vector<View> views = make_views(context, c.scene);
   Json json = {{"kind", c.kind},
                {"seed", c.scene.seed},
                {"convention",
                 "x_cam = R x_world + t; pixel ~ K x_cam; the centre of the first pixel is (0, 0); "
                 "x_b^T F x_a = 0; x_b ~ H x_a"},
                {"views", Json::array()}};
-  Progress progress("writing", static_cast<int>(views.size()), c.common.quiet);
-  for (const View& view : views) {
+  Progress progress("drawing", c.scene.views, c.common.quiet);
+  for (int i = 0; i < c.scene.views; ++i) {
+    const View view = make_view(context, c.scene, i);
     const std::string file = view.name + ".png";
     write_image(fs::path(c.out) / file, view.image);
     json["views"].push_back(view_json(view, file));
     progress.advance();
   }
   progress.clear();
-  json["pairs"] = pairs_json(views, c.scene);
+  json["pairs"] = pairs_json(scene_cameras(c.scene), c.scene);
   write_text(fs::path(c.out) / "cameras.json", json.dump(2) + "\n");
   c.common.write_json(json);
   if (c.common.talks()) {
-    std::cout << views.size() << (views.size() == 1 ? " view" : " views") << " of " << c.kind
-              << ", " << views[0].image.width() << " x " << views[0].image.height()
-              << ", and cameras.json in " << c.out << std::endl;
+    std::cout << c.scene.views << (c.scene.views == 1 ? " view" : " views") << " of " << c.kind
+              << " and cameras.json in " << c.out << std::endl;
   }
   return 0;
 }
@@ -131,9 +122,9 @@ Run add_scene(CLI::App& app) {
   auto c = std::make_shared<SceneCommand>();
   CLI::App* command =
       app.add_subcommand("scene", "make synthetic views with exact cameras, F and H");
+  c->common.device = "cpu";  // the ray caster is CPU code
   add_scene_options(*command, *c);
   add_common_options(*command, c->common);
-  c->common.device = "cpu";
   return [c] { return run_scene(*c); };
 }
 

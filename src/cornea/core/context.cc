@@ -15,6 +15,12 @@ int machine_threads() {
   return n == 0 ? 1 : static_cast<int>(n);
 }
 
+void check_threads(int threads) {
+  constexpr int kMostThreads = 1024;
+  require(threads >= 0 && threads <= kMostThreads, "the number of threads is from 1 to ",
+          kMostThreads, ", or 0 for all, not ", threads);
+}
+
 std::shared_ptr<Context::State> make_cuda_state(int index, void* stream, bool use_callers_stream) {
   auto state = std::make_shared<Context::State>();
   if constexpr (kHasCuda) {
@@ -43,8 +49,7 @@ std::vector<DeviceInfo> cuda_devices(std::string* why_none) {
 }
 
 Context Context::cpu(int threads) {
-  require(threads >= 0, "the number of threads is ", threads,
-          "; it must be 1 or more, or 0 for all");
+  check_threads(threads);
   auto state = std::make_shared<State>();
   state->threads = threads == 0 ? machine_threads() : threads;
   state->name = "cpu";
@@ -58,11 +63,13 @@ Context Context::cuda_on_stream(int index, void* stream) {
   return Context(make_cuda_state(index, stream, true));
 }
 
-Context Context::best() { return cuda_devices().empty() ? cpu() : cuda(); }
+Context Context::best() {
+  const auto devices = cuda_devices();
+  return devices.empty() ? cpu() : cuda(devices.front().index);
+}
 
 Context Context::from_name(const std::string& device, int threads) {
-  require(threads >= 0, "the number of threads is ", threads,
-          "; it must be 1 or more, or 0 for all");
+  check_threads(threads);
   auto with_threads = [&](Context context) {
     if (threads > 0) context.state_->threads = threads;
     return context;

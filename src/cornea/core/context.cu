@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "cornea/core/context_state.h"
@@ -8,6 +9,17 @@ namespace {
 
 cudaStream_t stream_of(const CudaSide& side) { return static_cast<cudaStream_t>(side.stream); }
 cudaMemPool_t pool_of(const CudaSide& side) { return static_cast<cudaMemPool_t>(side.pool); }
+
+__global__ void probe_kernel() {}
+
+// Whether the build holds code that this device can run.
+bool has_code_for(int index) {
+  const DeviceGuard device(index);
+  cudaFuncAttributes attributes;
+  const bool runs = cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess;
+  cudaGetLastError();
+  return runs;
+}
 
 }  // namespace
 
@@ -25,6 +37,10 @@ std::vector<DeviceInfo> list_cuda_devices(std::string* why_none) {
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp p;
     cuda_check(cudaGetDeviceProperties(&p, i), "reading the CUDA device's properties");
+    if (!has_code_for(i)) {
+      if (why_none) *why_none = std::string("this build has no code for ") + p.name;
+      continue;
+    }
     devices.push_back({i, p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem,
                        static_cast<std::size_t>(p.l2CacheSize)});
   }
@@ -38,15 +54,17 @@ std::shared_ptr<CudaSide> CudaSide::open(int index, void* callers_stream, bool u
     fail(ErrorCode::device_unavailable, "CUDA was asked for, and there is none here (", why,
          "); use the CPU (--device cpu)");
   }
-  if (index < 0 || index >= static_cast<int>(devices.size())) {
+  const auto found = std::find_if(devices.begin(), devices.end(),
+                                  [&](const DeviceInfo& d) { return d.index == index; });
+  if (found == devices.end()) {
     fail(ErrorCode::device_unavailable, "cuda:", index, " was asked for, and this machine has ",
-         devices.size(), " CUDA device(s), numbered from 0");
+         devices.size(), " CUDA device(s) that this build can use, numbered from 0");
   }
   auto side = std::make_shared<CudaSide>();
   side->index = index;
-  side->device_name = devices[index].name;
+  side->device_name = found->name;
   side->owns_stream = !use_callers_stream;
-  cuda_check(cudaSetDevice(index), "selecting the CUDA device");
+  const DeviceGuard device(index);
   if (use_callers_stream) {
     side->stream = callers_stream;
   } else {
@@ -70,14 +88,14 @@ std::shared_ptr<CudaSide> CudaSide::open(int index, void* callers_stream, bool u
 }
 
 CudaSide::~CudaSide() {
-  cudaSetDevice(index);
+  const DeviceGuard device(index);
   cudaStreamSynchronize(stream_of(*this));
   if (pool) cudaMemPoolDestroy(pool_of(*this));
   if (owns_stream && stream) cudaStreamDestroy(stream_of(*this));
 }
 
 void* CudaSide::allocate(Place place, std::size_t bytes) {
-  cuda_check(cudaSetDevice(index), "selecting the CUDA device");
+  const DeviceGuard device(index);
   void* data = nullptr;
   const cudaError_t status =
       place == Place::pinned
@@ -92,7 +110,7 @@ void* CudaSide::allocate(Place place, std::size_t bytes) {
 }
 
 void CudaSide::release(Place place, void* data) noexcept {
-  cudaSetDevice(index);
+  const DeviceGuard device(index);
   if (place == Place::pinned) {
     cudaStreamSynchronize(stream_of(*this));  // a copy may still be under way
     cudaFreeHost(data);
@@ -102,19 +120,21 @@ void CudaSide::release(Place place, void* data) noexcept {
 }
 
 std::size_t CudaSide::free_bytes() const {
+  const DeviceGuard device(index);
   std::size_t free = 0, total = 0;
   cudaMemGetInfo(&free, &total);
   return free;
 }
 
 void CudaSide::synchronize() const {
+  const DeviceGuard device(index);
   cuda_check(cudaStreamSynchronize(stream_of(*this)), "waiting for the CUDA stream");
 }
 
 void CudaSide::copy(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                     std::size_t row_bytes, std::size_t rows) const {
   if (row_bytes == 0 || rows == 0) return;
-  cuda_check(cudaSetDevice(index), "selecting the CUDA device");
+  const DeviceGuard device(index);
   if (rows == 1 || (to_stride == row_bytes && from_stride == row_bytes)) {
     cuda_check(cudaMemcpyAsync(to, from, row_bytes * rows, cudaMemcpyDefault, stream_of(*this)),
                "copying between host and device");

@@ -38,7 +38,8 @@ class Context {
   static Context cpu(int threads = 0);
   // An error (device_unavailable) where there is no such device: never a silent fallback.
   static Context cuda(int index = 0);
-  // Works on the caller's stream (a cudaStream_t), which must outlive the context.
+  // Works on the caller's stream (a cudaStream_t), which must outlive the context and all memory
+  // that was taken from it.
   static Context cuda_on_stream(int index, void* stream);
   // The first CUDA device, or the CPU where there is none.
   static Context best();

@@ -23,14 +23,31 @@ inline cudaStream_t cuda_stream(const Context& context) {
   return static_cast<cudaStream_t>(context.stream());
 }
 
-// A kernel launch needs the context's device to be current on this thread.
-inline void make_current(const Context& context) {
-  cuda_check(cudaSetDevice(context.cuda_index()), "selecting the CUDA device");
-}
+// Makes a device current on this thread while it lives, and then the one that was before: a
+// caller's own CUDA code finds its device as it left it.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int index) {
+    cudaGetDevice(&before_);
+    if (before_ == index) return;
+    cuda_check(cudaSetDevice(index), "selecting the CUDA device");
+    changed_ = true;
+  }
+  explicit DeviceGuard(const Context& context) : DeviceGuard(context.cuda_index()) {}
+  ~DeviceGuard() {
+    if (changed_) cudaSetDevice(before_);
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  int before_ = 0;
+  bool changed_ = false;
+};
 
 template <class Integer>
 CORNEA_HD constexpr Integer divide_up(Integer a, Integer b) {
-  return (a + b - 1) / b;
+  return a / b + (a % b != 0);
 }
 
 }  // namespace cornea

@@ -12,7 +12,7 @@ CudaEvents::~CudaEvents() {
 }
 
 void CudaEvents::record(std::size_t i) {
-  make_current(context_);
+  const DeviceGuard device(context_);
   while (events_.size() <= i) {
     cudaEvent_t event = nullptr;
     cuda_check(cudaEventCreate(&event), "making a CUDA event");

@@ -70,6 +70,13 @@ class Image {
   Image() = default;
   // Pageable host memory; pixels are not initialised.
   Image(int width, int height) : Image(Memory::host(bytes(width, height)), width, height) {}
+  Image(Image&& other) noexcept { *this = std::move(other); }
+  Image& operator=(Image&& other) noexcept {
+    memory_ = std::exchange(other.memory_, Memory());
+    width_ = std::exchange(other.width_, 0);
+    height_ = std::exchange(other.height_, 0);
+    return *this;
+  }
   // Memory from the context's pool; `purpose` names it in the pool's counters.
   Image(const Context& context, Place place, int width, int height, const char* purpose);
 

@@ -31,6 +31,7 @@ TEST(Image, MovingOverAnImageReplacesIt) {
   a = std::move(b);
   EXPECT_EQ(a.width(), 7);
   EXPECT_EQ(a(6, 0), 5);
+  EXPECT_TRUE(b.empty());
 }
 
 TEST(Image, ANegativeSizeAndTheWrongPlaceAreErrors) {

@@ -1,7 +1,6 @@
 #include "cornea/core/pixels.h"
 
 #include <atomic>
-#include <bit>
 
 #include "cornea/core/parallel.h"
 
@@ -35,20 +34,17 @@ void u16_from_float(const Context& context, HostView<const float> from,
   transform_rows(context, from, to, [](float v) { return u16_from_unit(v); });
 }
 
-bool all_finite(const Context& context, HostView<const float> image) {
-  std::atomic<bool> finite = true;
+bool all_usable(const Context& context, HostView<const float> image) {
+  std::atomic<bool> usable = true;
   parallel_for(context, image.height, kRowsPerPiece, [&](int begin, int end) {
-    std::uint32_t bad = 0;
+    unsigned bad = 0;
     for (int y = begin; y < end; ++y) {
       const float* row = image.row(y);
-      // An exponent of all ones means infinity or NaN.
-      for (int x = 0; x < image.width; ++x) {
-        bad |= (std::bit_cast<std::uint32_t>(row[x]) & 0x7f800000u) == 0x7f800000u;
-      }
+      for (int x = 0; x < image.width; ++x) bad |= !is_usable(row[x]);
     }
-    if (bad) finite = false;
+    if (bad) usable = false;
   });
-  return finite;
+  return usable;
 }
 
 template void gray_from_rgb(const Context&, HostView<const Rgb<std::uint8_t>>,

@@ -37,19 +37,22 @@ CORNEA_HD inline float gray_level(std::uint16_t v) {
 }
 CORNEA_HD inline float gray_level(float v) { return v * 255.0f; }
 
+// Float pixels beyond this would overflow in products of derivatives.
+inline constexpr float kLargestPixel = 1e6f;
+CORNEA_HD inline bool is_usable(float v) { return v >= -kLargestPixel && v <= kLargestPixel; }
+
 // On the host, with the context's threads.
 template <class T>
 void gray_from_rgb(const Context& context, HostView<const Rgb<T>> rgb, HostView<T> gray);
 void u16_from_float(const Context& context, HostView<const float> from, HostView<std::uint16_t> to);
-bool all_finite(const Context& context, HostView<const float> image);
+bool all_usable(const Context& context, HostView<const float> image);
 
 // On the device, queued on the context's stream.
 template <class T>
 void gray_from_rgb(const Context& context, DeviceView<const Rgb<T>> rgb, DeviceView<T> gray);
 void u16_from_float(const Context& context, DeviceView<const float> from,
                     DeviceView<std::uint16_t> to);
-// Sets *flag (device or pinned memory) to 1 if a value is NaN or infinite; leaves it alone
-// otherwise.
-void flag_non_finite(const Context& context, DeviceView<const float> image, int* flag);
+// Sets *flag (device or pinned memory) to 1 if a value is not usable; leaves it alone otherwise.
+void flag_unusable(const Context& context, DeviceView<const float> image, int* flag);
 
 }  // namespace cornea

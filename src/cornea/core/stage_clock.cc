@@ -1,5 +1,7 @@
 #include "cornea/core/stage_clock.h"
 
+#include <algorithm>
+
 #include "cornea/core/build.h"
 #include "cornea/core/cuda_events.h"
 
@@ -38,7 +40,14 @@ std::vector<StageTime> StageClock::read() const {
     } else {
       ms = std::chrono::duration<double, std::milli>(times_[i + 1] - times_[i]).count();
     }
-    result.push_back({stages_[i], ms});
+    const auto known = std::find_if(result.begin(), result.end(), [&](const StageTime& stage) {
+      return stage.stage == stages_[i];
+    });
+    if (known == result.end()) {
+      result.push_back({stages_[i], ms});
+    } else {
+      known->milliseconds += ms;
+    }
   }
   return result;
 }

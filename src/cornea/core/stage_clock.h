@@ -21,9 +21,10 @@ class StageClock {
  public:
   explicit StageClock(const Context& context);
 
-  void start();                         // forgets the stages of the last call
-  void mark(const char* stage);         // ends a stage that began at the last mark
-  std::vector<StageTime> read() const;  // waits for the stream on CUDA
+  void start();                  // forgets the stages of the last call
+  void mark(const char* stage);  // ends a stage that began at the last mark
+  // Stages of one name count together. Waits for the stream on CUDA.
+  std::vector<StageTime> read() const;
 
  private:
   void record();

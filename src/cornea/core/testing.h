@@ -56,19 +56,19 @@ Image<T> random_image(int width, int height, std::uint64_t seed) {
   return image;
 }
 
-// The folder of photographs with ground truth (CORNEA_DATA, default ../shared beside the project);
-// empty where it is missing, in which case a test skips and says so.
-inline std::filesystem::path external_data() {
+// A folder of photographs with ground truth, under the one that CORNEA_DATA names (default:
+// ../shared beside the project); empty where it is missing, in which case a test skips and says so.
+inline std::filesystem::path external_data(const std::string& name) {
   const char* set = std::getenv("CORNEA_DATA");
   const std::filesystem::path folder =
       set && *set ? std::filesystem::path(set)
                   : std::filesystem::path(CORNEA_SOURCE_DIR) / ".." / "shared";
-  return std::filesystem::is_directory(folder / "data") ? folder : std::filesystem::path();
+  return std::filesystem::is_directory(folder / name) ? folder / name : std::filesystem::path();
 }
 
 }  // namespace cornea::testing
 
-#define CORNEA_EXTERNAL_DATA_OR_SKIP(folder)                             \
-  const std::filesystem::path folder = cornea::testing::external_data(); \
-  if (folder.empty())                                                    \
-  GTEST_SKIP() << "the folder of external test data is not here; set CORNEA_DATA to it"
+#define CORNEA_EXTERNAL_DATA_OR_SKIP(folder, name)                           \
+  const std::filesystem::path folder = cornea::testing::external_data(name); \
+  if (folder.empty())                                                        \
+  GTEST_SKIP() << name << " is not here; set CORNEA_DATA to the folder that holds it"

@@ -25,7 +25,10 @@ void with_channel(Pixel pixel, F&& f) {
   }
 }
 
-constexpr char kNotFinite[] = "the image holds NaN or infinite values; replace them first";
+constexpr int kLargestSide = 1 << 20;
+constexpr std::size_t kLargestBatch = 65535;  // CUDA's limit for a grid's y and z
+constexpr char kUnusable[] =
+    "the image holds NaN, infinite values or values beyond 1e6; replace them, or scale it to 0..1";
 
 const char* place_name(const AnyView& view) { return view.on_device() ? "device" : "host"; }
 
@@ -45,9 +48,14 @@ void CornerDetector::check_call(std::span<const AnyView> images, AnyView mask) c
   const AnyView& first = images.front();
   require(!first.empty(), "the image is empty");
   require(first.pixel() != Pixel::f64, "double images are not supported; give float ones (0..1)");
-  require(std::uint64_t(first.width()) * first.height() <= std::numeric_limits<std::int32_t>::max(),
-          "an image of ", first.width(), " x ", first.height(),
-          " pixels is too large; the limit is 2^31 - 1 pixels");
+  require(first.data() != nullptr, "the image has a size and no pixels");
+  require(
+      first.width() <= kLargestSide && first.height() <= kLargestSide &&
+          std::uint64_t(first.width()) * first.height() <= std::numeric_limits<std::int32_t>::max(),
+      "an image of ", first.width(), " x ", first.height(),
+      " pixels is too large; the limits are 2^31 - 1 pixels and 2^20 a side");
+  require(images.size() <= kLargestBatch, "a batch of ", images.size(),
+          " images is too large; the limit is ", kLargestBatch);
   for (const AnyView& image : images) {
     require(image.width() == first.width() && image.height() == first.height() &&
                 image.pixel() == first.pixel(),
@@ -89,7 +97,7 @@ AnyView CornerDetector::to_working_pixels(AnyView image) {
     });
   }
   if (image.pixel() != Pixel::f32) return image;
-  require(all_finite(context_, image.host<float>()), kNotFinite);
+  require(all_usable(context_, image.host<float>()), kUnusable);
   if (working_pixel(Pixel::f32) == Pixel::f32) return image;
   const HostView<std::uint16_t> to(quantised_.reserve<std::uint16_t>(context_, pixels), w, h);
   u16_from_float(context_, image.host<float>(), to);
@@ -150,7 +158,7 @@ void CornerDetector::convert_frame(AnyView image, void* to) {
       });
     }
     if (gray_pixel == Pixel::f32) {
-      flag_non_finite(context_, image.device<float>(), non_finite_.data<int>());
+      flag_unusable(context_, image.device<float>(), unusable_.data<int>());
     }
     if (quantise) {
       u16_from_float(context_, image.device<float>(),
@@ -170,7 +178,7 @@ AnyView CornerDetector::stack_on_device(std::span<const AnyView> images) {
   if (images.size() == 1 && first.on_device() && first.pixel() == working) {
     if constexpr (kHasCuda) {
       if (working == Pixel::f32) {
-        flag_non_finite(context_, first.device<float>(), non_finite_.data<int>());
+        flag_unusable(context_, first.device<float>(), unusable_.data<int>());
       }
     }
     return first;
@@ -203,7 +211,7 @@ AnyView CornerDetector::mask_on_device(AnyView mask) {
 void CornerDetector::enqueue_frames(std::span<const AnyView> images, AnyView mask) {
   if constexpr (kHasCuda) {
     const int count = static_cast<int>(images.size());
-    if (!non_finite_.data<int>()) *non_finite_.reserve<int>(context_, 1) = 0;
+    if (!unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
     const AnyView device_mask = mask_on_device(mask);
     const AnyView first = stack_on_device(images);
     if (!images[0].on_device()) mark("upload");
@@ -237,10 +245,10 @@ void CornerDetector::enqueue_frames(std::span<const AnyView> images, AnyView mas
 }
 
 void CornerDetector::check_flag() {
-  int* flag = non_finite_.data<int>();
+  int* flag = unusable_.data<int>();
   if (!flag || *flag == 0) return;
   *flag = 0;
-  fail(ErrorCode::invalid_argument, kNotFinite);
+  fail(ErrorCode::invalid_argument, kUnusable);
 }
 
 std::vector<std::vector<Corner>> CornerDetector::collect_frames() {
@@ -259,6 +267,7 @@ std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const An
   check_call(images, mask);
   check_size(images[0]);
   if (time_stages_) clock_.start();
+  timing_ = time_stages_;
   std::vector<std::vector<Corner>> corners;
   if (context_.is_cuda()) {
     enqueue_frames(images, mask);
@@ -268,6 +277,7 @@ std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const An
   }
   report_ = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0, 0, {}};
   for (const auto& frame : corners) report_.points += frame.size();
+  timing_ = false;
   if (time_stages_) report_.stages = clock_.read();
   report_.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -295,7 +305,7 @@ Image<float> CornerDetector::response(AnyView image) {
     context_.synchronize();
     scaled_copy(copy.host());
   };
-  if (context_.is_cuda() && !non_finite_.data<int>()) *non_finite_.reserve<int>(context_, 1) = 0;
+  if (context_.is_cuda() && !unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
   const AnyView working =
       context_.is_cuda() ? stack_on_device({&image, 1}) : to_working_pixels(image);
   const Map map = reserve_map(working, 1);
@@ -312,6 +322,7 @@ void CornerDetector::enqueue(AnyView device_image, AnyView device_mask) {
   require(device_image.on_device(),
           "enqueue() takes an image in device memory; use detect() or "
           "upload it first (cornea/core/transfer.h)");
+  timing_ = false;
   enqueue_frames({&device_image, 1}, device_mask);
 }
 

@@ -35,7 +35,8 @@ class CornerDetector {
   CornerDetector(const CornerDetector&) = delete;
   CornerDetector& operator=(const CornerDetector&) = delete;
 
-  // The corners of an image, in reading order. Where the mask is 0 there are none.
+  // The corners of an image, in reading order. No pixel where the mask is 0 becomes a corner; a
+  // position between pixels may lie just beyond the mask's edge.
   std::vector<Corner> detect(AnyView image, AnyView mask = {});
 
   // The same for many images of one size and type in one go.
@@ -51,7 +52,8 @@ class CornerDetector {
   void enqueue(AnyView device_image, AnyView device_mask = {});
   std::vector<Corner> collect();
 
-  // Times by stage cost a little on CUDA; off unless asked for.
+  // Of the last detect() or detect_batch(). Times by stage cost a little on CUDA; off unless asked
+  // for.
   void time_stages(bool on) { time_stages_ = on; }
   const DetectReport& report() const { return report_; }
   const Context& context() const { return context_; }
@@ -99,7 +101,7 @@ class CornerDetector {
   std::vector<std::vector<Corner>> collect_frames();
   std::vector<Corner> detect_on_host(AnyView image, AnyView mask);
   void mark(const char* stage) {
-    if (time_stages_) clock_.mark(stage);
+    if (timing_) clock_.mark(stage);
   }
 
   Context context_;
@@ -107,6 +109,7 @@ class CornerDetector {
   DevicePeaks device_peaks_;
   StageClock clock_;
   bool time_stages_ = false;
+  bool timing_ = false;  // within a call that is timed
   int queued_frames_ = 0;
   DetectReport report_;
   Buffer gray_{Place::host, "detect: gray image"};
@@ -114,7 +117,7 @@ class CornerDetector {
   Buffer device_gray_{Place::device, "detect: gray image"};
   Buffer frames_{Place::device, "detect: frames"};
   Buffer device_mask_{Place::device, "detect: mask"};
-  Buffer non_finite_{Place::pinned, "detect: NaN flag"};
+  Buffer unusable_{Place::pinned, "detect: NaN flag"};
   Buffer map_;
 };
 

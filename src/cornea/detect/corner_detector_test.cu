@@ -17,29 +17,43 @@ class DetectorGraph : public ::testing::Test {
   }
 };
 
-template <class Detector>
-void replays_what_it_captured() {
+// Captures a frame of this type and replays it with other contents.
+template <class Detector, class Options, class T>
+void replays_what_it_captured(const Options& options, bool with_mask, T (*pixel)(Random&)) {
+  constexpr int kWidth = 180, kHeight = 99;
+  auto picture = [&](int seed) {
+    Image<T> image(kWidth, kHeight);
+    Random random(seed);
+    for (int i = 0; i < kWidth * kHeight; ++i) image.host().data[i] = pixel(random);
+    return image;
+  };
+  Image<std::uint8_t> mask(kWidth, kHeight);
+  for (int i = 0; i < kWidth * kHeight; ++i) mask.host().data[i] = i % 7 ? 255 : 0;
   cudaStream_t stream;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   {
     const Context context = Context::cuda_on_stream(0, stream);
-    Detector detector(context);
-    Image<std::uint8_t> frame = to_device(context, testing::random_image<std::uint8_t>(180, 99, 1));
-    detector.detect(frame);
+    Detector detector(context, options);
+    const Image<std::uint8_t> device_mask = to_device(context, mask);
+    Image<T> frame = to_device(context, picture(1));
+    const AnyView frame_mask = with_mask ? AnyView(device_mask) : AnyView();
+    detector.detect(frame, frame_mask);
 
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-    detector.enqueue(frame);
+    detector.enqueue(frame, frame_mask);
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
-    for (int seed = 2; seed < 12; ++seed) {
-      const auto image = testing::random_image<std::uint8_t>(180, 99, seed);
-      upload<std::uint8_t>(context, image.host(), frame.device());
+    for (int seed = 2; seed < 8; ++seed) {
+      const Image<T> image = picture(seed);
+      upload<T>(context, image.host(), frame.device());
       ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
       const auto replayed = detector.collect();
-      EXPECT_GT(replayed.size(), 100u);
-      EXPECT_TRUE(replayed == Detector(Context::cpu()).detect(image));
+      EXPECT_GT(replayed.size(), 20u);
+      EXPECT_TRUE(
+          replayed ==
+          Detector(Context::cpu(), options).detect(image, with_mask ? AnyView(mask) : AnyView()));
     }
     cudaGraphExecDestroy(executable);
     cudaGraphDestroy(graph);
@@ -47,8 +61,53 @@ void replays_what_it_captured() {
   cudaStreamDestroy(stream);
 }
 
-TEST_F(DetectorGraph, MoravecReplaysWhatItCaptured) { replays_what_it_captured<Moravec>(); }
-TEST_F(DetectorGraph, HarrisReplaysWhatItCaptured) { replays_what_it_captured<Harris>(); }
+template <class Detector, class Options>
+void replays_every_pixel_type(const Options& options) {
+  using Byte = std::uint8_t;
+  using Word = std::uint16_t;
+  for (bool mask : {false, true}) {
+    replays_what_it_captured<Detector, Options, Byte>(
+        options, mask, [](Random& r) { return Byte(r.integer(0, 255)); });
+    replays_what_it_captured<Detector, Options, Word>(
+        options, mask, [](Random& r) { return Word(r.integer(0, 65535)); });
+    replays_what_it_captured<Detector, Options, float>(
+        options, mask, [](Random& r) { return float(r.uniform()); });
+    replays_what_it_captured<Detector, Options, Rgb<Word>>(options, mask, [](Random& r) {
+      return Rgb<Word>{Word(r.integer(0, 65535)), Word(r.integer(0, 65535)), 99};
+    });
+    replays_what_it_captured<Detector, Options, Rgb<float>>(options, mask, [](Random& r) {
+      return Rgb<float>{float(r.uniform()), float(r.uniform()), 0.5f};
+    });
+  }
+}
+
+constexpr PeakOptions kAllCaps{
+    .nms = 5, .subpixel = Subpixel::gradient, .max_points = 60, .cell = 20, .max_per_cell = 3};
+
+TEST_F(DetectorGraph, MoravecReplaysWhatItCaptured) {
+  MoravecOptions options;
+  replays_every_pixel_type<Moravec>(options);
+  options.peaks = kAllCaps;
+  replays_every_pixel_type<Moravec>(options);
+}
+
+TEST_F(DetectorGraph, HarrisReplaysWhatItCaptured) {
+  HarrisOptions options;
+  replays_every_pixel_type<Harris>(options);
+  options.peaks = kAllCaps;
+  options.peaks.relative = true;
+  replays_every_pixel_type<Harris>(options);
+}
+
+TEST_F(DetectorGraph, TheDefaultStreamAndTheCallersDeviceAreRespected) {
+  int before = -1, after = -1;
+  ASSERT_EQ(cudaGetDevice(&before), cudaSuccess);
+  const auto image = testing::random_image<std::uint8_t>(90, 80, 3);
+  const Context context = Context::cuda_on_stream(0, nullptr);
+  EXPECT_TRUE(Harris(context).detect(image) == Harris(Context::cpu()).detect(image));
+  ASSERT_EQ(cudaGetDevice(&after), cudaSuccess);
+  EXPECT_EQ(before, after);
+}
 
 }  // namespace
 }  // namespace cornea

@@ -1,5 +1,6 @@
 #include "cornea/io/decoded.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -51,11 +52,13 @@ void check_size(const Source& source, std::uint64_t width, std::uint64_t height)
     fail(ErrorCode::io, source.name, ": claims ", width, " x ", height,
          " pixels, an image without any; save it again from its source");
   }
-  constexpr std::uint64_t kLongestSide = std::numeric_limits<int>::max();
-  if (width > kLongestSide || height > kLongestSide || width > source.max_pixels / height) {
+  // Whatever the caller trusts: beyond it sizes in bytes would leave 64 bits.
+  constexpr std::uint64_t kMostPixels = std::numeric_limits<int>::max();
+  const std::uint64_t limit = std::min(source.max_pixels, kMostPixels);
+  if (width > limit || height > limit || width > limit / height) {
     fail(ErrorCode::io, source.name, ": claims ", width, " x ", height,
-         " pixels, over the limit of ", source.max_pixels,
-         "; raise it with --max-pixels if you trust the file");
+         " pixels, over the limit of ", limit,
+         "; raise it with --max-pixels (2147483647 at most) if you trust the file");
   }
 }
 

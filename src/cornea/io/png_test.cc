@@ -183,7 +183,7 @@ TEST(Png, RefusesAHeaderThatClaimsAnAbsurdSize) {
   testing::append(bytes, {0, 0, 0, 0, 'I', 'D', 'A', 'T', 0x35, 0xaf, 0x06, 0x1e});
   expect_error(ErrorCode::io,
                "photo.png: claims 100000 x 100000 pixels, over the limit of 268435456; raise it "
-               "with --max-pixels if you trust the file",
+               "with --max-pixels (2147483647 at most) if you trust the file",
                [&] { decode_image<std::uint8_t>(bytes, "photo.png"); });
 }
 

@@ -272,6 +272,32 @@ class TiffReader {
     for (std::size_t i = 0; i < count; ++i) samples[i] = static_cast<Sample>(kWhite - samples[i]);
   }
 
+  // libtiff's own conversion repeats or invents the strips that a file lacks; here every one must
+  // lie in the file, and those that are not compressed must be as long as their pixels are.
+  void check_strips() const {
+    TIFF* t = tiff_.get();
+    const bool tiled = TIFFIsTiled(t) != 0;
+    const std::uint64_t size = source_.bytes.size();
+    const std::uint64_t count = tiled ? TIFFNumberOfTiles(t) : TIFFNumberOfStrips(t);
+    if (count > size)
+      fail_damaged(source_, "TIFF", text(count, " strips or tiles in a small file"));
+    std::uint64_t stored = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto index = static_cast<std::uint32_t>(i);
+      const std::uint64_t at = TIFFGetStrileOffset(t, index);
+      const std::uint64_t bytes = TIFFGetStrileByteCount(t, index);
+      if (at == 0 || bytes == 0 || at > size || bytes > size - at) {
+        fail_damaged(source_, "TIFF", text("strip or tile ", i, " of ", count, " is missing"));
+      }
+      stored += bytes;
+    }
+    if (layout_.compression != COMPRESSION_NONE) return;
+    const std::uint64_t planes = layout_.planar == PLANARCONFIG_SEPARATE ? layout_.samples : 1;
+    const std::uint64_t needed =
+        tiled ? count * TIFFTileSize64(t) : planes * TIFFVStripSize64(t, layout_.height);
+    if (needed > stored) fail_damaged(source_, "TIFF", text("the pixels need ", needed, " bytes"));
+  }
+
   DecodedImage read_through_rgba() {
     char reason[1024] = "";
     if (layout_.bits > 8 || layout_.format != SAMPLEFORMAT_UINT) {
@@ -279,6 +305,7 @@ class TiffReader {
     }
     if (layout_.photometric == PHOTOMETRIC_SEPARATED) fail_unsupported("CMYK");
     if (!TIFFRGBAImageOK(tiff_.get(), reason)) fail_unsupported(reason);
+    check_strips();
     const int width = static_cast<int>(layout_.width), height = static_cast<int>(layout_.height);
     Image<std::uint32_t> raster(width, height);
     // Asked for in the file's own orientation, libtiff turns nothing.

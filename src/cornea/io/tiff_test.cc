@@ -165,6 +165,23 @@ TEST(Tiff, InvertsWhereZeroIsWhite) {
             (std::vector<std::uint8_t>{255, 0, 255}));
 }
 
+TEST(Tiff, DoesNotInventStripsThatTheFileLacks) {
+  // Two strips are claimed and one is there; a palette goes through libtiff's own conversion.
+  RawTiff tiff{.width = 2,
+               .height = 4,
+               .photometric = PHOTOMETRIC_PALETTE,
+               .rows_per_strip = 2,
+               .blocks = {{7, 0, 255, 7}},
+               .red = std::vector<std::uint16_t>(256),
+               .green = std::vector<std::uint16_t>(256),
+               .blue = std::vector<std::uint16_t>(256)};
+  tiff.red[255] = 65535;
+  const ByteVector bytes = tiff.bytes();
+  expect_error(ErrorCode::io, "damaged", [&] { decode_image<std::uint8_t>(bytes, "short.tif"); });
+  tiff.blocks.push_back({1, 2, 3, 4});
+  EXPECT_EQ(values<std::uint8_t>(tiff).size(), 8u);
+}
+
 TEST(Tiff, LooksUpThePalette) {
   RawTiff tiff{.width = 2,
                .height = 2,

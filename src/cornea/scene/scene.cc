@@ -104,25 +104,38 @@ SceneKind scene_kind(std::string_view name) {
 }
 
 void SceneOptions::validate() const {
-  require(views >= 1, "a scene has 1 view or more, not ", views);
+  constexpr int kMostViews = 10000, kMostCells = 1000;
+  constexpr double kMostPixels = 1 << 28;
+  require(views >= 1 && views <= kMostViews, "a scene has 1 view or more and at most ", kMostViews,
+          ", not ", views);
   require(width > 0 && height > 0, "a view has at least 1 x 1 pixels, not ", width, " x ", height);
+  degradation.validate();
+  const double area = std::max(1.0, degradation.scale * degradation.scale);
+  require(double(width) * height * area <= kMostPixels, "a view of ", width, " x ", height,
+          " pixels at scale ", degradation.scale, " is too large; the limit is 2^28 pixels");
+  require(board_columns <= kMostCells && board_rows <= kMostCells, "a board has at most ",
+          kMostCells, " x ", kMostCells, " cells, not ", board_columns, " x ", board_rows);
   path_options(*this).validate();
   RenderOptions{.samples = samples}.validate();
   board_options(*this).validate();
-  degradation.validate();
+}
+
+View make_view(const Context& context, const SceneOptions& options, int index) {
+  options.validate();
+  require(index >= 0 && index < options.views, "view ", index, " of ", options.views,
+          " was asked for; they count from 0");
+  const World world = scene_world(options);
+  const std::vector<Camera> cameras = camera_path(world, path_options(options));
+  View view = take_picture(context, options, world, cameras[static_cast<std::size_t>(index)]);
+  view.name = view_name(index);
+  degrade_view(context, degradation_of(options, index), view);
+  return view;
 }
 
 std::vector<View> make_views(const Context& context, const SceneOptions& options) {
   options.validate();
-  const World world = scene_world(options);
-  const std::vector<Camera> cameras = camera_path(world, path_options(options));
   std::vector<View> views;
-  for (int i = 0; i < options.views; ++i) {
-    View view = take_picture(context, options, world, cameras[static_cast<std::size_t>(i)]);
-    view.name = view_name(i);
-    degrade_view(context, degradation_of(options, i), view);
-    views.push_back(std::move(view));
-  }
+  for (int i = 0; i < options.views; ++i) views.push_back(make_view(context, options, i));
   return views;
 }
 

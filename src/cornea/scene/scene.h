@@ -55,6 +55,8 @@ struct View {
 };
 
 std::vector<View> make_views(const Context& context, const SceneOptions& options);
+// One of them, from 0 on: for scenes of more views than fit in memory.
+View make_view(const Context& context, const SceneOptions& options, int index);
 
 // The cameras alone, without drawing anything.
 std::vector<Camera> scene_cameras(const SceneOptions& options);

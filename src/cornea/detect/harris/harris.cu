@@ -130,7 +130,7 @@ template <class T>
 void enqueue_harris_response(const Context& context, DeviceView<const T> first, int frames,
                              const HarrisFormula& formula, DeviceView<float> first_map,
                              OrderedBits<float>* strongest) {
-  make_current(context);
+  const DeviceGuard device(context);
   switch (formula.radius) {
     case 1:
       return launch<1>(context, first, frames, formula, first_map, strongest);

@@ -14,8 +14,9 @@ namespace cornea {
 namespace {
 
 // The definition in double precision; `gray` is on the 0..1 scale.
-Image<double> plain_response(const Image<double>& gray, const HarrisOptions& o) {
-  const int w = gray.width(), h = gray.height(), r = o.window / 2;
+Image<double> plain_response(const Image<double>& pixels, const HarrisOptions& o) {
+  const HostView<const double> gray = pixels.host();
+  const int w = gray.width, h = gray.height, r = o.window / 2;
   auto at = [&](int x, int y) { return gray(reflect101(x, w), reflect101(y, h)); };
   std::vector<double> weight(o.window, 1.0 / o.window);
   if (o.shape == WindowShape::gaussian) {

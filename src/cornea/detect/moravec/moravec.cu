@@ -95,7 +95,7 @@ void launch(const Context& context, DeviceView<const T> first, int frames, Devic
 template <class T, class R>
 void enqueue_moravec_response(const Context& context, DeviceView<const T> first, int frames,
                               int window, DeviceView<R> first_map, OrderedBits<R>* strongest) {
-  make_current(context);
+  const DeviceGuard device(context);
   switch (window / 2) {
     case 1:
       return launch<1>(context, first, frames, first_map, strongest);

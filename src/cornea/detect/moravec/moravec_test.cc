@@ -13,9 +13,11 @@ namespace {
 
 // The definition, pixel by pixel: the smallest of eight sums of squared differences.
 template <class T>
-Image<double> plain_response(const Image<T>& image, int window) {
-  const int w = image.width(), h = image.height(), r = window / 2;
-  Image<double> map(w, h);
+Image<double> plain_response(const Image<T>& pixels, int window) {
+  const HostView<const T> image = pixels.host();
+  const int w = image.width, h = image.height, r = window / 2;
+  Image<double> result(w, h);
+  const HostView<double> map = result.host();
   for (int y = 0; y < h; ++y) {
     for (int x = 0; x < w; ++x) {
       map(x, y) = 0;
@@ -38,7 +40,7 @@ Image<double> plain_response(const Image<T>& image, int window) {
       map(x, y) = static_cast<double>(smallest);
     }
   }
-  return map;
+  return result;
 }
 
 class MoravecTest : public testing::OnEveryDevice {
@@ -49,7 +51,9 @@ class MoravecTest : public testing::OnEveryDevice {
     for (int round = 0; round < 100; ++round) {
       const int w = random.integer(1, 300), h = random.integer(1, 300);
       const int window = round % 4 ? 3 : 2 * random.integer(1, 7) + 1;
-      const Image<T> image = testing::random_image<T>(w, h, round);
+      Image<T> image = testing::random_image<T>(w, h, round);
+      // Every other image is so dark that a sum wrong by one shows in the float that is returned.
+      for (int i = 0; round % 2 && i < w * h; ++i) image.host().data[i] %= 256;
       MoravecOptions options;
       options.window = window;
       const Image<float> got = Moravec(context, options).response(image);

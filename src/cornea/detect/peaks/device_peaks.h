@@ -55,10 +55,13 @@ class DevicePeaks {
  private:
   template <class R>
   void cap_cells(DeviceView<const R> first, int frames);
+  template <class R>
+  void enqueue_points(DeviceView<const R> first, int frames, double unit);
 
   Context context_;
   PeakOptions options_;
   int words_per_row_ = 0;
+  std::size_t pixel_capacity_ = 0;   // marks a frame that can be
   std::size_t capacity_ = 0;         // points a frame that can be
   std::size_t pinned_capacity_ = 0;  // points a frame that go straight to the host
   Buffer strongest_{Place::device, "peaks: strongest response"};

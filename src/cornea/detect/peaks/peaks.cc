@@ -232,6 +232,12 @@ Region inside_margin(int width, int height, int margin) {
   return {margin, margin, width - margin, height - margin};
 }
 
+void check_region(const Region& region, int width, int height) {
+  require(region.left >= 0 && region.top >= 0 && region.right <= width && region.bottom <= height,
+          "the region ", region.left, ", ", region.top, " to ", region.right, ", ", region.bottom,
+          " leaves the map of ", width, " x ", height, " pixels");
+}
+
 template <class R>
 std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Region region,
                                HostView<const std::uint8_t> mask, const PeakOptions& options,
@@ -241,6 +247,7 @@ std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Re
           mask.width, " x ", mask.height, " pixels and the image ", map.width, " x ", map.height,
           "; they must be equal");
   if (region.empty()) return {};
+  check_region(region, map.width, map.height);
   const R strongest = options.relative ? strongest_response(context, map, region, mask) : R(0);
   const R cutoff = peak_cutoff<R>(options.threshold, options.relative, unit, strongest);
   auto candidates = find_candidates(context, map, region, mask, options, cutoff);

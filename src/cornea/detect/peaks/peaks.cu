@@ -1,28 +1,20 @@
 #include <algorithm>
 
 #include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
 
 #include "cornea/core/cuda.h"
 #include "cornea/detect/peaks/device_peaks.h"
 #include "cornea/detect/peaks/peaks_math.h"
+#include "cornea/detect/peaks/radix_select.h"
 #include "cornea/detect/peaks/strongest.h"
 
 namespace cornea {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr int kMarkThreads = 256;     // one row a block: a row of 1920 pixels takes 8 turns
-constexpr int kGatherRows = 8;        // rows a block, one warp each
-constexpr int kSelectThreads = 1024;  // one block a frame: the candidates are few
-constexpr int kPointThreads = 256;
+constexpr int kMarkThreads = 256;  // one row a block: a row of 1920 pixels takes 8 turns
 constexpr std::size_t kPinnedPoints = 1 << 16;  // a frame; what is more is copied when fetched
-
-template <class R>
-__device__ DeviceView<const R> frame_of(DeviceView<const R> first, int frame) {
-  return {first.data + frame * (first.stride * first.height), first.width, first.height,
-          first.stride};
-}
+constexpr int kGatherRows = 8;                  // rows a block, one warp each
 
 __device__ bool allowed(DeviceView<const std::uint8_t> mask, int x, int y) {
   return mask.data == nullptr || mask(x, y) != 0;
@@ -41,15 +33,16 @@ __global__ void strongest_kernel(DeviceView<const R> first, Region region,
   raise_strongest(best, strongest + blockIdx.y);
 }
 
-// Above the cutoff, and no neighbour beside, above or below is larger: few pixels pass, and only
-// they walk over their square. Loads only; they do not wait for each other.
+// The 3 x 3 test without a branch: few pixels pass, and only they walk over a larger square.
 template <class R>
-__device__ bool may_be_peak(const R* above, const R* row, const R* below, int x, int width,
-                            R cutoff, bool suppress) {
-  const R v = __ldg(row + x), l = __ldg(row + max(x - 1, 0)),
-          r = __ldg(row + min(x + 1, width - 1));
-  const R a = __ldg(above + x), b = __ldg(below + x);
-  return v > cutoff && (!suppress || (v >= l && v >= r && v >= a && v >= b));
+__device__ bool is_3x3_maximum(const R* above, const R* row, const R* below, int x,
+                               bool first_of_equals) {
+  const R v = __ldg(row + x);
+  const R earlier = max(max(__ldg(above + x - 1), __ldg(above + x)),
+                        max(__ldg(above + x + 1), __ldg(row + x - 1)));
+  const R later = max(max(__ldg(row + x + 1), __ldg(below + x - 1)),
+                      max(__ldg(below + x), __ldg(below + x + 1)));
+  return v >= later && (first_of_equals ? v > earlier : v >= earlier);
 }
 
 // One bit a pixel where a peak is, and how many each row has. One row a block.
@@ -72,15 +65,19 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
   const R* row = map.row(y);
   const R *above = map.row(max(y - 1, 0)), *below = map.row(min(y + 1, map.height - 1));
   const bool row_inside = y >= region.top && y < region.bottom;
+  const bool row_between = y > 0 && y + 1 < map.height && map.width > 2;
   int mine = 0;
   for (int base = threadIdx.x / kWarp; base < words_per_row; base += kWarps * kWordsAtOnce) {
-    bool candidate[kWordsAtOnce];
+    bool candidate[kWordsAtOnce], decided[kWordsAtOnce];
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
       const int x = (base + k * kWarps) * kWarp + lane;
-      candidate[k] =
-          may_be_peak(above, row, below, min(x, map.width - 1), map.width, cutoff, radius > 0) &&
-          row_inside && x >= region.left && x < region.right;
+      const bool between = row_between && x > 0 && x + 1 < map.width;
+      candidate[k] = row_inside && x >= region.left && x < region.right && __ldg(row + x) > cutoff;
+      if (between && radius > 0) {
+        candidate[k] = candidate[k] & is_3x3_maximum(above, row, below, x, first_of_equals);
+      }
+      decided[k] = radius == 0 || (radius == 1 && between);
     }
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
@@ -88,7 +85,7 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
       if (word >= words_per_row) break;
       const int x = word * kWarp + lane;
       const bool peak = candidate[k] && allowed(mask, x, y) &&
-                        is_square_maximum(map, x, y, radius, first_of_equals);
+                        (decided[k] || is_square_maximum(map, x, y, radius, first_of_equals));
       const std::uint32_t bits = __ballot_sync(~0u, peak);
       if (lane == 0) {
         marks[row_index * words_per_row + word] = bits;
@@ -101,15 +98,18 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
   if (threadIdx.x == 0) row_counts[row_index] = count;
 }
 
-// Keeps a mark if fewer than `cap` marks of its cell are stronger. One cell a block.
+// Keeps the `cap` strongest marks of a cell; of those equal to the last one the first in reading
+// order. One cell a block.
 template <class R>
-__global__ void cell_kernel(DeviceView<const R> first, int cell, int cap,
-                            const std::uint32_t* marks, int words_per_row,
+__global__ void cell_kernel(DeviceView<const R> first, int cell, int cells_across,
+                            std::uint32_t cap, const std::uint32_t* marks, int words_per_row,
                             std::uint32_t* kept_marks, std::uint32_t* kept_counts) {
-  const auto map = frame_of(first, blockIdx.z);
-  const int left = blockIdx.x * cell, right = min(left + cell, map.width);
-  const int top = blockIdx.y * cell, bottom = min(top + cell, map.height);
-  const std::size_t frame_row = std::size_t(blockIdx.z) * map.height;
+  using Bits = OrderedBits<R>;
+  __shared__ std::uint32_t total;
+  const auto map = frame_of(first, blockIdx.y);
+  const int left = int(blockIdx.x % cells_across) * cell, right = min(left + cell, map.width);
+  const int top = int(blockIdx.x / cells_across) * cell, bottom = min(top + cell, map.height);
+  const std::size_t frame_row = std::size_t(blockIdx.y) * map.height;
   const int first_word = left / kWarp, word_count = (right - 1) / kWarp - first_word + 1;
 
   // The marks of one word that lie in this cell.
@@ -119,33 +119,57 @@ __global__ void cell_kernel(DeviceView<const R> first, int cell, int cap,
     if (word * kWarp + kWarp > right) bits &= ~0u >> (word * kWarp + kWarp - right);
     return bits;
   };
-  auto has_place = [&](int x, int y) {
-    const R value = map(x, y);
-    int ahead = 0;
-    for (int j = top; j < bottom; ++j) {
+  // f(word, y, bits) for this thread's share of the words that have marks.
+  auto for_each_word = [&](auto&& f) {
+    for (int i = threadIdx.x; i < word_count * (bottom - top); i += blockDim.x) {
+      const int word = first_word + i % word_count, y = top + i / word_count;
+      if (const std::uint32_t bits = cell_bits(word, y)) f(word, y, bits);
+    }
+  };
+  auto value = [&](int word, int y, std::uint32_t bits) {  // of the lowest bit
+    return ordered_bits(map(word * kWarp + __ffs(bits) - 1, y));
+  };
+
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  for_each_word([&](int, int, std::uint32_t bits) { atomicAdd(&total, __popc(bits)); });
+  __syncthreads();
+  const bool all = total <= cap;
+  LastKept<Bits> last{0, 0};
+  if (!all) {
+    last = find_last_kept<Bits>(cap, [&](auto&& f) {
+      for_each_word([&](int word, int y, std::uint32_t bits) {
+        for (; bits; bits &= bits - 1) f(value(word, y, bits));
+      });
+    });
+  }
+  // How many marks before (x, y) in reading order equal the last one that is kept.
+  auto equals_before = [&](int x, int y) {
+    std::uint32_t count = 0;
+    for (int j = top; j <= y; ++j) {
       for (int word = first_word; word < first_word + word_count; ++word) {
         for (std::uint32_t bits = cell_bits(word, j); bits; bits &= bits - 1) {
           const int i = word * kWarp + __ffs(bits) - 1;
-          const R other = map(i, j);
-          const bool before = j < y || (j == y && i < x);
-          if ((other > value || (other == value && before)) && ++ahead >= cap) return false;
+          count += (j < y || i < x) && value(word, j, bits) == last.value;
         }
       }
     }
-    return true;
+    return count;
   };
-
-  for (int i = threadIdx.x; i < word_count * (bottom - top); i += blockDim.x) {
-    const int word = first_word + i % word_count, y = top + i / word_count;
+  for_each_word([&](int word, int y, std::uint32_t bits) {
     std::uint32_t kept = 0;
-    for (std::uint32_t bits = cell_bits(word, y); bits; bits &= bits - 1) {
-      if (has_place(word * kWarp + __ffs(bits) - 1, y)) kept |= bits & -bits;
+    for (; bits; bits &= bits - 1) {
+      const Bits v = value(word, y, bits);
+      const int x = word * kWarp + __ffs(bits) - 1;
+      const bool keep =
+          all || v > last.value || (v == last.value && equals_before(x, y) < last.room);
+      if (keep) kept |= bits & -bits;
     }
-    if (!kept) continue;
+    if (!kept) return;
     // A word may be shared by two cells and a row by many: sums and unions of bits have no order.
     atomicOr(&kept_marks[(frame_row + y) * words_per_row + word], kept);
     atomicAdd(&kept_counts[frame_row + y], __popc(kept));
-  }
+  });
 }
 
 // The marked pixels (y * width + x) in reading order. One warp a row.
@@ -188,127 +212,22 @@ __global__ void gather_kernel(const std::uint32_t* marks, int words_per_row,
   }
 }
 
-// The `count` strongest of a frame's candidates, still in reading order. Radix selection finds the
-// bits of the last response that is kept, eight at a time; of candidates equal to it the first ones
-// fill what room is left.
-template <class R>
-__global__ void select_kernel(DeviceView<const R> first, const std::uint32_t* pixels,
-                              const std::uint32_t* found, std::size_t capacity, std::uint32_t count,
-                              std::uint32_t* chosen, std::uint32_t* counts) {
-  using Bits = OrderedBits<R>;
-  using Scan = cub::BlockScan<std::uint32_t, kSelectThreads>;
-  __shared__ typename Scan::TempStorage storage;
-  __shared__ std::uint32_t histogram[256];
-  __shared__ Bits prefix;
-  __shared__ std::uint32_t room;
-  const int frame = blockIdx.x;
-  const auto map = frame_of(first, frame);
-  pixels += frame * capacity;
-  chosen += frame * capacity;
-  const std::uint32_t n = found[frame];
-  auto key = [&](std::uint32_t i) {
-    return ordered_bits(map(pixels[i] % map.width, pixels[i] / map.width));
-  };
-  if (threadIdx.x == 0) {
-    counts[frame] = min(n, count);
-    prefix = 0;
-    room = count;
-  }
-  if (n <= count) {
-    for (std::uint32_t i = threadIdx.x; i < n; i += kSelectThreads) chosen[i] = pixels[i];
-    return;
-  }
-  for (int shift = int(sizeof(Bits)) * 8 - 8; shift >= 0; shift -= 8) {
-    if (threadIdx.x < 256) histogram[threadIdx.x] = 0;
-    __syncthreads();
-    const Bits high = shift + 8 == int(sizeof(Bits)) * 8 ? Bits(0) : prefix >> (shift + 8);
-    for (std::uint32_t i = threadIdx.x; i < n; i += kSelectThreads) {
-      const Bits k = key(i);
-      const Bits top = shift + 8 == int(sizeof(Bits)) * 8 ? Bits(0) : k >> (shift + 8);
-      if (top == high) atomicAdd(&histogram[(k >> shift) & 255], 1u);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      int digit = 255;
-      while (histogram[digit] < room) room -= histogram[digit--];
-      prefix |= Bits(digit) << shift;
-    }
-    __syncthreads();
-  }
-  std::uint32_t placed = 0, equals_seen = 0;
-  for (std::uint32_t base = 0; base < n; base += kSelectThreads) {
-    const std::uint32_t i = base + threadIdx.x;
-    const Bits k = i < n ? key(i) : Bits(0);
-    const std::uint32_t equal = i < n && k == prefix;
-    std::uint32_t equals_before, equals_here, at, here;
-    Scan(storage).ExclusiveSum(equal, equals_before, equals_here);
-    __syncthreads();
-    const std::uint32_t keep =
-        i < n && (k > prefix || (equal && equals_seen + equals_before < room));
-    Scan(storage).ExclusiveSum(keep, at, here);
-    __syncthreads();
-    if (keep) chosen[placed + at] = pixels[i];
-    placed += here;
-    equals_seen += equals_here;
-  }
-}
-
-// The points themselves.
-template <class R>
-__global__ void point_kernel(DeviceView<const R> first, const std::uint32_t* pixels,
-                             const std::uint32_t* found, std::size_t capacity, double unit,
-                             bool quadratic, Corner* corners, std::uint32_t* counts) {
-  const int frame = blockIdx.y;
-  const auto map = frame_of(first, frame);
-  const std::uint32_t n = found[frame];
-  if (blockIdx.x == 0 && threadIdx.x == 0) counts[frame] = n;
-  for (std::uint32_t i = blockIdx.x * kPointThreads + threadIdx.x; i < n;
-       i += gridDim.x * kPointThreads) {
-    const std::uint32_t pixel = pixels[frame * capacity + i];
-    corners[frame * capacity + i] =
-        corner_at(map, pixel % map.width, pixel / map.width, unit, quadratic);
-  }
-}
-
-// As many points as there are, as whole words: neighbouring threads write neighbouring words of
-// pinned host memory, which makes long bursts over the bus.
-__global__ void deliver_kernel(const Corner* corners, const std::uint32_t* counts,
-                               std::size_t capacity, Corner* host_corners,
-                               std::size_t host_capacity, std::uint32_t* host_counts) {
-  constexpr int kWords = sizeof(Corner) / sizeof(float);
-  const int frame = blockIdx.y;
-  const std::uint32_t n = counts[frame];
-  const std::uint32_t words = min(n, std::uint32_t(host_capacity)) * kWords;
-  const float* from = reinterpret_cast<const float*>(corners + frame * capacity);
-  float* to = reinterpret_cast<float*>(host_corners + frame * host_capacity);
-  if (blockIdx.x == 0 && threadIdx.x == 0) host_counts[frame] = n;
-  for (std::uint32_t i = blockIdx.x * kPointThreads + threadIdx.x; i < words;
-       i += gridDim.x * kPointThreads) {
-    to[i] = from[i];
-  }
-}
-
 // Two peaks lie more than a radius apart where equals count once.
 std::size_t most_peaks(int width, int height, const PeakOptions& options) {
   const int step = options.plateaus == Plateaus::first ? options.nms / 2 + 1 : 1;
   return std::size_t(divide_up(width, step)) * divide_up(height, step);
 }
 
-// Enough blocks for typical counts in one turn; more points take more turns.
-unsigned point_blocks(std::size_t capacity) {
-  return std::min<std::size_t>(64, divide_up<std::size_t>(capacity, kPointThreads));
-}
-
 }  // namespace
 
 template <class R>
 void DevicePeaks::prepare(int width, int height, int frames) {
-  make_current(context_);
+  const DeviceGuard device(context_);
   words_per_row_ = divide_up(width, kWarp);
-  capacity_ = most_peaks(width, height, options_);
-  const std::size_t points =
-      options_.max_points > 0 ? std::min<std::size_t>(options_.max_points, capacity_) : capacity_;
-  pinned_capacity_ = std::min(kPinnedPoints, points);
+  pixel_capacity_ = most_peaks(width, height, options_);
+  capacity_ = options_.max_points > 0 ? std::min<std::size_t>(options_.max_points, pixel_capacity_)
+                                      : pixel_capacity_;
+  pinned_capacity_ = std::min(kPinnedPoints, capacity_);
   const std::size_t rows = std::size_t(height) * frames;
   strongest_.reserve<OrderedBits<R>>(context_, frames);
   marks_.reserve<std::uint32_t>(context_, rows * words_per_row_);
@@ -317,7 +236,7 @@ void DevicePeaks::prepare(int width, int height, int frames) {
     cell_marks_.reserve<std::uint32_t>(context_, rows * words_per_row_);
     cell_row_counts_.reserve<std::uint32_t>(context_, rows);
   }
-  pixels_.reserve<std::uint32_t>(context_, capacity_ * frames);
+  pixels_.reserve<std::uint32_t>(context_, pixel_capacity_ * frames);
   if (options_.max_points > 0) chosen_.reserve<std::uint32_t>(context_, capacity_ * frames);
   found_.reserve<std::uint32_t>(context_, frames);
   counts_.reserve<std::uint32_t>(context_, frames);
@@ -328,7 +247,7 @@ void DevicePeaks::prepare(int width, int height, int frames) {
 
 template <class R>
 OrderedBits<R>* DevicePeaks::enqueue_reset(int frames) {
-  make_current(context_);
+  const DeviceGuard device(context_);
   auto* strongest = strongest_.data<OrderedBits<R>>();
   if (options_.relative) {
     cuda_check(cudaMemsetAsync(strongest, 0, frames * sizeof *strongest, cuda_stream(context_)),
@@ -348,10 +267,10 @@ void DevicePeaks::cap_cells(DeviceView<const R> first, int frames) {
   cuda_check(
       cudaMemsetAsync(cell_row_counts_.data<void>(), 0, rows * sizeof(std::uint32_t), stream),
       "clearing row counts");
-  const dim3 grid(divide_up(first.width, options_.cell), divide_up(first.height, options_.cell),
-                  frames);
-  cell_kernel<R><<<grid, kCellThreads, 0, stream>>>(
-      first, options_.cell, options_.max_per_cell, marks_.data<std::uint32_t>(), words_per_row_,
+  const int cell = std::min(options_.cell, std::max(first.width, first.height));
+  const int across = divide_up(first.width, cell), down = divide_up(first.height, cell);
+  cell_kernel<R><<<dim3(unsigned(across) * down, frames), kCellThreads, 0, stream>>>(
+      first, cell, across, options_.max_per_cell, marks_.data<std::uint32_t>(), words_per_row_,
       cell_marks_.data<std::uint32_t>(), cell_row_counts_.data<std::uint32_t>());
   cuda_check_launch("peaks: cap by cell");
 }
@@ -360,7 +279,7 @@ template <class R>
 void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region region,
                                  DeviceView<const std::uint8_t> mask, double unit,
                                  bool strongest_known) {
-  make_current(context_);
+  const DeviceGuard device(context_);
   const cudaStream_t stream = cuda_stream(context_);
   auto* strongest = strongest_.data<OrderedBits<R>>();
   if (options_.relative && !strongest_known && !region.empty()) {
@@ -381,43 +300,7 @@ void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region r
       (by_cell ? cell_row_counts_ : row_counts_).template data<std::uint32_t>(), first.width,
       first.height, capacity_, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>());
   cuda_check_launch("peaks: reading order");
-  if (options_.max_points > 0) {
-    select_kernel<R><<<frames, kSelectThreads, 0, stream>>>(
-        first, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>(), capacity_,
-        options_.max_points, chosen_.data<std::uint32_t>(), counts_.data<std::uint32_t>());
-    cuda_check_launch("peaks: the strongest");
-  }
-  const bool by_count = options_.max_points > 0;
-  point_kernel<R><<<dim3(point_blocks(capacity_), frames), kPointThreads, 0, stream>>>(
-      first, (by_count ? chosen_ : pixels_).template data<std::uint32_t>(),
-      (by_count ? counts_ : found_).template data<std::uint32_t>(), capacity_, unit,
-      options_.subpixel == Subpixel::quadratic, corners_.data<Corner>(),
-      counts_.data<std::uint32_t>());
-  cuda_check_launch("peaks: points");
-}
-
-void DevicePeaks::enqueue_delivery(int frames) {
-  make_current(context_);
-  deliver_kernel<<<dim3(point_blocks(pinned_capacity_), frames), kPointThreads, 0,
-                   cuda_stream(context_)>>>(corners_.data<Corner>(), counts_.data<std::uint32_t>(),
-                                            capacity_, host_corners_.data<Corner>(),
-                                            pinned_capacity_, host_counts_.data<std::uint32_t>());
-  cuda_check_launch("peaks: delivery");
-}
-
-std::vector<Corner> DevicePeaks::fetch(int frame) const {
-  const std::size_t n = host_counts_.data<std::uint32_t>()[frame];
-  const Corner* host = host_corners_.data<Corner>() + frame * pinned_capacity_;
-  const std::size_t here = std::min(n, pinned_capacity_);
-  std::vector<Corner> corners(host, host + here);
-  context_.count_download(sizeof(std::uint32_t) + here * sizeof(Corner));
-  if (n > here) {
-    corners.resize(n);
-    const std::size_t bytes = (n - here) * sizeof(Corner);
-    context_.download(corners.data() + here, bytes, device_points(frame) + here, bytes, bytes, 1);
-    context_.synchronize();
-  }
-  return corners;
+  enqueue_points(first, frames, unit);
 }
 
 template void DevicePeaks::prepare<float>(int, int, int);

@@ -54,6 +54,9 @@ struct Region {
 // The image less a margin on each side.
 Region inside_margin(int width, int height, int margin);
 
+// An error where a region that is not empty leaves the map.
+void check_region(const Region& region, int width, int height);
+
 // Peaks of a float or double map on the host. `unit` is the map's value of response 1: thresholds
 // are multiplied by it, reported responses divided. `mask` may be empty. A refinement by gradients
 // needs the image and is not made here.

@@ -27,8 +27,10 @@ Image<R> random_map(int width, int height, std::uint64_t seed, int levels) {
 
 // The definition, pixel by pixel.
 template <class R>
-std::vector<Corner> plain_peaks(const Image<R>& map, Region region, const Image<std::uint8_t>& mask,
-                                const PeakOptions& o, double unit) {
+std::vector<Corner> plain_peaks(const Image<R>& image, Region region,
+                                const Image<std::uint8_t>& mask, const PeakOptions& o,
+                                double unit) {
+  const HostView<const R> map = image.host();
   struct Found {
     R value;
     int x, y;
@@ -51,8 +53,8 @@ std::vector<Corner> plain_peaks(const Image<R>& map, Region region, const Image<
       const R v = map(x, y);
       if (!(v > static_cast<R>(cutoff)) || !allowed(x, y)) continue;
       bool peak = true;
-      for (int j = std::max(0, y - r); j <= std::min(map.height() - 1, y + r); ++j) {
-        for (int i = std::max(0, x - r); i <= std::min(map.width() - 1, x + r); ++i) {
+      for (int j = std::max(0, y - r); j <= std::min(map.height - 1, y + r); ++j) {
+        for (int i = std::max(0, x - r); i <= std::min(map.width - 1, x + r); ++i) {
           if (map(i, j) > v) peak = false;
           if (map(i, j) == v && o.plateaus == Plateaus::first && (j < y || (j == y && i < x))) {
             peak = false;
@@ -89,7 +91,7 @@ std::vector<Corner> plain_peaks(const Image<R>& map, Region region, const Image<
   }
   std::vector<Corner> corners;
   for (const Found& f : found) {
-    corners.push_back(corner_at(map.host(), f.x, f.y, unit, o.subpixel == Subpixel::quadratic));
+    corners.push_back(corner_at(map, f.x, f.y, unit, o.subpixel == Subpixel::quadratic));
   }
   return corners;
 }

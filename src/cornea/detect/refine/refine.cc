@@ -31,7 +31,7 @@ class Refiner {
       const bool strayed = std::abs(x - x0) > window_.radius || std::abs(y - y0) > window_.radius;
       if (strayed || dx * dx + dy * dy < kRefineStop * kRefineStop) break;
     }
-    accept_refined(x0, y0, x, y, window_.radius, corner);
+    accept_refined(x0, y0, x, y, window_.radius, image_.width, image_.height, corner);
   }
 
  private:

@@ -8,7 +8,7 @@ namespace {
 constexpr int kWarp = 32;
 static_assert(kRefineParts == kWarp);
 constexpr int kWarpsPerBlock = 4;
-constexpr int kBlocks = 264;  // two a multiprocessor of an H200; more corners take more turns
+constexpr int kBlocks = 1056;  // eight a multiprocessor of an H200; more corners take more turns
 
 __device__ float sum_over_warp(float v) {
   for (int step = kWarp / 2; step > 0; step /= 2) v += __shfl_xor_sync(~0u, v, step);
@@ -54,7 +54,7 @@ __global__ void refine_kernel(DeviceView<const T> first, RefineWindow window, Co
       const bool strayed = fabs(x - x0) > r || fabs(y - y0) > r;
       if (strayed || dx * dx + dy * dy < kRefineStop * kRefineStop) break;
     }
-    accept_refined(x0, y0, x, y, r, corner);
+    accept_refined(x0, y0, x, y, r, image.width, image.height, corner);
     if (lane == 0) corners[c] = corner;
   }
 }
@@ -73,7 +73,7 @@ void launch(const Context& context, DeviceView<const T> first, int frames, int r
 
 void enqueue_refine_corners(const Context& context, AnyView first, int frames, int radius,
                             Corner* corners, const std::uint32_t* counts, std::size_t capacity) {
-  make_current(context);
+  const DeviceGuard device(context);
   switch (first.pixel()) {
     case Pixel::u8:
       return launch(context, first.device<std::uint8_t>(), frames, radius, corners, counts,

@@ -9,9 +9,10 @@
 // the detector gave. It is right for the crossings of a checkerboard, where the response of Harris
 // and its kin has a rim instead of a peak, as well as for corners of one dark region.
 //
-// A point stays where it was if the equation has no solution or leads over r pixels away. Sums are
-// made in 32 interleaved parts that are joined pairwise: a warp's order, which the CPU follows, so
-// that both give the same bytes.
+// A point stays where it was if that leads over r pixels away or out of the image, and where the
+// gradients around it have one direction only. Several peaks around one crossing meet in it. Sums
+// are made in 32 interleaved parts that are joined pairwise: a warp's order, which the CPU follows,
+// so that both give the same bytes.
 #pragma once
 
 #include <cstdint>

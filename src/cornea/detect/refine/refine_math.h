@@ -79,8 +79,9 @@ CORNEA_HD inline bool refine_step(const RefineSums& s, double& dx, double& dy) {
 
 // Where the corner ends up after the point has moved from (x0, y0) to (x, y).
 CORNEA_HD inline void accept_refined(double x0, double y0, double x, double y, int radius,
-                                     Corner& corner) {
-  if (!(fabs(x - x0) <= radius && fabs(y - y0) <= radius)) return;
+                                     int width, int height, Corner& corner) {
+  const bool near_by = fabs(x - x0) <= radius && fabs(y - y0) <= radius;
+  if (!near_by || !(x >= 0 && y >= 0 && x <= width - 1 && y <= height - 1)) return;
   corner.x = static_cast<float>(x);
   corner.y = static_cast<float>(y);
 }
