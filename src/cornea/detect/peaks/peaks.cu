@@ -33,15 +33,24 @@ __global__ void strongest_kernel(DeviceView<const R> first, Region region,
   raise_strongest(best, strongest + blockIdx.y);
 }
 
-// The 3 x 3 test without a branch: few pixels pass, and only they walk over a larger square.
+// Above the cutoff, and no neighbour beside, above or below is larger: few pixels pass, and only
+// they are looked at closely. Loads only; they do not wait for each other.
+template <class R>
+__device__ bool may_be_peak(const R* above, const R* row, const R* below, int x, int width,
+                            R cutoff, bool suppress) {
+  const R v = __ldg(row + x), l = __ldg(row + max(x - 1, 0)),
+          r = __ldg(row + min(x + 1, width - 1));
+  const R a = __ldg(above + x), b = __ldg(below + x);
+  return v > cutoff && (!suppress || (v >= l && v >= r && v >= a && v >= b));
+}
+
+// The 3 x 3 test, without a branch, for a pixel that has all eight neighbours.
 template <class R>
 __device__ bool is_3x3_maximum(const R* above, const R* row, const R* below, int x,
                                bool first_of_equals) {
-  const R v = __ldg(row + x);
-  const R earlier = max(max(__ldg(above + x - 1), __ldg(above + x)),
-                        max(__ldg(above + x + 1), __ldg(row + x - 1)));
-  const R later = max(max(__ldg(row + x + 1), __ldg(below + x - 1)),
-                      max(__ldg(below + x), __ldg(below + x + 1)));
+  const R v = row[x];
+  const R earlier = max(max(above[x - 1], above[x]), max(above[x + 1], row[x - 1]));
+  const R later = max(max(row[x + 1], below[x - 1]), max(below[x], below[x + 1]));
   return v >= later && (first_of_equals ? v > earlier : v >= earlier);
 }
 
@@ -65,27 +74,28 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
   const R* row = map.row(y);
   const R *above = map.row(max(y - 1, 0)), *below = map.row(min(y + 1, map.height - 1));
   const bool row_inside = y >= region.top && y < region.bottom;
-  const bool row_between = y > 0 && y + 1 < map.height && map.width > 2;
+  const bool row_between = y > 0 && y + 1 < map.height;
   int mine = 0;
   for (int base = threadIdx.x / kWarp; base < words_per_row; base += kWarps * kWordsAtOnce) {
-    bool candidate[kWordsAtOnce], decided[kWordsAtOnce];
+    bool candidate[kWordsAtOnce];
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
       const int x = (base + k * kWarps) * kWarp + lane;
-      const bool between = row_between && x > 0 && x + 1 < map.width;
-      candidate[k] = row_inside && x >= region.left && x < region.right && __ldg(row + x) > cutoff;
-      if (between && radius > 0) {
-        candidate[k] = candidate[k] & is_3x3_maximum(above, row, below, x, first_of_equals);
-      }
-      decided[k] = radius == 0 || (radius == 1 && between);
+      candidate[k] =
+          may_be_peak(above, row, below, min(x, map.width - 1), map.width, cutoff, radius > 0) &&
+          row_inside && x >= region.left && x < region.right;
     }
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
       const int word = base + k * kWarps;
       if (word >= words_per_row) break;
       const int x = word * kWarp + lane;
-      const bool peak = candidate[k] && allowed(mask, x, y) &&
-                        (decided[k] || is_square_maximum(map, x, y, radius, first_of_equals));
+      bool peak = candidate[k] && allowed(mask, x, y);
+      if (peak && radius > 0) {
+        const bool between = row_between && x > 0 && x + 1 < map.width;
+        peak = radius == 1 && between ? is_3x3_maximum(above, row, below, x, first_of_equals)
+                                      : is_square_maximum(map, x, y, radius, first_of_equals);
+      }
       const std::uint32_t bits = __ballot_sync(~0u, peak);
       if (lane == 0) {
         marks[row_index * words_per_row + word] = bits;
@@ -298,7 +308,7 @@ void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region r
                   stream>>>(
       (by_cell ? cell_marks_ : marks_).template data<std::uint32_t>(), words_per_row_,
       (by_cell ? cell_row_counts_ : row_counts_).template data<std::uint32_t>(), first.width,
-      first.height, capacity_, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>());
+      first.height, pixel_capacity_, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>());
   cuda_check_launch("peaks: reading order");
   enqueue_points(first, frames, unit);
 }
