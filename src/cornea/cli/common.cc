@@ -30,8 +30,11 @@ void CommonOptions::write_json(const Json& value) const {
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")
+      ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--threads", options.threads, "CPU threads; 0: all")->capture_default_str();
+  command.add_option("--threads", options.threads, "CPU threads; 0: all")
+      ->type_name("N")
+      ->capture_default_str();
   command
       .add_option("--json", options.json, "write the result as JSON to FILE; - for standard output")
       ->type_name("FILE");
@@ -41,7 +44,12 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 void add_reading_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--max-pixels", options.max_pixels, "refuse images that claim more pixels")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->type_name("N")
+      ->check([](const std::string& given) {
+        return given.empty() || given[0] == '-'
+                   ? std::string("--max-pixels takes a positive number")
+                   : std::string();
+      });
 }
 
 void print_error(const std::string& sentence) {

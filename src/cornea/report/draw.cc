@@ -25,7 +25,7 @@ struct Pen {
 };
 
 Pen pen_for(int width, int height) {
-  const double line = std::max(1.25, std::max(width, height) / 900.0);
+  const double line = std::max(1.5, std::max(width, height) / 900.0);
   return {3.2 * line, line, 2.2 * line};
 }
 
