@@ -10,7 +10,7 @@ install(TARGETS cornea ${stages} EXPORT cornea-targets ARCHIVE DESTINATION ${CMA
 if(CORNEA_HAS_CLI)
   install(TARGETS cornea_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-# What a header is for users: all but the insides of core and io, the program and test helpers.
+# What a header is for users: all but the insides of rooms, the program and test helpers.
 install(
   DIRECTORY src/cornea
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -24,6 +24,10 @@ install(
   PATTERN "decoded.h" EXCLUDE
   PATTERN "convert.h" EXCLUDE
   PATTERN "header_reader.h" EXCLUDE
+  PATTERN "strongest.h" EXCLUDE
+  PATTERN "radix_select.h" EXCLUDE
+  PATTERN "noise.h" EXCLUDE
+  PATTERN "glyphs.h" EXCLUDE
   PATTERN "cli" EXCLUDE)
 install(FILES ${PROJECT_BINARY_DIR}/generated/cornea/core/build.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cornea/core)
