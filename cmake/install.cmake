@@ -25,6 +25,7 @@ install(
   PATTERN "convert.h" EXCLUDE
   PATTERN "header_reader.h" EXCLUDE
   PATTERN "strongest.h" EXCLUDE
+  PATTERN "strip_walk.h" EXCLUDE
   PATTERN "radix_select.h" EXCLUDE
   PATTERN "noise.h" EXCLUDE
   PATTERN "glyphs.h" EXCLUDE

@@ -2,16 +2,11 @@
 #include "cornea/core/pixels.h"
 #include "cornea/detect/harris/harris.h"
 #include "cornea/detect/peaks/strongest.h"
+#include "cornea/detect/strip_walk.h"
 #include "cornea/filter/gaussian/reflect.h"
 
 namespace cornea {
 namespace {
-
-constexpr int kWarp = 32;
-constexpr int kWarpsPerBlock = 4;
-// Rows that a warp walks down. A walk starts with 2r rows that give no output, so that longer ones
-// waste less; 16 leaves over 30 warps a multiprocessor at 1920 x 1080.
-constexpr int kRowsPerWalk = 16;
 
 // Three neighbouring pixels of a row, on the 0..255 scale.
 struct Triple {
@@ -113,17 +108,6 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   if (strongest) raise_strongest(largest, strongest + blockIdx.z);
 }
 
-template <int radius, class T>
-void launch(const Context& context, DeviceView<const T> first, int frames, const HarrisFormula& f,
-            DeviceView<float> map, OrderedBits<float>* strongest) {
-  const dim3 block(kWarp, kWarpsPerBlock);
-  const dim3 grid(divide_up(first.width, kWarp - 2 * radius),
-                  divide_up(first.height, kRowsPerWalk * kWarpsPerBlock), frames);
-  const auto kernel = f.box ? harris_kernel<radius, true, T> : harris_kernel<radius, false, T>;
-  kernel<<<grid, block, 0, cuda_stream(context)>>>(first, f, map, strongest);
-  cuda_check_launch("Harris response");
-}
-
 }  // namespace
 
 template <class T>
@@ -131,24 +115,13 @@ void enqueue_harris_response(const Context& context, DeviceView<const T> first, 
                              const HarrisFormula& formula, DeviceView<float> first_map,
                              OrderedBits<float>* strongest) {
   const DeviceGuard device(context);
-  switch (formula.radius) {
-    case 1:
-      return launch<1>(context, first, frames, formula, first_map, strongest);
-    case 2:
-      return launch<2>(context, first, frames, formula, first_map, strongest);
-    case 3:
-      return launch<3>(context, first, frames, formula, first_map, strongest);
-    case 4:
-      return launch<4>(context, first, frames, formula, first_map, strongest);
-    case 5:
-      return launch<5>(context, first, frames, formula, first_map, strongest);
-    case 6:
-      return launch<6>(context, first, frames, formula, first_map, strongest);
-    case 7:
-      return launch<7>(context, first, frames, formula, first_map, strongest);
-    default:
-      fail(ErrorCode::internal, "no Harris kernel for a window radius of ", formula.radius);
-  }
+  with_window_radius(formula.radius, [&](auto radius) {
+    const auto kernel =
+        formula.box ? harris_kernel<radius(), true, T> : harris_kernel<radius(), false, T>;
+    const dim3 grid = walk_grid(first.width, first.height, kWarp - 2 * radius(), frames);
+    kernel<<<grid, walk_block(), 0, cuda_stream(context)>>>(first, formula, first_map, strongest);
+  });
+  cuda_check_launch("Harris response");
 }
 
 template void enqueue_harris_response(const Context&, DeviceView<const std::uint8_t>, int,

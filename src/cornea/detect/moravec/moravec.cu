@@ -2,15 +2,10 @@
 #include "cornea/detect/moravec/moravec.h"
 #include "cornea/detect/moravec/moravec_math.h"
 #include "cornea/detect/peaks/strongest.h"
+#include "cornea/detect/strip_walk.h"
 
 namespace cornea {
 namespace {
-
-constexpr int kWarp = 32;
-constexpr int kWarpsPerBlock = 4;
-// Rows that a warp walks down. A walk starts with w rows that give no output, so that longer ones
-// waste less; 16 leaves over 30 warps a multiprocessor at 1920 x 1080.
-constexpr int kRowsPerWalk = 16;
 
 // A warp walks down a strip of the image, a lane a column of quads. Each lane keeps the sums over
 // the last w quads of its column; the window's other columns come from the neighbouring lanes.
@@ -80,40 +75,18 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   if (strongest) raise_strongest(R(largest), strongest + blockIdx.z);
 }
 
-template <int radius, class T, class R>
-void launch(const Context& context, DeviceView<const T> first, int frames, DeviceView<R> map,
-            OrderedBits<R>* strongest) {
-  const dim3 block(kWarp, kWarpsPerBlock);
-  const dim3 grid(divide_up(first.width, kWarp - (2 * radius + 1)),
-                  divide_up(first.height, kRowsPerWalk * kWarpsPerBlock), frames);
-  moravec_kernel<radius><<<grid, block, 0, cuda_stream(context)>>>(first, map, strongest);
-  cuda_check_launch("Moravec response");
-}
-
 }  // namespace
 
 template <class T, class R>
 void enqueue_moravec_response(const Context& context, DeviceView<const T> first, int frames,
                               int window, DeviceView<R> first_map, OrderedBits<R>* strongest) {
   const DeviceGuard device(context);
-  switch (window / 2) {
-    case 1:
-      return launch<1>(context, first, frames, first_map, strongest);
-    case 2:
-      return launch<2>(context, first, frames, first_map, strongest);
-    case 3:
-      return launch<3>(context, first, frames, first_map, strongest);
-    case 4:
-      return launch<4>(context, first, frames, first_map, strongest);
-    case 5:
-      return launch<5>(context, first, frames, first_map, strongest);
-    case 6:
-      return launch<6>(context, first, frames, first_map, strongest);
-    case 7:
-      return launch<7>(context, first, frames, first_map, strongest);
-    default:
-      fail(ErrorCode::internal, "no Moravec kernel for a window of ", window);
-  }
+  with_window_radius(window / 2, [&](auto radius) {
+    const dim3 grid = walk_grid(first.width, first.height, kWarp - (2 * radius() + 1), frames);
+    moravec_kernel<radius()>
+        <<<grid, walk_block(), 0, cuda_stream(context)>>>(first, first_map, strongest);
+  });
+  cuda_check_launch("Moravec response");
 }
 
 template void enqueue_moravec_response(const Context&, DeviceView<const std::uint8_t>, int, int,

@@ -1,0 +1,38 @@
+// For .cu files: what the response kernels share whose warps walk down strips of the image, a lane
+// a column, with the window's other columns in the neighbouring lanes.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <cuda_runtime.h>
+
+#include "cornea/core/cuda.h"
+#include "cornea/core/error.h"
+
+namespace cornea {
+
+inline constexpr int kWarp = 32;
+inline constexpr int kWarpsPerBlock = 4;
+// Rows that a warp walks down. A walk starts with about w rows that give no output, so that longer
+// ones waste less; 16 leaves over 30 warps a multiprocessor at 1920 x 1080.
+inline constexpr int kRowsPerWalk = 16;
+inline constexpr int kLargestWindowRadius = 7;
+
+// A warp gives `outputs` columns; the lanes at its sides only feed the windows.
+inline dim3 walk_grid(int width, int height, int outputs, int frames) {
+  return dim3(divide_up(width, outputs), divide_up(height, kRowsPerWalk * kWarpsPerBlock), frames);
+}
+inline dim3 walk_block() { return dim3(kWarp, kWarpsPerBlock); }
+
+// Calls launch(std::integral_constant<int, radius>()): the radius as kernels want it.
+template <class Launch>
+void with_window_radius(int radius, Launch&& launch) {
+  const bool known = [&]<int... i>(std::integer_sequence<int, i...>) {
+    return ((radius == i + 1 && (launch(std::integral_constant<int, i + 1>()), true)) || ...);
+  }
+  (std::make_integer_sequence<int, kLargestWindowRadius>());
+  if (!known) fail(ErrorCode::internal, "no kernel for a window radius of ", radius);
+}
+
+}  // namespace cornea
