@@ -218,9 +218,10 @@ void add_detector_flags(CLI::App& command, DetectCommand& c) {
       continue;
     }
     CLI::Option* option = command.add_option("--" + name, value, help)->group("Detector");
-    option->type_name(flag.kind == Flag::Kind::integer  ? "N"
-                      : flag.kind == Flag::Kind::number ? "X"
-                                                        : CLI::detail::join(flag.choices, "|"));
+    option->type_name(flag.kind == Flag::Kind::integer   ? "N"
+                      : flag.kind == Flag::Kind::number  ? "X"
+                      : flag.kind == Flag::Kind::numbers ? "X,X,..."
+                                                         : CLI::detail::join(flag.choices, "|"));
     c.flag_options[name] = option;
   }
 }

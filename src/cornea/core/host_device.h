@@ -6,3 +6,10 @@
 #else
 #define CORNEA_HD
 #endif
+
+// Before a loop whose arrays should live in registers on the device.
+#ifdef __CUDA_ARCH__
+#define CORNEA_UNROLL _Pragma("unroll")
+#else
+#define CORNEA_UNROLL
+#endif

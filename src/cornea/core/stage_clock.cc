@@ -31,6 +31,19 @@ void StageClock::mark(const char* stage) {
   record();
 }
 
+void StageClock::mark(std::initializer_list<StageShare> shares) {
+  double total = 0, so_far = 0;
+  for (const StageShare& share : shares) total += share.share;
+  const auto begin = times_.back();
+  const auto length = std::chrono::steady_clock::now() - begin;
+  for (const StageShare& share : shares) {
+    so_far += share.share;
+    stages_.push_back(share.stage);
+    const double part = total > 0 ? so_far / total : 1;
+    times_.push_back(begin + std::chrono::duration_cast<std::chrono::nanoseconds>(length * part));
+  }
+}
+
 std::vector<StageTime> StageClock::read() const {
   std::vector<StageTime> result;
   for (std::size_t i = 0; i < stages_.size(); ++i) {

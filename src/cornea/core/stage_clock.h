@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,12 @@ struct StageTime {
   double milliseconds = 0;
 };
 
+// A stage's share of a stretch of time, in any unit.
+struct StageShare {
+  const char* stage;
+  double share;
+};
+
 class CudaEvents;
 
 class StageClock {
@@ -23,6 +30,8 @@ class StageClock {
 
   void start();                  // forgets the stages of the last call
   void mark(const char* stage);  // ends a stage that began at the last mark
+  // On the host: ends several stages that ran side by side since the last mark.
+  void mark(std::initializer_list<StageShare> shares);
   // Stages of one name count together. Waits for the stream on CUDA.
   std::vector<StageTime> read() const;
 

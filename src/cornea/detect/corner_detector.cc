@@ -78,10 +78,16 @@ void CornerDetector::check_call(std::span<const AnyView> images, AnyView mask) c
 }
 
 void CornerDetector::check_size(const AnyView& image) const {
-  const int support = 2 * margin() + 1;
+  const int support = margin().before + margin().after + 1;
   require(image.width() >= support && image.height() >= support, "an image of ", image.width(),
           " x ", image.height(), " pixels has no room for a corner; this detector looks at ",
           support, " x ", support);
+}
+
+// The strongest response and the quadratic fit look at values that decide no peak.
+CornerDetector::MapUse CornerDetector::map_use() const {
+  const bool more = peak_options_.relative || peak_options_.subpixel == Subpixel::quadratic;
+  return more ? MapUse::every_value : MapUse::peaks;
 }
 
 // Host images: colour to gray, float checked, and to 16 bit where the algorithm counts in integers.
@@ -113,18 +119,26 @@ CornerDetector::Map CornerDetector::reserve_map(AnyView view, int frames) {
 std::vector<Corner> CornerDetector::detect_on_host(AnyView image, AnyView mask) {
   image = to_working_pixels(image);
   const Map map = reserve_map(image, 1);
-  respond(image, 1, map, nullptr);
-  mark("response");
+  respond(image, 1, map, map_use(), nullptr);
+  mark(stage_names().response);
   const Region region = inside_margin(image.width(), image.height(), margin());
   const HostView<const std::uint8_t> mask_view =
       mask.empty() ? HostView<const std::uint8_t>() : mask.host<std::uint8_t>();
-  const double unit = response_unit(image.pixel());
+  PeakTest test;
+  if (confirms()) {
+    test = [&](double cutoff, std::vector<PixelAt>& peaks) {
+      mark(stage_names().peaks);
+      confirm(image, cutoff, peaks);
+    };
+  }
+  auto search = [&](auto value) {
+    using R = decltype(value);
+    return find_peaks<R>(context_, map.host<R>(), region, mask_view, peak_options_,
+                         response_unit(image.pixel()), test);
+  };
   std::vector<Corner> corners =
-      map_pixel(image.pixel()) == Pixel::f32
-          ? find_peaks<float>(context_, map.host<float>(), region, mask_view, peak_options_, unit)
-          : find_peaks<double>(context_, map.host<double>(), region, mask_view, peak_options_,
-                               unit);
-  mark("peaks");
+      map_pixel(image.pixel()) == Pixel::f32 ? search(float{}) : search(double{});
+  mark(stage_names().peaks);
   if (peak_options_.subpixel == Subpixel::gradient) {
     refine_corners(context_, image, peak_options_.subpixel_radius, corners);
     mark("refinement");
@@ -224,14 +238,21 @@ void CornerDetector::enqueue_frames(std::span<const AnyView> images, AnyView mas
       device_peaks_.prepare<R>(first.width(), first.height(), count);
       OrderedBits<R>* strongest = device_peaks_.enqueue_reset<R>(count);
       const bool track = peak_options_.relative && mask.empty();
-      respond(first, count, map, track ? strongest : nullptr);
-      mark("response");
+      respond(first, count, map, map_use(), track ? strongest : nullptr);
+      mark(stage_names().response);
+      DevicePeakTest test;
+      if (confirms()) {
+        test = [&](const DeviceCandidates& candidates) {
+          mark(stage_names().peaks);
+          enqueue_confirm(first, candidates);
+        };
+      }
       device_peaks_.enqueue_search<R>(map.device<R>(), count, region, mask_view,
-                                      response_unit(first.pixel()), track);
+                                      response_unit(first.pixel()), track, test);
     };
     map_pixel(first.pixel()) == Pixel::f32 ? respond_and_search(float{})
                                            : respond_and_search(double{});
-    mark("peaks");
+    mark(stage_names().peaks);
     if (peak_options_.subpixel == Subpixel::gradient) {
       enqueue_refine_corners(context_, first, count, peak_options_.subpixel_radius,
                              device_peaks_.device_points(0), device_peaks_.device_count(0),
@@ -309,7 +330,7 @@ Image<float> CornerDetector::response(AnyView image) {
   const AnyView working =
       context_.is_cuda() ? stack_on_device({&image, 1}) : to_working_pixels(image);
   const Map map = reserve_map(working, 1);
-  respond(working, 1, map, nullptr);
+  respond(working, 1, map, MapUse::every_value, nullptr);
   map_pixel(working.pixel()) == Pixel::f32 ? read_map(map, float{}) : read_map(map, double{});
   check_flag();
   return result;

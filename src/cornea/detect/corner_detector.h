@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ struct DetectReport {
   int width = 0, height = 0, frames = 0;
   std::size_t points = 0;         // of all frames
   double milliseconds = 0;        // the whole call, on the host's clock
-  std::vector<StageTime> stages;  // upload, response, peaks, refinement, download; if asked for
+  std::vector<StageTime> stages;  // if asked for; upload, response, peaks, refinement, download,
+                                  // or the detector's own
 };
 
 class CornerDetector {
@@ -80,12 +82,34 @@ class CornerDetector {
   virtual Pixel working_pixel(Pixel gray) const = 0;
   virtual Pixel map_pixel(Pixel working) const = 0;
   virtual double response_unit(Pixel working) const = 0;
-  // Pixels at each side where the support of the response leaves the image.
-  virtual int margin() const = 0;
+  // Pixels at each side where no corner can be.
+  virtual Margin margin() const = 0;
+  // What a map is for. For peaks only those values have to be right that decide which pixels exceed
+  // the threshold (in the options, not relative) and are the largest of their square.
+  enum class MapUse { every_value, peaks };
   // The response of `frames` images that lie one below the other, into maps that do likewise. On
   // the device it queues, and raises `strongest` (if not null; OrderedBits of the map's type, one a
   // frame) to the largest response inside the margin.
-  virtual void respond(AnyView first, int frames, Map first_map, void* strongest) = 0;
+  virtual void respond(AnyView first, int frames, Map first_map, MapUse use, void* strongest) = 0;
+  // A further test of the peaks before the caps, where the detector has one: see PeakTest and
+  // DeviceCandidates.
+  virtual bool confirms() const { return false; }
+  virtual void confirm(AnyView, double, std::vector<PixelAt>&) {}
+  virtual void enqueue_confirm(AnyView, const DeviceCandidates&) {}
+  // The report's names of what respond() does last and of the search.
+  struct StageNames {
+    const char *response = "response", *peaks = "peaks";
+  };
+  virtual StageNames stage_names() const { return {}; }
+
+  // Ends a stage of the report.
+  void mark(const char* stage) {
+    if (timing_) clock_.mark(stage);
+  }
+  // On the CPU: several stages that ran side by side, with their shares of the time.
+  void mark(std::initializer_list<StageShare> shares) {
+    if (timing_) clock_.mark(shares);
+  }
 
  private:
   void check_call(std::span<const AnyView> images, AnyView mask) const;
@@ -100,9 +124,7 @@ class CornerDetector {
   void enqueue_frames(std::span<const AnyView> images, AnyView mask);
   std::vector<std::vector<Corner>> collect_frames();
   std::vector<Corner> detect_on_host(AnyView image, AnyView mask);
-  void mark(const char* stage) {
-    if (timing_) clock_.mark(stage);
-  }
+  MapUse map_use() const;
 
   Context context_;
   PeakOptions peak_options_;

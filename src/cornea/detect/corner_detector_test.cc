@@ -8,6 +8,7 @@
 
 #include "cornea/core/testing.h"
 #include "cornea/core/transfer.h"
+#include "cornea/detect/foagdd/foagdd.h"
 #include "cornea/detect/harris/harris.h"
 #include "cornea/detect/moravec/moravec.h"
 
@@ -34,6 +35,12 @@ std::vector<std::unique_ptr<CornerDetector>> detectors(const Context& context) {
   HarrisOptions harris;
   harris.peaks = capped_peaks(1e-6);
   all.push_back(std::make_unique<Harris>(context, harris));
+  all.push_back(std::make_unique<Foagdd>(context));
+  FoagddOptions foagdd;
+  foagdd.peaks = capped_peaks(1e6);
+  foagdd.directions = 6;
+  foagdd.scales = {1.5, 2.5};
+  all.push_back(std::make_unique<Foagdd>(context, foagdd));
   return all;
 }
 
@@ -188,8 +195,13 @@ TEST_P(CornerDetectorTest, ImagesWithoutRoomForACornerAreRefused) {
       EXPECT_EQ(detector->response(image).width(), w);
     }
   }
-  const auto smallest = testing::random_image<std::uint8_t>(5, 5, 1);
-  for (const auto& detector : detectors(context)) EXPECT_LE(detector->detect(smallest).size(), 1u);
+  for (const auto& detector : detectors(context)) {
+    const int side = dynamic_cast<Foagdd*>(detector.get()) ? 12 : 5;
+    const auto smallest = testing::random_image<std::uint8_t>(side, side, 1);
+    EXPECT_LE(detector->detect(smallest).size(), 1u);
+    const auto too_small = testing::random_image<std::uint8_t>(side - 1, side, 1);
+    EXPECT_THROW(detector->detect(too_small), Error);
+  }
 }
 
 TEST_P(CornerDetectorTest, RefusesWhatItCannotRead) {
@@ -250,6 +262,19 @@ TEST_P(CornerDetectorTest, ReportsItsStages) {
     EXPECT_GE(stage.milliseconds, 0);
   }
   EXPECT_EQ(names, context.is_cuda() ? "upload response peaks download " : "response peaks ");
+
+  Foagdd foagdd(context);
+  foagdd.time_stages(true);
+  foagdd.detect(image);
+  names.clear();
+  for (const StageTime& stage : foagdd.report().stages) {
+    names += stage.stage + ", ";
+    EXPECT_GE(stage.milliseconds, 0);
+  }
+  EXPECT_EQ(names, context.is_cuda() ? "upload, prepare, derivatives, first measure, suppression, "
+                                       "remaining measures, download, "
+                                     : "derivatives, first measure, suppression, "
+                                       "remaining measures, ");
 }
 
 INSTANTIATE_TEST_SUITE_P(, CornerDetectorTest, testing::every_device(), testing::device_name);

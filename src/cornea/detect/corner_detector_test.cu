@@ -4,6 +4,7 @@
 #include "cornea/core/cuda.h"
 #include "cornea/core/testing.h"
 #include "cornea/core/transfer.h"
+#include "cornea/detect/foagdd/foagdd.h"
 #include "cornea/detect/harris/harris.h"
 #include "cornea/detect/moravec/moravec.h"
 
@@ -97,6 +98,15 @@ TEST_F(DetectorGraph, HarrisReplaysWhatItCaptured) {
   options.peaks = kAllCaps;
   options.peaks.relative = true;
   replays_every_pixel_type<Harris>(options);
+}
+
+TEST_F(DetectorGraph, FoagddReplaysWhatItCaptured) {
+  FoagddOptions options;
+  replays_every_pixel_type<Foagdd>(options);
+  options.peaks = kAllCaps;
+  options.peaks.relative = true;
+  options.directions = 5;
+  replays_every_pixel_type<Foagdd>(options);
 }
 
 TEST_F(DetectorGraph, TheDefaultStreamAndTheCallersDeviceAreRespected) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cornea/core/error.h"
+#include "cornea/detect/foagdd/foagdd.h"
 #include "cornea/detect/harris/harris.h"
 #include "cornea/detect/moravec/moravec.h"
 
@@ -57,12 +58,33 @@ void visit(HarrisOptions& o, Visitor& v) {
   visit(o.peaks, v);
 }
 
+template <class Visitor>
+void visit(FoagddOptions& o, Visitor& v) {
+  v("directions", o.directions, "of the filters, 4 to 16");
+  v("scales", o.scales, "of the filters, pixels, 1 to 5 of them with commas between");
+  v("rho", o.rho, "anisotropy of the filters, 0.1 to 10");
+  v("lattice", o.lattice, "side of the filters, pixels, odd, 3 to 63");
+  visit(o.peaks, v);
+}
+
+// The shortest text that reads back as the same number.
+std::string exact_text(double value) {
+  char digits[32];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+  return {digits, end};
+}
+
 class Describe {
  public:
   std::vector<Flag> flags;
 
   void operator()(const char* name, double value, const char* help) {
-    flags.push_back({name, help, Flag::Kind::number, text(value), {}});
+    flags.push_back({name, help, Flag::Kind::number, exact_text(value), {}});
+  }
+  void operator()(const char* name, const std::vector<double>& values, const char* help) {
+    std::string list;
+    for (double value : values) list += text(list.empty() ? "" : ",", exact_text(value));
+    flags.push_back({name, help, Flag::Kind::numbers, list, {}});
   }
   void operator()(const char* name, int value, const char* help) {
     flags.push_back({name, help, Flag::Kind::integer, text(value), {}});
@@ -87,6 +109,16 @@ class Read {
 
   void operator()(const char* name, double& value, const char*) { number(name, value); }
   void operator()(const char* name, int& value, const char*) { number(name, value); }
+  void operator()(const char* name, std::vector<double>& values, const char*) {
+    const std::string* given = find(name);
+    if (!given) return;
+    values.clear();
+    for (std::size_t begin = 0; begin <= given->size();) {
+      const std::size_t end = std::min(given->find(',', begin), given->size());
+      values.push_back(parse<double>(name, given->substr(begin, end - begin)));
+      begin = end + 1;
+    }
+  }
   void operator()(const char* name, bool& value, const char*) {
     const std::string* given = find(name);
     if (!given) return;
@@ -124,11 +156,16 @@ class Read {
   template <class N>
   void number(const char* name, N& value) {
     const std::string* given = find(name);
-    if (!given) return;
-    const char* end = given->data() + given->size();
-    const auto [stop, error] = std::from_chars(given->data(), end, value);
+    if (given) value = parse<N>(name, *given);
+  }
+  template <class N>
+  static N parse(const char* name, const std::string& given) {
+    N value{};
+    const char* end = given.data() + given.size();
+    const auto [stop, error] = std::from_chars(given.data(), end, value);
     require(error == std::errc() && stop == end, "--", name, " takes ",
-            std::is_integral_v<N> ? "a whole number" : "a number", ", not '", *given, "'");
+            std::is_integral_v<N> ? "a whole number" : "a number", ", not '", given, "'");
+    return value;
   }
 
   const Settings& settings_;
@@ -155,6 +192,8 @@ DetectorEntry entry(const char* name, const char* summary, const char* source) {
 
 const std::vector<DetectorEntry>& detector_table() {
   static const std::vector<DetectorEntry> table = {
+      entry<Foagdd, FoagddOptions>("foagdd", "FOAGDD corners: many directions, several scales",
+                                   "Zhang & Sun 2020"),
       entry<Harris, HarrisOptions>("harris", "Harris or Shi-Tomasi corners",
                                    "Harris & Stephens 1988, Shi & Tomasi 1994"),
       entry<Moravec, MoravecOptions>("moravec", "Moravec corners, in integers", "Moravec 1980"),

@@ -15,7 +15,7 @@ namespace cornea {
 
 // One option as a front end shows it.
 struct Flag {
-  enum class Kind { number, integer, on_off, choice };
+  enum class Kind { number, integer, on_off, choice, numbers };
   std::string name;  // "max-points"
   std::string help;  // with the unit
   Kind kind = Kind::number;

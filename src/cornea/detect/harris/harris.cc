@@ -218,7 +218,7 @@ void HarrisOptions::validate() const {
 Harris::Harris(const Context& context, const HarrisOptions& options)
     : CornerDetector(context, options.peaks), options_(options), formula_(make_formula(options)) {}
 
-void Harris::respond(AnyView first, int frames, Map map, void* strongest) {
+void Harris::respond(AnyView first, int frames, Map map, MapUse, void* strongest) {
   auto on_device = [&](auto pixel) {
     using T = decltype(pixel);
     if constexpr (kHasCuda) {

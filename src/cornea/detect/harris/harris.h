@@ -44,8 +44,8 @@ class Harris : public CornerDetector {
   Pixel working_pixel(Pixel gray) const override { return gray; }
   Pixel map_pixel(Pixel) const override { return Pixel::f32; }
   double response_unit(Pixel) const override { return 1; }
-  int margin() const override { return options_.window / 2 + 1; }
-  void respond(AnyView first, int frames, Map first_map, void* strongest) override;
+  Margin margin() const override { return options_.window / 2 + 1; }
+  void respond(AnyView first, int frames, Map first_map, MapUse use, void* strongest) override;
 
   HarrisOptions options_;
   HarrisFormula formula_;

@@ -158,7 +158,7 @@ double Moravec::response_unit(Pixel working) const {
   return working == Pixel::u8 ? 1 : 257.0 * 257.0;
 }
 
-void Moravec::respond(AnyView first, int frames, Map map, void* strongest) {
+void Moravec::respond(AnyView first, int frames, Map map, MapUse, void* strongest) {
   if (context().is_cuda()) {
     if constexpr (kHasCuda) {
       if (first.pixel() == Pixel::u8) {

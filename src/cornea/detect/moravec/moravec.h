@@ -33,8 +33,8 @@ class Moravec : public CornerDetector {
   Pixel working_pixel(Pixel gray) const override;
   Pixel map_pixel(Pixel working) const override;
   double response_unit(Pixel working) const override;
-  int margin() const override { return options_.window / 2 + 1; }
-  void respond(AnyView first, int frames, Map first_map, void* strongest) override;
+  Margin margin() const override { return options_.window / 2 + 1; }
+  void respond(AnyView first, int frames, Map first_map, MapUse use, void* strongest) override;
 
   MoravecOptions options_;
 };

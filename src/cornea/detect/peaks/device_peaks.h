@@ -3,11 +3,12 @@
 // Steps, each a kernel: the strongest response (for relative thresholds under a mask; without one
 // the response kernel knows it); marks, one bit a pixel and a count a row; caps by cell (if asked);
 // the marked pixels in reading order, placed by a sum of the row counts before them, so that no
-// atomic decides an order; the strongest N (if asked) by radix selection; the points; their copy
-// into pinned host memory, as many as there are.
+// atomic decides an order (twice, if a further test is asked for, around it); the strongest N (if
+// asked) by radix selection; the points; their copy into pinned host memory, as many as there are.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "cornea/core/buffer.h"
@@ -18,6 +19,23 @@
 #include "cornea/detect/peaks/peaks_math.h"
 
 namespace cornea {
+
+// Peaks after suppression and before the caps, on the device, for a further test. drop_candidate()
+// (drop_candidate.h) removes one.
+struct DeviceCandidates {
+  int width = 0, height = 0, frames = 0;
+  const std::uint32_t* pixels = nullptr;  // y * width + x, in reading order, frame by frame
+  std::size_t capacity = 0;               // distance from a frame's pixels to the next one's
+  const std::uint32_t* counts = nullptr;  // of each frame
+  // What a peak exceeds: see peak_cutoff().
+  double threshold = 0, unit = 1;
+  bool relative = false;
+  const void* strongest = nullptr;  // OrderedBits of the map's type, one a frame
+  std::uint32_t* marks = nullptr;   // one bit a pixel
+  int words_per_row = 0;
+  std::uint32_t* row_counts = nullptr;
+};
+using DevicePeakTest = std::function<void(const DeviceCandidates&)>;
 
 class DevicePeaks {
  public:
@@ -37,7 +55,8 @@ class DevicePeaks {
   // then lie on the device. `strongest_known`: the response kernel has raised it.
   template <class R>
   void enqueue_search(DeviceView<const R> first, int frames, Region region,
-                      DeviceView<const std::uint8_t> mask, double unit, bool strongest_known);
+                      DeviceView<const std::uint8_t> mask, double unit, bool strongest_known,
+                      const DevicePeakTest& test = {});
   // Queues the points' way to the host.
   void enqueue_delivery(int frames);
 
@@ -53,6 +72,7 @@ class DevicePeaks {
   std::size_t capacity() const { return capacity_; }
 
  private:
+  void gather(const Buffer& marks, const Buffer& row_counts, int width, int height, int frames);
   template <class R>
   void cap_cells(DeviceView<const R> first, int frames);
   template <class R>

@@ -181,6 +181,20 @@ std::vector<Candidate<R>> find_candidates(const Context& context, HostView<const
   return all;
 }
 
+// Both lists are in reading order, so that one walk finds who is still there.
+template <class R>
+void keep_passing(std::vector<Candidate<R>>& candidates, R cutoff, const PeakTest& test) {
+  std::vector<PixelAt> pixels;
+  for (const auto& c : candidates) pixels.push_back({c.x, c.y});
+  test(static_cast<double>(cutoff), pixels);
+  auto next = pixels.begin();
+  std::erase_if(candidates, [&](const Candidate<R>& c) {
+    const bool stays = next != pixels.end() && next->x == c.x && next->y == c.y;
+    if (stays) ++next;
+    return !stays;
+  });
+}
+
 template <class R>
 void keep_strongest_of_cells(std::vector<Candidate<R>>& candidates, const PeakOptions& options) {
   auto cell_before = [&](const Candidate<R>& a, const Candidate<R>& b) {
@@ -228,8 +242,8 @@ void PeakOptions::validate() const {
           "a cap by grid cell needs both the cell's side and the number of points a cell");
 }
 
-Region inside_margin(int width, int height, int margin) {
-  return {margin, margin, width - margin, height - margin};
+Region inside_margin(int width, int height, Margin margin) {
+  return {margin.before, margin.before, width - margin.after, height - margin.after};
 }
 
 void check_region(const Region& region, int width, int height) {
@@ -241,7 +255,7 @@ void check_region(const Region& region, int width, int height) {
 template <class R>
 std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Region region,
                                HostView<const std::uint8_t> mask, const PeakOptions& options,
-                               double unit) {
+                               double unit, const PeakTest& test) {
   options.validate();
   require(mask.empty() || (mask.width == map.width && mask.height == map.height), "the mask is ",
           mask.width, " x ", mask.height, " pixels and the image ", map.width, " x ", map.height,
@@ -251,6 +265,7 @@ std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Re
   const R strongest = options.relative ? strongest_response(context, map, region, mask) : R(0);
   const R cutoff = peak_cutoff<R>(options.threshold, options.relative, unit, strongest);
   auto candidates = find_candidates(context, map, region, mask, options, cutoff);
+  if (test) keep_passing(candidates, cutoff, test);
   if (options.max_per_cell > 0) keep_strongest_of_cells(candidates, options);
   if (options.max_points > 0) keep_strongest(candidates, options.max_points);
   const bool quadratic = options.subpixel == Subpixel::quadratic;
@@ -263,8 +278,10 @@ std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Re
 }
 
 template std::vector<Corner> find_peaks(const Context&, HostView<const float>, Region,
-                                        HostView<const std::uint8_t>, const PeakOptions&, double);
+                                        HostView<const std::uint8_t>, const PeakOptions&, double,
+                                        const PeakTest&);
 template std::vector<Corner> find_peaks(const Context&, HostView<const double>, Region,
-                                        HostView<const std::uint8_t>, const PeakOptions&, double);
+                                        HostView<const std::uint8_t>, const PeakOptions&, double,
+                                        const PeakTest&);
 
 }  // namespace cornea

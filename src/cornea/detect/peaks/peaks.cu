@@ -285,10 +285,19 @@ void DevicePeaks::cap_cells(DeviceView<const R> first, int frames) {
   cuda_check_launch("peaks: cap by cell");
 }
 
+void DevicePeaks::gather(const Buffer& marks, const Buffer& row_counts, int width, int height,
+                         int frames) {
+  gather_kernel<<<dim3(divide_up(height, kGatherRows), frames), kGatherRows * kWarp, 0,
+                  cuda_stream(context_)>>>(
+      marks.data<std::uint32_t>(), words_per_row_, row_counts.data<std::uint32_t>(), width, height,
+      pixel_capacity_, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>());
+  cuda_check_launch("peaks: reading order");
+}
+
 template <class R>
 void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region region,
                                  DeviceView<const std::uint8_t> mask, double unit,
-                                 bool strongest_known) {
+                                 bool strongest_known, const DevicePeakTest& test) {
   const DeviceGuard device(context_);
   const cudaStream_t stream = cuda_stream(context_);
   auto* strongest = strongest_.data<OrderedBits<R>>();
@@ -302,14 +311,16 @@ void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region r
       options_.plateaus == Plateaus::first, strongest, marks_.data<std::uint32_t>(), words_per_row_,
       row_counts_.data<std::uint32_t>());
   cuda_check_launch("peaks: marks");
+  if (test) {
+    gather(marks_, row_counts_, first.width, first.height, frames);
+    test({first.width, first.height, frames, pixels_.data<std::uint32_t>(), pixel_capacity_,
+          found_.data<std::uint32_t>(), options_.threshold, unit, options_.relative, strongest,
+          marks_.data<std::uint32_t>(), words_per_row_, row_counts_.data<std::uint32_t>()});
+  }
   const bool by_cell = options_.max_per_cell > 0;
   if (by_cell) cap_cells(first, frames);
-  gather_kernel<<<dim3(divide_up(first.height, kGatherRows), frames), kGatherRows * kWarp, 0,
-                  stream>>>(
-      (by_cell ? cell_marks_ : marks_).template data<std::uint32_t>(), words_per_row_,
-      (by_cell ? cell_row_counts_ : row_counts_).template data<std::uint32_t>(), first.width,
-      first.height, pixel_capacity_, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>());
-  cuda_check_launch("peaks: reading order");
+  gather(by_cell ? cell_marks_ : marks_, by_cell ? cell_row_counts_ : row_counts_, first.width,
+         first.height, frames);
   enqueue_points(first, frames, unit);
 }
 
@@ -318,8 +329,10 @@ template void DevicePeaks::prepare<double>(int, int, int);
 template OrderedBits<float>* DevicePeaks::enqueue_reset<float>(int);
 template OrderedBits<double>* DevicePeaks::enqueue_reset<double>(int);
 template void DevicePeaks::enqueue_search(DeviceView<const float>, int, Region,
-                                          DeviceView<const std::uint8_t>, double, bool);
+                                          DeviceView<const std::uint8_t>, double, bool,
+                                          const DevicePeakTest&);
 template void DevicePeaks::enqueue_search(DeviceView<const double>, int, Region,
-                                          DeviceView<const std::uint8_t>, double, bool);
+                                          DeviceView<const std::uint8_t>, double, bool,
+                                          const DevicePeakTest&);
 
 }  // namespace cornea

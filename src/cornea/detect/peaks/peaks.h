@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "cornea/core/context.h"
@@ -51,11 +52,27 @@ struct Region {
   bool empty() const { return left >= right || top >= bottom; }
 };
 
+// Pixels at the left and top, and at the right and bottom.
+struct Margin {
+  int before = 0, after = 0;
+  constexpr Margin(int both) : before(both), after(both) {}
+  constexpr Margin(int left_and_top, int right_and_bottom)
+      : before(left_and_top), after(right_and_bottom) {}
+};
+
 // The image less a margin on each side.
-Region inside_margin(int width, int height, int margin);
+Region inside_margin(int width, int height, Margin margin);
 
 // An error where a region that is not empty leaves the map.
 void check_region(const Region& region, int width, int height);
+
+struct PixelAt {
+  int x = 0, y = 0;
+};
+
+// A further test between suppression and the caps: removes the peaks that do not pass and leaves
+// the others in their order. `cutoff` is what a peak exceeds, in the map's own units.
+using PeakTest = std::function<void(double cutoff, std::vector<PixelAt>& peaks)>;
 
 // Peaks of a float or double map on the host. `unit` is the map's value of response 1: thresholds
 // are multiplied by it, reported responses divided. `mask` may be empty. A refinement by gradients
@@ -63,6 +80,6 @@ void check_region(const Region& region, int width, int height);
 template <class R>
 std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Region region,
                                HostView<const std::uint8_t> mask, const PeakOptions& options,
-                               double unit = 1);
+                               double unit = 1, const PeakTest& test = {});
 
 }  // namespace cornea

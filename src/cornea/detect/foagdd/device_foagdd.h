@@ -1,0 +1,57 @@
+// FOAGDD on CUDA. The image goes in, the measure map stays on the device.
+//
+// Steps, each a kernel: derivatives of the first scale; an upper bound of the measure in cells of 2
+// x 2 pixels, which leaves a list of open cells; the exact measure of their pixels. Then, around
+// the peaks of the first scale, the measure at each further scale, which drops a peak or leaves it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cornea/core/buffer.h"
+#include "cornea/core/context.h"
+#include "cornea/core/image.h"
+#include "cornea/detect/foagdd/foagdd_bank.h"
+#include "cornea/detect/foagdd/foagdd_device.h"
+#include "cornea/detect/peaks/device_peaks.h"
+
+namespace cornea {
+
+class DeviceFoagdd {
+ public:
+  DeviceFoagdd(const Context& context, const std::vector<FoagddBank>& banks);
+
+  // Takes the memory for `frames` images of this size.
+  void prepare(int width, int height, int frames);
+  // Queues the maps of `frames` images that lie one below the other. With a threshold, values that
+  // do not reach it may be 0 instead. `strongest` may be null. `mark` ends a stage of the report.
+  void enqueue_response(AnyView first, int frames, const double* threshold, Region region,
+                        DeviceView<double> first_map, std::uint64_t* strongest,
+                        const std::function<void(const char*)>& mark);
+  // Queues the test of the peaks at the further scales.
+  void enqueue_confirm(AnyView first, const DeviceCandidates& candidates);
+
+ private:
+  FoagddDeviceBank device_bank(std::size_t scale) const;
+  template <class T>
+  void enqueue_derivatives(DeviceView<const T> first, int frame, int frames);
+  FoagddOpenCells enqueue_screen(double threshold, int frame, int frames,
+                                 DeviceView<double> first_map);
+  template <class T>
+  void enqueue_confirm_scale(DeviceView<const T> first, const DeviceCandidates& candidates,
+                             std::size_t scale);
+
+  Context context_;
+  std::vector<FoagddBank> banks_;
+  std::vector<std::size_t> bank_offsets_;  // of each scale's weights on the device
+  FoagddPlane plane_;
+  int frames_at_once_ = 1;  // whose derivatives find room
+  int multiprocessors_ = 1;
+  Buffer weights_{Place::device, "foagdd: filters"};
+  Buffer derivatives_{Place::device, "foagdd: derivatives"};
+  Buffer open_{Place::device, "foagdd: open cells"};
+  Buffer open_count_{Place::device, "foagdd: count of open cells"};
+};
+
+}  // namespace cornea

@@ -1,0 +1,294 @@
+#include <algorithm>
+
+#include "cornea/core/cuda.h"
+#include "cornea/core/pixels.h"
+#include "cornea/detect/foagdd/device_foagdd.h"
+#include "cornea/detect/foagdd/foagdd_device.h"
+#include "cornea/detect/foagdd/foagdd_math.h"
+#include "cornea/detect/peaks/strongest.h"
+
+namespace cornea {
+namespace {
+
+// A column of the extended image, or 0 beyond it.
+template <class T>
+__device__ float extended(const DeviceView<const T>& image, int x, int y) {
+  const int column = foagdd_source(x, image.width), row = foagdd_source(y, image.height);
+  return column < 0 || row < 0 ? 0.0f : gray_level(__ldg(image.row(row) + column));
+}
+
+// The published bank of the first scale: which weights it has is known when the code is compiled.
+constexpr int kRadius = 8, kDirections = 8;
+CORNEA_HD constexpr int half_width(int a) {
+  constexpr int kHalfWidths[kRadius + 1] = {8, 8, 8, 7, 7, 6, 5, 4, 2};
+  return kHalfWidths[a];
+}
+constexpr int kWeightCount = 64;
+struct PublishedWeights {
+  float weight[kWeightCount][kDirections];
+};
+
+bool is_published_shape(const FoagddBank& bank) {
+  if (bank.directions != kDirections || bank.radius != kRadius) return false;
+  for (int a = 0; a <= kRadius; ++a) {
+    if (bank.half_widths[a] != half_width(a)) return false;
+  }
+  return true;
+}
+
+constexpr int kAtOnce = 4;  // pixels of a row that a thread makes together
+constexpr int kRowsPerThread = 2;
+constexpr dim3 kPublishedBlock(32, 8);
+constexpr int kTileWidth = 32 * kAtOnce, kTileHeight = 8 * kRowsPerThread;
+constexpr int kSourceWidth = kTileWidth + 2 * kRadius, kSourceHeight = kTileHeight + 2 * kRadius;
+
+// The sums of P S and Q T of a few neighbouring pixels.
+struct PixelSums {
+  float p[kDirections / 2][kAtOnce] = {}, q[kDirections / 2][kAtOnce] = {};
+};
+
+// Adds the rows a above and below, and those further away. `first_weight` counts the weights of the
+// rows before. All indices are constants, so that everything stays in registers.
+template <int a, int first_weight>
+__device__ void add_rows(const float (&source)[kSourceHeight][kSourceWidth], int row, int column,
+                         const PublishedWeights& weights, PixelSums& sums) {
+  constexpr int kWindow = kAtOnce + 2 * kRadius, kWidth = half_width(a);
+  float odd[kWindow], even[kWindow];
+#pragma unroll
+  for (int i = 0; i < kWindow; i += 4) {
+    const float4 u = *reinterpret_cast<const float4*>(&source[row + kRadius - a][column + i]);
+    const float4 v = *reinterpret_cast<const float4*>(&source[row + kRadius + a][column + i]);
+    odd[i] = u.x - v.x, odd[i + 1] = u.y - v.y, odd[i + 2] = u.z - v.z, odd[i + 3] = u.w - v.w;
+    even[i] = u.x + v.x, even[i + 1] = u.y + v.y, even[i + 2] = u.z + v.z, even[i + 3] = u.w + v.w;
+  }
+#pragma unroll
+  for (int b = 0; b <= kWidth; ++b) {
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int centre = kRadius + k;
+      const float s = odd[centre - b] + odd[centre + b];
+      const float t = even[centre - b] - even[centre + b];
+#pragma unroll
+      for (int d = 0; d < kDirections / 2; ++d) {
+        const float* weight = weights.weight[first_weight + b];
+        if (a > 0) sums.p[d][k] = fmaf(weight[d], s, sums.p[d][k]);
+        if (b > 0) sums.q[d][k] = fmaf(weight[d + kDirections / 2], t, sums.q[d][k]);
+      }
+    }
+  }
+  if constexpr (a < kRadius) {
+    add_rows<a + 1, first_weight + kWidth + 1>(source, row, column, weights, sums);
+  }
+}
+
+// Four pixels at a time: the differences of a pair of rows are made once for all of them. Weights
+// come with the launch, so that they are operands of the products.
+template <class T>
+__global__ void __launch_bounds__(256)
+    published_derivative_kernel(DeviceView<const T> first, int first_frame,
+                                const __grid_constant__ PublishedWeights weights, FoagddPlane plane,
+                                float* derivatives) {
+  __shared__ __align__(16) float source[kSourceHeight][kSourceWidth];
+  const auto image = frame_of(first, first_frame + blockIdx.z);
+  derivatives += blockIdx.z * plane.frame_size(kDirections);
+  const int left = int(blockIdx.x) * kTileWidth + plane.left();
+  const int top = int(blockIdx.y) * kTileHeight + plane.top();
+  const int x0 = left - kRadius, y0 = top - kRadius;
+  const bool inside =
+      x0 >= 0 && y0 >= 0 && x0 + kSourceWidth <= image.width && y0 + kSourceHeight <= image.height;
+  for (int j = threadIdx.y; j < kSourceHeight; j += kPublishedBlock.y) {
+    for (int i = threadIdx.x; i < kSourceWidth; i += kPublishedBlock.x) {
+      source[j][i] =
+          inside ? gray_level(__ldg(image.row(y0 + j) + x0 + i)) : extended(image, x0 + i, y0 + j);
+    }
+  }
+  __syncthreads();
+
+  const int column = threadIdx.x * kAtOnce;
+#pragma unroll 1
+  for (int row = threadIdx.y; row < kTileHeight; row += kPublishedBlock.y) {
+    PixelSums sums;
+    add_rows<0, 0>(source, row, column, weights, sums);
+    const auto& p = sums.p;
+    const auto& q = sums.q;
+    const int y = top + row;
+    if (y >= plane.bottom()) break;
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int x = left + column + k;
+      if (x >= plane.right()) break;
+      auto* out = reinterpret_cast<float4*>(derivatives + plane.at(x, y) * kDirections);
+      out[0] = {fabsf(p[0][k]), fabsf(p[1][k] + q[0][k]), fabsf(p[2][k] + q[1][k]),
+                fabsf(p[3][k] + q[2][k])};
+      out[1] = {fabsf(q[3][k]), fabsf(p[3][k] - q[2][k]), fabsf(p[2][k] - q[1][k]),
+                fabsf(p[1][k] - q[0][k])};
+    }
+  }
+}
+
+constexpr dim3 kAnyBlock(32, 8);
+
+// Any bank: a pixel a thread, from a tile of the image in shared memory.
+template <int n, class T>
+__global__ void derivative_kernel(DeviceView<const T> first, int first_frame, FoagddDeviceBank bank,
+                                  FoagddPlane plane, float* derivatives) {
+  extern __shared__ float tile[];
+  const auto image = frame_of(first, first_frame + blockIdx.z);
+  derivatives += blockIdx.z * plane.frame_size(n);
+  const int r = bank.radius, stride = kAnyBlock.x + 2 * r;
+  const int left = int(blockIdx.x * kAnyBlock.x) + plane.left();
+  const int top = int(blockIdx.y * kAnyBlock.y) + plane.top();
+  for (int j = threadIdx.y; j < int(kAnyBlock.y) + 2 * r; j += kAnyBlock.y) {
+    for (int i = threadIdx.x; i < stride; i += kAnyBlock.x) {
+      tile[j * stride + i] = extended(image, left - r + i, top - r + j);
+    }
+  }
+  __syncthreads();
+  const int x = left + threadIdx.x, y = top + threadIdx.y;
+  if (x >= plane.right() || y >= plane.bottom()) return;
+  float d[n];
+  foagdd_derivatives_at<n>(bank, tile + (threadIdx.y + r) * stride + threadIdx.x + r, stride, d);
+  float* out = derivatives + plane.at(x, y) * n;
+#pragma unroll
+  for (int i = 0; i < n; ++i) out[i] = d[i];
+}
+
+constexpr int kExactThreads = 128;
+
+// The exact measure of the open cells' pixels, or of all pixels without a list.
+template <int n>
+__global__ void __launch_bounds__(kExactThreads)
+    exact_kernel(const float* derivatives, FoagddPlane plane, FoagddOpenCells open, int first_frame,
+                 int frames, Region region, DeviceView<double> first_map,
+                 OrderedBits<double>* strongest) {
+  const std::size_t count =
+      open.cells ? std::size_t(*open.count) * 4 : std::size_t(plane.width) * plane.height * frames;
+  for (std::size_t i = blockIdx.x * std::size_t(kExactThreads) + threadIdx.x; i < count;
+       i += std::size_t(gridDim.x) * kExactThreads) {
+    int x, y, frame;
+    if (open.cells) {
+      const std::uint32_t cell = open.cells[i / 4];
+      const int across = plane.cells_across(), down = plane.cells_down();
+      x = int(cell % across) * 2 + int(i % 2);
+      y = int(cell / across % down) * 2 + int(i / 2 % 2);
+      frame = int(cell / across / down);
+      if (x >= plane.width || y >= plane.height) continue;
+    } else {
+      x = int(i % plane.width);
+      y = int(i / plane.width % plane.height);
+      frame = int(i / plane.width / plane.height);
+    }
+    const float* centre = derivatives + frame * plane.frame_size(n) + plane.at(x, y) * n;
+    double tensor[foagdd_tensor_size(n)];
+    foagdd_tensor<n>(
+        [&](int dx, int dy, double* d) {
+          const float* from = centre + (std::ptrdiff_t(dy) * plane.stride() + dx) * n;
+          load_derivatives<n>(from, d);
+        },
+        tensor);
+    const double measure = foagdd_measure<n>(tensor);
+    first_map.data[(std::size_t(first_frame + frame) * plane.height + y) * first_map.stride + x] =
+        measure;
+    if (strongest && x >= region.left && x < region.right && y >= region.top && y < region.bottom) {
+      raise_to(strongest + first_frame + frame, ordered_bits(measure));
+    }
+  }
+}
+
+// As many frames at once as keep the derivatives below this, and one at least.
+constexpr std::size_t kDerivativeBytes = std::size_t{512} << 20;
+
+}  // namespace
+
+DeviceFoagdd::DeviceFoagdd(const Context& context, const std::vector<FoagddBank>& banks)
+    : context_(context), banks_(banks) {
+  const DeviceGuard device(context_);
+  std::vector<float> all;
+  for (const FoagddBank& bank : banks) {
+    bank_offsets_.push_back(all.size());
+    all.insert(all.end(), bank.weights.begin(), bank.weights.end());
+  }
+  auto* weights = weights_.reserve<float>(context_, all.size());
+  cuda_check(cudaMemcpyAsync(weights, all.data(), all.size() * sizeof(float),
+                             cudaMemcpyHostToDevice, cuda_stream(context_)),
+             "uploading FOAGDD's filters");
+  context_.synchronize();
+  open_count_.reserve<std::uint32_t>(context_, 1);
+  cuda_check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount,
+                                    context_.cuda_index()),
+             "asking for the number of multiprocessors");
+}
+
+FoagddDeviceBank DeviceFoagdd::device_bank(std::size_t scale) const {
+  FoagddDeviceBank bank;
+  bank.radius = banks_[scale].radius;
+  bank.weights = weights_.data<float>() + bank_offsets_[scale];
+  std::copy(banks_[scale].half_widths.begin(), banks_[scale].half_widths.end(), bank.half_widths);
+  return bank;
+}
+
+void DeviceFoagdd::prepare(int width, int height, int frames) {
+  plane_ = {width, height};
+  const std::size_t floats = plane_.frame_size(banks_[0].directions);
+  frames_at_once_ = static_cast<int>(std::clamp<std::size_t>(
+      kDerivativeBytes / (floats * sizeof(float)), 1, static_cast<std::size_t>(frames)));
+  derivatives_.reserve<float>(context_, floats * frames_at_once_);
+  open_.reserve<std::uint32_t>(
+      context_, std::size_t(plane_.cells_across()) * plane_.cells_down() * frames_at_once_);
+}
+
+template <class T>
+void DeviceFoagdd::enqueue_derivatives(DeviceView<const T> first, int frame, int frames) {
+  const cudaStream_t stream = cuda_stream(context_);
+  const FoagddBank& bank = banks_[0];
+  float* derivatives = derivatives_.data<float>();
+  const int columns = plane_.right() - plane_.left(), rows = plane_.bottom() - plane_.top();
+  if (is_published_shape(bank)) {
+    PublishedWeights weights;
+    std::copy(bank.weights.begin(), bank.weights.end(), &weights.weight[0][0]);
+    const dim3 grid(divide_up(columns, kTileWidth), divide_up(rows, kTileHeight), frames);
+    published_derivative_kernel<T>
+        <<<grid, kPublishedBlock, 0, stream>>>(first, frame, weights, plane_, derivatives);
+  } else {
+    const dim3 grid(divide_up(columns, int(kAnyBlock.x)), divide_up(rows, int(kAnyBlock.y)),
+                    frames);
+    const std::size_t bytes =
+        (kAnyBlock.x + 2 * bank.radius) * (kAnyBlock.y + 2 * bank.radius) * sizeof(float);
+    with_directions(bank.directions, [&](auto n) {
+      derivative_kernel<n(), T>
+          <<<grid, kAnyBlock, bytes, stream>>>(first, frame, device_bank(0), plane_, derivatives);
+    });
+  }
+  cuda_check_launch("FOAGDD derivatives");
+}
+
+void DeviceFoagdd::enqueue_response(AnyView first, int frames, const double* threshold,
+                                    Region region, DeviceView<double> first_map,
+                                    std::uint64_t* strongest,
+                                    const std::function<void(const char*)>& mark) {
+  const DeviceGuard device(context_);
+  const int n = banks_[0].directions;
+  for (int frame = 0; frame < frames; frame += frames_at_once_) {
+    const int count = std::min(frames_at_once_, frames - frame);
+    if (first.pixel() == Pixel::u8) {
+      enqueue_derivatives(first.device<std::uint8_t>(), frame, count);
+    } else if (first.pixel() == Pixel::u16) {
+      enqueue_derivatives(first.device<std::uint16_t>(), frame, count);
+    } else {
+      enqueue_derivatives(first.device<float>(), frame, count);
+    }
+    mark("derivatives");
+    FoagddOpenCells open;
+    if (threshold && n == kDirections) open = enqueue_screen(*threshold, frame, count, first_map);
+    with_directions(n, [&](auto directions) {
+      constexpr int kBlocksPerMultiprocessor = 16;
+      exact_kernel<directions()><<<multiprocessors_ * kBlocksPerMultiprocessor, kExactThreads, 0,
+                                   cuda_stream(context_)>>>(
+          derivatives_.data<float>(), plane_, open, frame, count, region, first_map, strongest);
+    });
+    cuda_check_launch("FOAGDD exact measures");
+    mark("first measure");
+  }
+}
+
+}  // namespace cornea

@@ -1,0 +1,69 @@
+// FOAGDD corners: first-order anisotropic Gaussian directional derivatives at several scales
+// (W. Zhang and C. Sun, "Corner detection using multi-directional structure tensor with multiple
+// scales", International Journal of Computer Vision 128, 2020).
+//
+//   u = x cos t + y sin t,  v = -x sin t + y cos t,  t = pi d / n,  d = 0 .. n - 1
+//   k(x, y) = -rho u / (2 pi s^2) exp(-(rho u^2 + v^2 / rho) / (2 s)),  x down, y right
+//   g_d(p)  = | (image * k)(p) |, a true convolution
+//   M(p)    = sum over a disc of 37 pixels around p of g g', an n x n tensor
+//   measure = det M / (trace M + 2.22e-16)
+//
+// A corner has the largest measure of its 5 x 5 square (equal ones all count) at the first scale, a
+// measure above the threshold at every scale, and lies at least 6 pixels from the top and left edge
+// and 5 from the bottom and right. The image is 0..255 and is extended by 7 pixels with its mirror
+// (the edge repeated); beyond that it is zero. Defaults are the published ones.
+//
+// The response is the measure at the first scale. It grows with the 14th power of contrast, so that
+// thresholds are easier to choose as powers of ten.
+//
+// Cost a pixel: about 560 float operations for the derivatives of the first scale, 850 for its
+// tensor and bounds of its measure (foagdd_math.h); the exact measure, in double, only where the
+// bounds do not decide, and the other scales only around corners of the first. Both devices make
+// the same derivatives and the same exact measures, bit for bit, so that they find the same
+// corners.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cornea/detect/corner_detector.h"
+#include "cornea/detect/foagdd/foagdd_bank.h"
+
+namespace cornea {
+
+struct FoagddOptions {
+  int directions = 8;                          // n, 4 to 16
+  std::vector<double> scales = {1.5, 3, 4.5};  // s, pixels, 1 to 5 of them; the first one finds
+  double rho = 1.5;                            // anisotropy: width to length of the filters
+  int lattice = 31;                            // side of the filters, pixels, odd, 3 to 63
+  PeakOptions peaks{.threshold = 251188643.15095824,  // 10^8.4
+                    .nms = 5,
+                    .plateaus = Plateaus::all};
+
+  void validate() const;
+};
+
+class DeviceFoagdd;
+
+class Foagdd : public CornerDetector {
+ public:
+  explicit Foagdd(const Context& context, const FoagddOptions& options = {});
+  ~Foagdd() override;
+
+ private:
+  Pixel working_pixel(Pixel gray) const override { return gray; }
+  Pixel map_pixel(Pixel) const override { return Pixel::f64; }
+  double response_unit(Pixel) const override { return 1; }
+  Margin margin() const override { return {options_.peaks.nms + 1, options_.peaks.nms}; }
+  StageNames stage_names() const override { return {"first measure", "suppression"}; }
+  void respond(AnyView first, int frames, Map first_map, MapUse use, void* strongest) override;
+  bool confirms() const override { return options_.scales.size() > 1; }
+  void confirm(AnyView image, double cutoff, std::vector<PixelAt>& candidates) override;
+  void enqueue_confirm(AnyView first, const DeviceCandidates& candidates) override;
+
+  FoagddOptions options_;
+  std::vector<FoagddBank> banks_;
+  std::unique_ptr<DeviceFoagdd> device_;
+};
+
+}  // namespace cornea

@@ -1,0 +1,326 @@
+#include "cornea/detect/foagdd/foagdd_rows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "cornea/core/simd.h"
+
+namespace cornea {
+namespace {
+
+constexpr int kDerivativeBlock = 256;  // columns at a time: all their differences stay in L1
+constexpr int kTensorBlock = 32;
+constexpr int kTensorColumns = kTensorBlock + 8;  // with 3 more on each side, a multiple of 8
+constexpr int kWindowRows = 2 * kFoagddDiscRadius + 1;
+
+// The differences of opposite rows: odd(a) = rows above minus below, even(a) = above plus below.
+inline void difference_rows(const float* const* rows, int radius, int begin, int columns,
+                            float* odd, float* even, int stride) {
+  for (int a = 0; a <= radius; ++a) {
+    const float* __restrict above = rows[radius - a] + begin;
+    const float* __restrict below = rows[radius + a] + begin;
+    float* __restrict r = odd + std::ptrdiff_t(a) * stride;
+    float* __restrict e = even + std::ptrdiff_t(a) * stride;
+    for (int x = 0; x < columns; ++x) {
+      r[x] = above[x] - below[x];
+      e[x] = above[x] + below[x];
+    }
+  }
+}
+
+// Two packs of columns at a time: enough independent sums to keep the multipliers busy, few enough
+// to stay in registers. A number of directions of 0 is known at run time only.
+template <int fixed_directions>
+inline void sum_products(const FoagddBank& bank, const float* odd, const float* even, int stride,
+                         int columns, float* const* out) {
+  constexpr int kMost = fixed_directions ? fixed_directions : kFoagddMostDirections;
+  constexpr int kStep = 2 * kLanes<float>;
+  const int n = fixed_directions ? fixed_directions : bank.directions;
+  const int odds = (n + 1) / 2, evens = n / 2;
+  for (int x = 0; x < columns; x += kStep) {
+    Pack<float> p[(kMost + 1) / 2][2] = {}, q[kMost / 2][2] = {};
+    const float* weight = bank.weights.data();
+    for (int a = 0; a <= bank.radius; ++a) {
+      const float* r = odd + std::ptrdiff_t(a) * stride + bank.radius + x;
+      const float* e = even + std::ptrdiff_t(a) * stride + bank.radius + x;
+      for (int b = 0; b <= bank.half_widths[a]; ++b, weight += n) {
+        Pack<float> s[2], t[2];
+        for (int k = 0; k < 2; ++k) {
+          const int at = k * kLanes<float>;
+          s[k] = load_pack(r + at - b) + load_pack(r + at + b);
+          t[k] = load_pack(e + at - b) - load_pack(e + at + b);
+        }
+        for (int d = 0; d < odds; ++d) {
+          for (int k = 0; k < 2; ++k) p[d][k] += weight[d] * s[k];
+        }
+        for (int d = 0; d < evens; ++d) {
+          for (int k = 0; k < 2; ++k) q[d][k] += weight[odds + d] * t[k];
+        }
+      }
+    }
+    auto store_absolute = [&](int d, int k, Pack<float> v) {
+      store_pack(out[d] + x + k * kLanes<float>, v < 0 ? -v : v);
+    };
+    for (int k = 0; k < 2; ++k) {
+      store_absolute(0, k, p[0][k]);
+      for (int d = 1; d < odds; ++d) {
+        store_absolute(d, k, p[d][k] + q[d - 1][k]);
+        store_absolute(n - d, k, p[d][k] - q[d - 1][k]);
+      }
+      if (n % 2 == 0) store_absolute(n / 2, k, q[evens - 1][k]);
+    }
+  }
+}
+
+inline void derivatives(const FoagddBank& bank, const float* const* rows, int count,
+                        float* differences, float* const* out) {
+  const int stride = kDerivativeBlock + 2 * bank.radius + kFoagddSlack;
+  float* odd = differences;
+  float* even = differences + std::size_t(bank.radius + 1) * stride;
+  float* block_out[kFoagddMostDirections];
+  for (int begin = 0; begin < count; begin += kDerivativeBlock) {
+    const int columns = std::min(kDerivativeBlock, count - begin);
+    difference_rows(rows, bank.radius, begin - bank.radius, columns + 2 * bank.radius, odd, even,
+                    stride);
+    for (int d = 0; d < bank.directions; ++d) block_out[d] = out[d] + begin;
+    if (bank.directions == 8) {
+      sum_products<8>(bank, odd, even, stride, columns, block_out);
+    } else {
+      sum_products<0>(bank, odd, even, stride, columns, block_out);
+    }
+  }
+}
+
+// The derivatives around a block of columns, close together: row k, direction d, column x - 3.
+template <class T>
+inline void copy_window(const FoagddWindow& window, int n, int begin, int columns, T* to) {
+  for (int k = 0; k < kWindowRows; ++k) {
+    for (int d = 0; d < n; ++d) {
+      const float* __restrict from = window[k][d] + begin - kFoagddDiscRadius;
+      T* __restrict row = to + (k * n + d) * kTensorColumns;
+      for (int x = 0; x < columns; ++x) row[x] = static_cast<T>(from[x]);
+    }
+  }
+}
+
+// Sums of products down the columns of the disc, heights 3, 5 and 7, for all pairs of directions:
+// sums[(pair * 3 + k) * kTensorColumns + x].
+template <class T, class N>
+inline void column_sums(const T* window, N n, int columns, T* sums) {
+  for (int x = 0; x < columns; x += kLanes<T>) {
+    auto load = [&](int k, int d) { return load_pack(window + (k * n + d) * kTensorColumns + x); };
+    for (int i = 0; i < n; ++i) {
+      Pack<T> di[kWindowRows];
+      for (int k = 0; k < kWindowRows; ++k) di[k] = load(k, i);
+      T* out = sums + std::size_t(foagdd_tensor_index(i, 0)) * 3 * kTensorColumns + x;
+      for (int j = 0; j <= i; ++j, out += 3 * kTensorColumns) {
+        Pack<T> sum = di[3] * load(3, j);
+        sum += di[2] * load(2, j);
+        sum += di[4] * load(4, j);
+        store_pack(out, sum);
+        sum += di[1] * load(1, j);
+        sum += di[5] * load(5, j);
+        store_pack(out + kTensorColumns, sum);
+        sum += di[0] * load(0, j);
+        sum += di[6] * load(6, j);
+        store_pack(out + 2 * kTensorColumns, sum);
+      }
+    }
+  }
+}
+
+// The disc's columns together, in the order of foagdd_disc_column.
+template <class T>
+inline void disc_sums(const T* columns, int pairs, int count, T* tensor) {
+  for (int pair = 0; pair < pairs; ++pair) {
+    const T* three = columns + std::size_t(pair) * 3 * kTensorColumns + kFoagddDiscRadius;
+    const T *five = three + kTensorColumns, *seven = five + kTensorColumns;
+    T* out = tensor + std::size_t(pair) * kTensorBlock;
+    for (int x = 0; x < count; x += kLanes<T>) {
+      auto at = [&](const T* from, int dx) { return load_pack(from + x + dx); };
+      Pack<T> sum = at(seven, 0) + at(seven, -1);
+      sum += at(seven, 1);
+      sum += at(five, -2);
+      sum += at(five, 2);
+      sum += at(three, -3);
+      sum += at(three, 3);
+      store_pack(out + x, sum);
+    }
+  }
+}
+
+constexpr std::integral_constant<int, 0> kFirst{};
+constexpr std::integral_constant<int, 8> kEight{};
+
+// The product of the pivots of LDL' of the tensor + shift, over the trace. `least` takes the place
+// of a pivot that is not positive.
+template <class N>
+inline Pack<float> pivot_product(const float* tensor, N n, Pack<float> shift,
+                                 Pack<float> inverse_trace, float least) {
+  constexpr bool kFixed = !std::is_same_v<N, int>;
+  constexpr int kMost = [] {
+    if constexpr (kFixed) return int(N::value);
+    return kFoagddMostDirections;
+  }();
+  Pack<float> m[foagdd_tensor_size(kMost)];
+  each_index(kFirst, n, [&](auto i) {
+    each_index(kFirst, next_index(i), [&](auto j) {
+      const int at = foagdd_tensor_index(i, j);
+      m[at] = load_pack(tensor + at * kTensorBlock);
+    });
+    m[foagdd_tensor_index(i, i)] += shift;
+  });
+  Pack<float> product = inverse_trace;
+  each_index(kFirst, n, [&](auto k) {
+    Pack<float> pivot = m[foagdd_tensor_index(k, k)];
+    pivot = pivot > 0 ? pivot : pack_of(least);
+    product *= pivot;
+    const Pack<float> inverse = 1.0f / pivot;
+    each_index(next_index(k), n, [&](auto j) {
+      const Pack<float> l = m[foagdd_tensor_index(j, k)] * inverse;
+      each_index(j, n, [&](auto i) {
+        Pack<float>& entry = m[foagdd_tensor_index(i, j)];
+        entry -= l * m[foagdd_tensor_index(i, k)];
+      });
+    });
+  });
+  return product;
+}
+
+inline bool any_above(Pack<float> v, float threshold) {
+  bool any = false;
+  for (int i = 0; i < kLanes<float>; ++i) any |= !(v[i] <= threshold);
+  return any;
+}
+
+template <class N>
+inline void bound_block(const float* tensor, N n, int count, float threshold, float* upper,
+                        float* lower) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  constexpr float kLeast = std::numeric_limits<float>::min();
+  for (int x = 0; x < count; x += kLanes<float>) {
+    Pack<float> trace = {};
+    for (int k = 0; k < n; ++k) {
+      trace += load_pack(tensor + foagdd_tensor_index(k, k) * kTensorBlock + x);
+    }
+    trace = trace > kLeast ? trace : pack_of(kLeast);
+    const Pack<float> shift = trace * foagdd_screen_shift(n), inverse = 1.0f / trace;
+    Pack<float> up = pivot_product(tensor + x, n, shift, inverse, kLeast);
+    up = up * (1 + kFoagddScreenSlack) + kLeast;
+    Pack<float> down = {};
+    if (any_above(up, threshold)) {
+      down = pivot_product(tensor + x, n, -shift, inverse, 0.0f);
+      down *= 1 - kFoagddScreenSlack;
+      down = down > 0 ? down : Pack<float>{};  // not a number where a pivot was zero
+      down = down < kLargest ? down : pack_of(kLargest);
+    }
+    store_pack(upper + x, up);
+    store_pack(lower + x, down);
+  }
+}
+
+template <class N>
+inline void bounds(const FoagddWindow& window, N n, int count, float threshold, float* block,
+                   float* columns, float* tensor, float* upper, float* lower) {
+  for (int begin = 0; begin < count; begin += kTensorBlock) {
+    const int width = std::min(kTensorBlock, count - begin);
+    copy_window(window, n, begin, width + 2 * kFoagddDiscRadius, block);
+    column_sums(block, n, width + 2 * kFoagddDiscRadius, columns);
+    disc_sums(columns, foagdd_tensor_size(n), width, tensor);
+    bound_block(tensor, n, width, threshold, upper + begin, lower + begin);
+  }
+}
+
+// foagdd_measure of every column, lane by lane.
+inline void measure_block(double* tensor, int n, int count, double* measure) {
+  for (int x = 0; x < count; x += kLanes<double>) {
+    auto entry = [&](int i, int j) -> Pack<double>& {
+      return *reinterpret_cast<Pack<double>*>(tensor + foagdd_tensor_index(i, j) * kTensorBlock +
+                                              x);
+    };
+    Pack<double> trace = {}, determinant = pack_of(1.0);
+    for (int k = 0; k < n; ++k) trace += entry(k, k);
+    for (int k = 0; k < n; ++k) {
+      const Pack<double> pivot = entry(k, k);
+      // A pivot that is not positive makes the determinant 0, and nothing that follows changes it.
+      determinant = pivot > 0 ? determinant * pivot : Pack<double>{};
+      const Pack<double> inverse = pivot > 0 ? 1.0 / pivot : Pack<double>{};
+      for (int j = k + 1; j < n; ++j) {
+        const Pack<double> l = entry(j, k) * inverse;
+        for (int i = j; i < n; ++i) entry(i, j) -= l * entry(i, k);
+      }
+    }
+    store_pack(measure + x, determinant / (trace + kFoagddEpsilon));
+  }
+}
+
+template <class N>
+inline void measures(const FoagddWindow& window, N n, int count, double* block, double* columns,
+                     double* tensor, double* measure) {
+  for (int begin = 0; begin < count; begin += kTensorBlock) {
+    const int width = std::min(kTensorBlock, count - begin);
+    copy_window(window, n, begin, width + 2 * kFoagddDiscRadius, block);
+    column_sums(block, n, width + 2 * kFoagddDiscRadius, columns);
+    disc_sums(columns, foagdd_tensor_size(n), width, tensor);
+    measure_block(tensor, n, width, measure + begin);
+  }
+}
+
+CORNEA_VECTOR_CLONES void derivatives_clone(const FoagddBank& bank, const float* const* rows,
+                                            int count, float* differences, float* const* out) {
+  derivatives(bank, rows, count, differences, out);
+}
+CORNEA_VECTOR_CLONES void bounds_clone(const FoagddWindow& window, int n, int count,
+                                       float threshold, float* block, float* columns, float* tensor,
+                                       float* upper, float* lower) {
+  if (n == kEight) {
+    bounds(window, kEight, count, threshold, block, columns, tensor, upper, lower);
+  } else {
+    bounds(window, n, count, threshold, block, columns, tensor, upper, lower);
+  }
+}
+CORNEA_VECTOR_CLONES void measures_clone(const FoagddWindow& window, int n, int count,
+                                         double* block, double* columns, double* tensor,
+                                         double* measure) {
+  if (n == kEight) {
+    measures(window, kEight, count, block, columns, tensor, measure);
+  } else {
+    measures(window, n, count, block, columns, tensor, measure);
+  }
+}
+
+// Room for a block of columns.
+template <class T>
+void reserve(FoagddBlock<T>& block, int n) {
+  const std::size_t pairs = foagdd_tensor_size(n);
+  block.window.resize(std::size_t(kWindowRows) * n * kTensorColumns + kFoagddSlack);
+  block.columns.resize(pairs * 3 * kTensorColumns + kFoagddSlack);
+  block.tensor.resize(pairs * kTensorBlock);
+}
+
+}  // namespace
+
+void foagdd_derivatives(const FoagddBank& bank, const float* const* rows, int count,
+                        FoagddScratch& scratch, float* const* out) {
+  const std::size_t stride = kDerivativeBlock + 2 * bank.radius + kFoagddSlack;
+  scratch.differences.resize(2 * (bank.radius + 1) * stride);
+  derivatives_clone(bank, rows, count, scratch.differences.data(), out);
+}
+
+void foagdd_bounds(const FoagddWindow& window, int directions, int count, float threshold,
+                   FoagddScratch& scratch, float* upper, float* lower) {
+  FoagddBlock<float>& block = scratch.screen;
+  reserve(block, directions);
+  bounds_clone(window, directions, count, threshold, block.window.data(), block.columns.data(),
+               block.tensor.data(), upper, lower);
+}
+
+void foagdd_measures(const FoagddWindow& window, int directions, int count, FoagddScratch& scratch,
+                     double* measure) {
+  FoagddBlock<double>& block = scratch.exact;
+  reserve(block, directions);
+  measures_clone(window, directions, count, block.window.data(), block.columns.data(),
+                 block.tensor.data(), measure);
+}
+
+}  // namespace cornea

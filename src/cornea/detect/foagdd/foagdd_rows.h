@@ -1,0 +1,49 @@
+// FOAGDD on the CPU, row by row: what has to be fast there. These functions work on plain arrays;
+// foagdd_band.cc walks them down the image.
+//
+// This file's code is compiled with fused multiply-adds where the processor has them, as the CUDA
+// kernels are. (On an x86-64 processor without them derivatives differ in their last bit.)
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "cornea/detect/foagdd/foagdd_bank.h"
+#include "cornea/detect/foagdd/foagdd_math.h"
+
+namespace cornea {
+
+// Columns that a call may read and write beyond the last one it was asked for.
+inline constexpr int kFoagddSlack = 16;
+
+// Memory of one thread.
+template <class T>
+struct FoagddBlock {
+  std::vector<T> window, columns, tensor;
+};
+struct FoagddScratch {
+  std::vector<float> differences;
+  FoagddBlock<float> screen;
+  FoagddBlock<double> exact;
+};
+
+// out[d][x] = |derivative d| at columns x = 0 .. count - 1. rows[a] points to column 0 of the row
+// a - radius below, a = 0 .. 2 radius; columns from -radius to count + radius - 1 are read.
+void foagdd_derivatives(const FoagddBank& bank, const float* const* rows, int count,
+                        FoagddScratch& scratch, float* const* out);
+
+// The seven rows of derivatives around the row of interest, [row][direction], each pointing to
+// column 0; columns from -3 to count + 2 are read.
+using FoagddWindow =
+    std::array<std::array<const float*, kFoagddMostDirections>, 2 * kFoagddDiscRadius + 1>;
+
+// Bounds of the measure at columns 0 .. count - 1, in float.
+void foagdd_bounds(const FoagddWindow& window, int directions, int count, float threshold,
+                   FoagddScratch& scratch, float* upper, float* lower);
+
+// The measure itself, in double; the bits of foagdd_tensor and foagdd_measure.
+void foagdd_measures(const FoagddWindow& window, int directions, int count, FoagddScratch& scratch,
+                     double* measure);
+
+}  // namespace cornea

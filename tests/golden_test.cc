@@ -1,0 +1,109 @@
+// Results that were made elsewhere, in double precision, from the published definitions; and
+// synthetic scenes, on which both devices must agree.
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cornea/core/testing.h"
+#include "cornea/cornea.h"
+
+namespace cornea {
+namespace {
+
+using Json = nlohmann::json;
+using PixelSet = std::set<std::pair<int, int>>;
+
+PixelSet pixels(const std::vector<Corner>& corners) {
+  PixelSet set;
+  for (const Corner& c : corners) set.emplace(int(c.x), int(c.y));
+  return set;
+}
+
+// The first two numbers of each entry.
+PixelSet pixels(const Json& list) {
+  PixelSet set;
+  for (const Json& entry : list) set.emplace(entry[0].get<int>(), entry[1].get<int>());
+  return set;
+}
+
+class GoldenFoagdd : public testing::OnEveryDevice {};
+
+TEST_P(GoldenFoagdd, CornersAndMeasuresAreThePublishedOnes) {
+  CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "golden/foagdd");
+  Foagdd foagdd(context);
+  int files = 0;
+  std::size_t points = 0, samples = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const Json golden = Json::parse(std::ifstream(file.path()));
+    const auto path = folder / "../.." / golden["image"].get<std::string>();
+    if (!std::filesystem::exists(path)) continue;
+    SCOPED_TRACE(file.path().filename().string());
+    ++files;
+    const auto image = read_gray(path.string());
+    const auto corners = foagdd.detect(image.view());
+    // Points that lie so close to a limit that either answer is right.
+    PixelSet free = pixels(golden["near_threshold"]);
+    free.merge(pixels(golden["near_tie"]));
+    PixelSet expected = pixels(golden["points"]), found = pixels(corners);
+    for (const auto& pixel : free) {
+      expected.erase(pixel);
+      found.erase(pixel);
+    }
+    EXPECT_EQ(found, expected);
+    points += expected.size();
+
+    std::map<std::pair<int, int>, double> measure;
+    for (const Json& p : golden["points"]) measure[{p[0], p[1]}] = p[2];
+    for (const Corner& c : corners) {
+      const auto known = measure.find({int(c.x), int(c.y)});
+      if (known == measure.end()) continue;
+      EXPECT_NEAR(c.response / known->second, 1, 1e-3);
+    }
+    // In flat regions the reference's own rounding is all there is: below 1e-6, 14 orders under the
+    // threshold, only smallness is asked for.
+    const auto map = foagdd.response(image.view());
+    for (const Json& sample : golden["map_sample"]) {
+      const double value = sample[2];
+      const float mine = map(sample[0].get<int>(), sample[1].get<int>());
+      EXPECT_NEAR(mine, value, 1e-3 * std::abs(value) + 1e-6);
+      ++samples;
+    }
+  }
+  EXPECT_GT(files, 0);
+  RecordProperty("points", static_cast<int>(points));
+  RecordProperty("samples", static_cast<int>(samples));
+}
+
+TEST_P(GoldenFoagdd, FiftyScenesGiveTheCpusCornersToTheBit) {
+  Foagdd on_cpu(Context::cpu(1)), tested(context);
+  for (int i = 0; i < 50; ++i) {
+    SceneOptions options;
+    options.kind = i % 2 ? SceneKind::boxes : SceneKind::plane;
+    options.views = 1;
+    options.width = 120 + 7 * (i % 13);
+    options.height = 90 + 5 * (i % 11);
+    options.samples = 2;
+    options.seed = 100 + i;
+    const Image<float> view = std::move(make_views(Context::cpu(), options).front().image);
+    Image<std::uint8_t> bytes(view.width(), view.height());
+    for (int y = 0; y < view.height(); ++y) {
+      for (int x = 0; x < view.width(); ++x) {
+        bytes(x, y) = std::uint8_t(std::clamp(view(x, y), 0.0f, 1.0f) * 255 + 0.5f);
+      }
+    }
+    const auto expected = on_cpu.detect(bytes);
+    EXPECT_GT(expected.size(), 2u) << "scene " << i;
+    EXPECT_TRUE(tested.detect(bytes) == expected) << "scene " << i;
+    EXPECT_TRUE(tested.detect(view) == on_cpu.detect(view)) << "scene " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, GoldenFoagdd, testing::every_device(), testing::device_name);
+
+}  // namespace
+}  // namespace cornea
