@@ -1,8 +1,9 @@
 // FOAGDD on CUDA. The image goes in, the measure map stays on the device.
 //
 // Steps, each a kernel: derivatives of the first scale; an upper bound of the measure in cells of 2
-// x 2 pixels, which leaves a list of open cells; the exact measure of their pixels. Then, around
-// the peaks of the first scale, the measure at each further scale, which drops a peak or leaves it.
+// x 2 pixels, which leaves a list of open cells; bounds of their pixels; which of them these bounds
+// leave open; their exact measures. Then, around the peaks of the first scale, the measure at each
+// further scale, which drops a peak or leaves it.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "cornea/core/buffer.h"
 #include "cornea/core/context.h"
 #include "cornea/core/image.h"
+#include "cornea/detect/foagdd/foagdd_band.h"
 #include "cornea/detect/foagdd/foagdd_bank.h"
 #include "cornea/detect/foagdd/foagdd_device.h"
 #include "cornea/detect/peaks/device_peaks.h"
@@ -24,9 +26,9 @@ class DeviceFoagdd {
 
   // Takes the memory for `frames` images of this size.
   void prepare(int width, int height, int frames);
-  // Queues the maps of `frames` images that lie one below the other. With a threshold, values that
-  // do not reach it may be 0 instead. `strongest` may be null. `mark` ends a stage of the report.
-  void enqueue_response(AnyView first, int frames, const double* threshold, Region region,
+  // Queues the maps of `frames` images that lie one below the other; with a screen they are as
+  // foagdd_map_rows says. `strongest` may be null. `mark` ends a stage of the report.
+  void enqueue_response(AnyView first, int frames, const FoagddScreen* screen, Region region,
                         DeviceView<double> first_map, std::uint64_t* strongest,
                         const std::function<void(const char*)>& mark);
   // Queues the test of the peaks at the further scales.
@@ -36,11 +38,10 @@ class DeviceFoagdd {
   FoagddDeviceBank device_bank(std::size_t scale) const;
   template <class T>
   void enqueue_derivatives(DeviceView<const T> first, int frame, int frames);
-  FoagddOpenCells enqueue_screen(double threshold, int frame, int frames,
-                                 DeviceView<double> first_map);
+  FoagddList enqueue_screen(const FoagddScreen& screen, int frame, int frames,
+                            DeviceView<double> first_map);
   template <class T>
-  void enqueue_confirm_scale(DeviceView<const T> first, const DeviceCandidates& candidates,
-                             std::size_t scale);
+  void enqueue_confirm_pixels(DeviceView<const T> first, const DeviceCandidates& candidates);
 
   Context context_;
   std::vector<FoagddBank> banks_;
@@ -50,8 +51,10 @@ class DeviceFoagdd {
   int multiprocessors_ = 1;
   Buffer weights_{Place::device, "foagdd: filters"};
   Buffer derivatives_{Place::device, "foagdd: derivatives"};
-  Buffer open_{Place::device, "foagdd: open cells"};
-  Buffer open_count_{Place::device, "foagdd: count of open cells"};
+  Buffer bounds_{Place::device, "foagdd: bounds"};
+  Buffer open_cells_{Place::device, "foagdd: open cells"};
+  Buffer open_pixels_{Place::device, "foagdd: open pixels"};
+  Buffer open_counts_{Place::device, "foagdd: how many are open"};
 };
 
 }  // namespace cornea

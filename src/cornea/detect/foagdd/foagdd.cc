@@ -37,7 +37,8 @@ void FoagddOptions::validate() const {
   require(directions >= kFoagddLeastDirections && directions <= kFoagddMostDirections,
           "FOAGDD takes ", kFoagddLeastDirections, " to ", kFoagddMostDirections,
           " directions, not ", directions);
-  require(!scales.empty() && scales.size() <= 5, "FOAGDD takes 1 to 5 scales, not ", scales.size());
+  require(!scales.empty() && scales.size() <= kFoagddMostScales, "FOAGDD takes 1 to ",
+          kFoagddMostScales, " scales, not ", scales.size());
   for (double scale : scales) {
     require(scale >= 0.1 && scale <= 100, "a scale of FOAGDD lies in 0.1 to 100, not ", scale);
   }
@@ -57,21 +58,20 @@ Foagdd::Foagdd(const Context& context, const FoagddOptions& options)
 Foagdd::~Foagdd() = default;
 
 void Foagdd::respond(AnyView first, int frames, Map map, MapUse use, void* strongest) {
-  const double threshold = options_.peaks.threshold;
+  // The bounds pay where squares are small: what may be the largest is looked for in them alone.
+  const FoagddScreen screen{options_.peaks.threshold, options_.peaks.nms / 2};
+  const bool screens = use == MapUse::peaks && screen.radius <= kFoagddMostScreenRadius;
   if constexpr (kHasCuda) {
     if (context().is_cuda()) {
       device_->prepare(first.width(), first.height(), frames);
       mark("prepare");
-      device_->enqueue_response(first, frames, use == MapUse::peaks ? &threshold : nullptr,
+      device_->enqueue_response(first, frames, screens ? &screen : nullptr,
                                 inside_margin(first.width(), first.height(), margin()),
                                 map.device<double>(), static_cast<std::uint64_t*>(strongest),
                                 [this](const char* stage) { mark(stage); });
       return;
     }
   }
-  // The bounds pay where squares are small: what may be the largest is looked for in them alone.
-  const FoagddScreen screen{threshold, options_.peaks.nms / 2};
-  const bool screens = use == MapUse::peaks && screen.radius <= kFoagddMostScreenRadius;
   FoagddTimes times;
   std::mutex mutex;
   visit_gray(first, [&](auto image) {

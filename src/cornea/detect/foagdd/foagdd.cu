@@ -19,11 +19,26 @@ __device__ float extended(const DeviceView<const T>& image, int x, int y) {
 
 // The published bank of the first scale: which weights it has is known when the code is compiled.
 constexpr int kRadius = 8, kDirections = 8;
+constexpr int kWeightCount = 64;
 CORNEA_HD constexpr int half_width(int a) {
   constexpr int kHalfWidths[kRadius + 1] = {8, 8, 8, 7, 7, 6, 5, 4, 2};
   return kHalfWidths[a];
 }
-constexpr int kWeightCount = 64;
+// Bit d is set where weight d of this row and column is not zero.
+CORNEA_HD constexpr unsigned weights_that_count(int at) {
+  constexpr unsigned char kMasks[kWeightCount] = {
+      0x00, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0x30, 0x10,  //
+      0x0f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x37, 0x13,  //
+      0x0f, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x37, 0x13,  //
+      0x0f, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x37,        //
+      0x0f, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x36,        //
+      0x0f, 0xff, 0xff, 0xff, 0xff, 0x5a, 0x36,              //
+      0x0f, 0xff, 0xfe, 0xfe, 0xfe, 0x6c,                    //
+      0x0c, 0xec, 0xec, 0xec, 0x6c,                          //
+      0x08, 0xc8, 0xc8,
+  };
+  return kMasks[at];
+}
 struct PublishedWeights {
   float weight[kWeightCount][kDirections];
 };
@@ -32,6 +47,10 @@ bool is_published_shape(const FoagddBank& bank) {
   if (bank.directions != kDirections || bank.radius != kRadius) return false;
   for (int a = 0; a <= kRadius; ++a) {
     if (bank.half_widths[a] != half_width(a)) return false;
+  }
+  for (int i = 0; i < kWeightCount * kDirections; ++i) {
+    const bool counts = weights_that_count(i / kDirections) >> i % kDirections & 1;
+    if (bank.weights[i] != 0 && !counts) return false;
   }
   return true;
 }
@@ -63,6 +82,8 @@ __device__ void add_rows(const float (&source)[kSourceHeight][kSourceWidth], int
   }
 #pragma unroll
   for (int b = 0; b <= kWidth; ++b) {
+    const unsigned counts = weights_that_count(first_weight + b);
+    const float* weight = weights.weight[first_weight + b];
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       const int centre = kRadius + k;
@@ -70,9 +91,9 @@ __device__ void add_rows(const float (&source)[kSourceHeight][kSourceWidth], int
       const float t = even[centre - b] - even[centre + b];
 #pragma unroll
       for (int d = 0; d < kDirections / 2; ++d) {
-        const float* weight = weights.weight[first_weight + b];
-        if (a > 0) sums.p[d][k] = fmaf(weight[d], s, sums.p[d][k]);
-        if (b > 0) sums.q[d][k] = fmaf(weight[d + kDirections / 2], t, sums.q[d][k]);
+        const int e = d + kDirections / 2;
+        if (counts >> d & 1) sums.p[d][k] = fmaf(weight[d], s, sums.p[d][k]);
+        if (counts >> e & 1) sums.q[d][k] = fmaf(weight[e], t, sums.q[d][k]);
       }
     }
   }
@@ -90,7 +111,7 @@ __global__ void __launch_bounds__(256)
                                 float* derivatives) {
   __shared__ __align__(16) float source[kSourceHeight][kSourceWidth];
   const auto image = frame_of(first, first_frame + blockIdx.z);
-  derivatives += blockIdx.z * plane.frame_size(kDirections);
+  derivatives += blockIdx.z * plane.frame_size();
   const int left = int(blockIdx.x) * kTileWidth + plane.left();
   const int top = int(blockIdx.y) * kTileHeight + plane.top();
   const int x0 = left - kRadius, y0 = top - kRadius;
@@ -111,18 +132,20 @@ __global__ void __launch_bounds__(256)
     add_rows<0, 0>(source, row, column, weights, sums);
     const auto& p = sums.p;
     const auto& q = sums.q;
-    const int y = top + row;
-    if (y >= plane.bottom()) break;
+    const int x = left + column, y = top + row;
+    if (x >= plane.right() || y >= plane.bottom()) break;
+    float* out = derivatives + plane.at(x, y);
+    auto store = [&](int direction, auto&& value) {
+      *reinterpret_cast<float4*>(out + direction * plane.stride()) = {
+          fabsf(value(0)), fabsf(value(1)), fabsf(value(2)), fabsf(value(3))};
+    };
+    store(0, [&](int k) { return p[0][k]; });
 #pragma unroll
-    for (int k = 0; k < kAtOnce; ++k) {
-      const int x = left + column + k;
-      if (x >= plane.right()) break;
-      auto* out = reinterpret_cast<float4*>(derivatives + plane.at(x, y) * kDirections);
-      out[0] = {fabsf(p[0][k]), fabsf(p[1][k] + q[0][k]), fabsf(p[2][k] + q[1][k]),
-                fabsf(p[3][k] + q[2][k])};
-      out[1] = {fabsf(q[3][k]), fabsf(p[3][k] - q[2][k]), fabsf(p[2][k] - q[1][k]),
-                fabsf(p[1][k] - q[0][k])};
+    for (int d = 1; d < kDirections / 2; ++d) {
+      store(d, [&](int k) { return p[d][k] + q[d - 1][k]; });
+      store(kDirections - d, [&](int k) { return p[d][k] - q[d - 1][k]; });
     }
+    store(kDirections / 2, [&](int k) { return q[kDirections / 2 - 1][k]; });
   }
 }
 
@@ -134,7 +157,7 @@ __global__ void derivative_kernel(DeviceView<const T> first, int first_frame, Fo
                                   FoagddPlane plane, float* derivatives) {
   extern __shared__ float tile[];
   const auto image = frame_of(first, first_frame + blockIdx.z);
-  derivatives += blockIdx.z * plane.frame_size(n);
+  derivatives += blockIdx.z * plane.frame_size();
   const int r = bank.radius, stride = kAnyBlock.x + 2 * r;
   const int left = int(blockIdx.x * kAnyBlock.x) + plane.left();
   const int top = int(blockIdx.y * kAnyBlock.y) + plane.top();
@@ -148,45 +171,31 @@ __global__ void derivative_kernel(DeviceView<const T> first, int first_frame, Fo
   if (x >= plane.right() || y >= plane.bottom()) return;
   float d[n];
   foagdd_derivatives_at<n>(bank, tile + (threadIdx.y + r) * stride + threadIdx.x + r, stride, d);
-  float* out = derivatives + plane.at(x, y) * n;
+  float* out = derivatives + plane.at(x, y);
 #pragma unroll
-  for (int i = 0; i < n; ++i) out[i] = d[i];
+  for (int i = 0; i < n; ++i) out[i * plane.stride()] = d[i];
 }
 
 constexpr int kExactThreads = 128;
 
-// The exact measure of the open cells' pixels, or of all pixels without a list.
+// The exact measure of the listed pixels, or of all pixels without a list.
 template <int n>
 __global__ void __launch_bounds__(kExactThreads)
-    exact_kernel(const float* derivatives, FoagddPlane plane, FoagddOpenCells open, int first_frame,
+    exact_kernel(const float* derivatives, FoagddPlane plane, FoagddList pixels, int first_frame,
                  int frames, Region region, DeviceView<double> first_map,
                  OrderedBits<double>* strongest) {
   const std::size_t count =
-      open.cells ? std::size_t(*open.count) * 4 : std::size_t(plane.width) * plane.height * frames;
+      pixels.items ? *pixels.count : std::size_t(plane.width) * plane.height * frames;
   for (std::size_t i = blockIdx.x * std::size_t(kExactThreads) + threadIdx.x; i < count;
        i += std::size_t(gridDim.x) * kExactThreads) {
-    int x, y, frame;
-    if (open.cells) {
-      const std::uint32_t cell = open.cells[i / 4];
-      const int across = plane.cells_across(), down = plane.cells_down();
-      x = int(cell % across) * 2 + int(i % 2);
-      y = int(cell / across % down) * 2 + int(i / 2 % 2);
-      frame = int(cell / across / down);
-      if (x >= plane.width || y >= plane.height) continue;
-    } else {
-      x = int(i % plane.width);
-      y = int(i / plane.width % plane.height);
-      frame = int(i / plane.width / plane.height);
-    }
-    const float* centre = derivatives + frame * plane.frame_size(n) + plane.at(x, y) * n;
-    double tensor[foagdd_tensor_size(n)];
-    foagdd_tensor<n>(
-        [&](int dx, int dy, double* d) {
-          const float* from = centre + (std::ptrdiff_t(dy) * plane.stride() + dx) * n;
-          load_derivatives<n>(from, d);
-        },
-        tensor);
-    const double measure = foagdd_measure<n>(tensor);
+    const std::size_t pixel = pixels.items ? pixels.items[i] : i;
+    const int x = int(pixel % plane.width);
+    const int y = int(pixel / plane.width % plane.height);
+    const int frame = int(pixel / plane.width / plane.height);
+    const float* centre = derivatives + frame * plane.frame_size() + plane.at(x, y);
+    double tensor[1][foagdd_tensor_size(n)];
+    foagdd_tensor<n, 1>(FoagddLoad{centre, plane}, tensor);
+    const double measure = foagdd_measure<n>(tensor[0]);
     first_map.data[(std::size_t(first_frame + frame) * plane.height + y) * first_map.stride + x] =
         measure;
     if (strongest && x >= region.left && x < region.right && y >= region.top && y < region.bottom) {
@@ -207,13 +216,14 @@ DeviceFoagdd::DeviceFoagdd(const Context& context, const std::vector<FoagddBank>
   for (const FoagddBank& bank : banks) {
     bank_offsets_.push_back(all.size());
     all.insert(all.end(), bank.weights.begin(), bank.weights.end());
+    all.resize(divide_up<std::size_t>(all.size(), 4) * 4);  // 16 bytes: where the next one begins
   }
   auto* weights = weights_.reserve<float>(context_, all.size());
   cuda_check(cudaMemcpyAsync(weights, all.data(), all.size() * sizeof(float),
                              cudaMemcpyHostToDevice, cuda_stream(context_)),
              "uploading FOAGDD's filters");
   context_.synchronize();
-  open_count_.reserve<std::uint32_t>(context_, 1);
+  open_counts_.reserve<std::uint32_t>(context_, 2);
   cuda_check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount,
                                     context_.cuda_index()),
              "asking for the number of multiprocessors");
@@ -223,18 +233,22 @@ FoagddDeviceBank DeviceFoagdd::device_bank(std::size_t scale) const {
   FoagddDeviceBank bank;
   bank.radius = banks_[scale].radius;
   bank.weights = weights_.data<float>() + bank_offsets_[scale];
+  bank.weight_count = static_cast<int>(divide_up<std::size_t>(banks_[scale].weights.size(), 4) * 4);
   std::copy(banks_[scale].half_widths.begin(), banks_[scale].half_widths.end(), bank.half_widths);
   return bank;
 }
 
 void DeviceFoagdd::prepare(int width, int height, int frames) {
-  plane_ = {width, height};
-  const std::size_t floats = plane_.frame_size(banks_[0].directions);
+  plane_ = {width, height, banks_[0].directions};
+  const std::size_t floats = plane_.frame_size();
   frames_at_once_ = static_cast<int>(std::clamp<std::size_t>(
       kDerivativeBytes / (floats * sizeof(float)), 1, static_cast<std::size_t>(frames)));
   derivatives_.reserve<float>(context_, floats * frames_at_once_);
-  open_.reserve<std::uint32_t>(
+  const std::size_t pixels = std::size_t(width) * height * frames_at_once_;
+  bounds_.reserve<float2>(context_, pixels);
+  open_cells_.reserve<std::uint32_t>(
       context_, std::size_t(plane_.cells_across()) * plane_.cells_down() * frames_at_once_);
+  open_pixels_.reserve<std::uint32_t>(context_, pixels);
 }
 
 template <class T>
@@ -262,7 +276,7 @@ void DeviceFoagdd::enqueue_derivatives(DeviceView<const T> first, int frame, int
   cuda_check_launch("FOAGDD derivatives");
 }
 
-void DeviceFoagdd::enqueue_response(AnyView first, int frames, const double* threshold,
+void DeviceFoagdd::enqueue_response(AnyView first, int frames, const FoagddScreen* screen,
                                     Region region, DeviceView<double> first_map,
                                     std::uint64_t* strongest,
                                     const std::function<void(const char*)>& mark) {
@@ -278,8 +292,8 @@ void DeviceFoagdd::enqueue_response(AnyView first, int frames, const double* thr
       enqueue_derivatives(first.device<float>(), frame, count);
     }
     mark("derivatives");
-    FoagddOpenCells open;
-    if (threshold && n == kDirections) open = enqueue_screen(*threshold, frame, count, first_map);
+    FoagddList open;
+    if (screen && n == kDirections) open = enqueue_screen(*screen, frame, count, first_map);
     with_directions(n, [&](auto directions) {
       constexpr int kBlocksPerMultiprocessor = 16;
       exact_kernel<directions()><<<multiprocessors_ * kBlocksPerMultiprocessor, kExactThreads, 0,

@@ -58,13 +58,13 @@ FoagddBank make_foagdd_bank(const FoagddOptions& options, double scale) {
   bank.radius = static_cast<int>(bank.half_widths.size()) - 1;
   for (int a = 0; a <= bank.radius; ++a) {
     for (int b = 0; b <= bank.half_widths[a]; ++b) {
-      const double share = (a == 0 ? 0.5 : 1) * (b == 0 ? 0.5 : 1) * 0.5;
-      for (int d = 0; d < bank.odd_count(); ++d) {
-        bank.weights.push_back(a == 0 ? 0.0f : float(share * (at(d, a, b) + at(d, a, -b))));
-      }
-      for (int d = 1; d <= bank.even_count(); ++d) {
-        bank.weights.push_back(b == 0 ? 0.0f : float(share * (at(d, a, b) - at(d, a, -b))));
-      }
+      const double share = (a == 0 ? 0.5 : 1) * (b == 0 ? 0.5 : 1);
+      auto add = [&](double weight) {
+        const bool small = std::abs(weight) <= kSmallestShare * largest;
+        bank.weights.push_back(small ? 0.0f : static_cast<float>(share * weight));
+      };
+      for (int d = 0; d < bank.odd_count(); ++d) add((at(d, a, b) + at(d, a, -b)) / 2);
+      for (int d = 1; d <= bank.even_count(); ++d) add((at(d, a, b) - at(d, a, -b)) / 2);
     }
   }
   return bank;

@@ -25,7 +25,7 @@ struct FoagddOptions;
 // The weights of one scale. For every row a = 0..radius and column b = 0..half_widths[a] there are
 // `directions` weights: those of S for the directions 0, 1, .. below pi / 2, then those of T for
 // the directions 1, 2, .. up to pi / 2. On the axes, where S or T counts a pixel twice, they are
-// halved.
+// halved; weights that do not count are zero.
 struct FoagddBank {
   int directions = 0;
   int radius = 0;

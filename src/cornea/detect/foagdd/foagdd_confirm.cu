@@ -6,85 +6,218 @@
 #include "cornea/detect/foagdd/device_foagdd.h"
 #include "cornea/detect/foagdd/foagdd_device.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
-#include "cornea/detect/peaks/drop_candidate.h"
+#include "cornea/detect/peaks/peak_test.h"
 #include "cornea/detect/peaks/strongest.h"
 
 namespace cornea {
 namespace {
 
 constexpr int kSide = 2 * kFoagddDiscRadius + 1;
-constexpr int kPositions = 37;      // of the disc
-constexpr int kMostCandidates = 8;  // a block
-constexpr int kThreads = 320;       // 8 x 37, in whole warps
+constexpr int kMostAtOnce = 8;  // candidates of a block
+constexpr int kThreads = 128;
 
-struct DiscOffset {
-  signed char dx, dy;
-};
-// The disc's pixels, in any order.
-__device__ DiscOffset disc_offset(int position) {
-  int column = -kFoagddDiscRadius;
-  while (position >= 2 * foagdd_disc_half_height(column) + 1) {
-    position -= 2 * foagdd_disc_half_height(column) + 1;
-    ++column;
-  }
-  return {static_cast<signed char>(column),
-          static_cast<signed char>(position - foagdd_disc_half_height(column))};
+// Floats that a candidate's surroundings take: with a step of 21 banks from one candidate to the
+// next, a row a thread, neighbouring threads of two candidates do not meet in a bank.
+CORNEA_HD constexpr int padded_area(int side) {
+  const int area = side * side;
+  return area + (21 - area % 32 + 32) % 32;
 }
 
-// A block takes a few candidates: their surroundings go to shared memory, a thread makes the
-// derivatives of one pixel of one disc, and then a thread the measure of one candidate.
+// The 7 x 7 derivatives around a candidate, row by row, in each row direction by direction.
+template <int n>
+using Patch = float[kSide][n][kSide];
+
+// A thread makes the derivatives of a row of seven pixels, those sums that are odd or those that
+// are even from row to row: all indices are constants, so that everything stays in registers.
+// `half` is 0 for the sums of P S and 1 for those of Q T.
+template <int radius>
+__device__ void sum_row(const FoagddDeviceBank& bank, const float4* weights, const float* source,
+                        int stride, int half, float (&sums)[4][kSide]) {
+  constexpr int kWindow = kSide + 2 * radius;
+  const float sign = half ? 1.0f : -1.0f;
+  weights += half;
+  float4 weight = *weights;
+#pragma unroll 1
+  for (int a = 0; a <= radius; ++a) {
+    const float *above = source - a * stride - radius, *below = source + a * stride - radius;
+    float window[kWindow];
+#pragma unroll
+    for (int i = 0; i < kWindow; ++i) window[i] = fmaf(sign, below[i], above[i]);
+    const int width = bank.half_widths[a];
+#pragma unroll
+    for (int b = 0; b <= radius; ++b) {
+      if (b > width) break;
+      weights += 2;
+      const float4 next = *weights;  // on its way while this one is used
+#pragma unroll
+      for (int k = 0; k < kSide; ++k) {
+        const float s = fmaf(-sign, window[radius + k + b], window[radius + k - b]);
+        sums[0][k] = fmaf(weight.x, s, sums[0][k]);
+        sums[1][k] = fmaf(weight.y, s, sums[1][k]);
+        sums[2][k] = fmaf(weight.z, s, sums[2][k]);
+        sums[3][k] = fmaf(weight.w, s, sums[3][k]);
+      }
+      weight = next;
+    }
+  }
+}
+
+// The two halves of a row together make its derivatives: a lane has one, the lane beside it the
+// other. All lanes of a warp call it; null where there is no row.
+__device__ void store_row(const float (&sums)[4][kSide], int half, float (*row)[8][kSide]) {
+#pragma unroll
+  for (int k = 0; k < kSide; ++k) {
+    float other[4];
+#pragma unroll
+    for (int d = 0; d < 4; ++d) other[d] = __shfl_xor_sync(~0u, sums[d][k], 1);
+    if (!row) continue;
+      // The lane of the odd sums stores the directions below pi / 2, the other one the rest.
+#pragma unroll
+    for (int d = 1; d < 4; ++d) {
+      if (half == 0) (*row)[d][k] = fabsf(sums[d][k] + other[d - 1]);
+      if (half == 1) (*row)[8 - d][k] = fabsf(other[d] - sums[d - 1][k]);
+    }
+    (*row)[half * 4][k] = fabsf(half == 0 ? sums[0][k] : sums[3][k]);
+  }
+}
+
+// One entry of a candidate's tensor, in the order of foagdd_tensor.
+template <int n>
+__device__ double tensor_entry(const Patch<n>& patch, int i, int j) {
+  constexpr int kMiddle = kFoagddDiscRadius;
+  double sum = 0;
+#pragma unroll
+  for (int dx = -kFoagddDiscRadius; dx <= kFoagddDiscRadius; ++dx) {
+    double column = 0;
+#pragma unroll
+    for (int row = 0; row <= 2 * foagdd_disc_half_height(dx); ++row) {
+      const int y = kMiddle + foagdd_disc_step(row), x = kMiddle + dx;
+      column = fma(double(patch[y][i][x]), double(patch[y][j][x]), column);
+    }
+    sum += column;
+  }
+  return sum;
+}
+
+// The row and column of an entry.
+__device__ int2 tensor_place(int entry) {
+  int i = 0;
+  while (foagdd_tensor_index(i + 1, 0) <= entry) ++i;
+  return {i, entry - foagdd_tensor_index(i, 0)};
+}
+
+// The banks of the further scales.
+struct FurtherBanks {
+  int count = 0, largest_radius = 0, most_weights = 0;
+  FoagddDeviceBank bank[kFoagddMostScales - 1];
+};
+
+// Derivatives of the patches around the candidates, from their surroundings in shared memory.
+// `published` with eight directions and the radius of a published bank: neighbouring threads make
+// the two halves of a row.
+template <int radius>
+__device__ void published_patches(const FoagddDeviceBank& bank, const float4* weights,
+                                  const float* surroundings, int side, int candidate_stride,
+                                  int here, Patch<8>* patches) {
+  const int candidate = threadIdx.x / (2 * kSide), part = threadIdx.x % (2 * kSide);
+  const int row = part / 2, half = part % 2, middle = side / 2;
+  float sums[4][kSide] = {};
+  if (candidate < here) {
+    const float* source = surroundings + candidate * candidate_stride +
+                          (middle + row - kFoagddDiscRadius) * side + middle - kFoagddDiscRadius;
+    sum_row<radius>(bank, weights, source, side, half, sums);
+  }
+  store_row(sums, half, candidate < here ? &patches[candidate][row] : nullptr);
+}
+template <int n>
+__device__ void any_patches(const FoagddDeviceBank& bank, const float* surroundings, int side,
+                            int candidate_stride, int here, Patch<n>* patches) {
+  const int middle = side / 2;
+  for (int i = threadIdx.x; i < here * kSide * kSide; i += kThreads) {
+    const int c = i / (kSide * kSide), y = i / kSide % kSide, x = i % kSide;
+    const float* source = surroundings + c * candidate_stride +
+                          (middle + y - kFoagddDiscRadius) * side + middle + x - kFoagddDiscRadius;
+    float d[n];
+    foagdd_derivatives_at<n>(bank, source, side, d);
+#pragma unroll
+    for (int k = 0; k < n; ++k) patches[c][y][k][x] = d[k];
+  }
+}
+
+// A block takes a few candidates at a time: their surroundings go to shared memory, and then, scale
+// by scale, derivatives are made from them, a thread sums an entry of a tensor, and a thread
+// factors a tensor.
 template <int n, class T>
 __global__ void __launch_bounds__(kThreads)
-    confirm_kernel(DeviceView<const T> first, DeviceCandidates candidates, FoagddDeviceBank bank,
-                   int per_block, int frame) {
-  extern __shared__ float patches[];
-  __shared__ float derivatives[kMostCandidates][kSide][kSide][n];
+    confirm_kernel(DeviceView<const T> first, DeviceCandidates candidates,
+                   const __grid_constant__ FurtherBanks banks, int at_once) {
+  constexpr int kEntries = foagdd_tensor_size(n);
+  extern __shared__ float4 shared[];
+  __shared__ Patch<n> patches[kMostAtOnce];
+  __shared__ double tensors[kMostAtOnce][kEntries];
+
+  const int frame = blockIdx.y;
+  const std::uint32_t count = candidates.counts[frame];
   const auto image = frame_of(first, frame);
   const std::uint32_t* pixels = candidates.pixels + frame * candidates.capacity;
-  const std::uint32_t count = candidates.counts[frame];
   const auto* strongest = static_cast<const OrderedBits<double>*>(candidates.strongest);
   const double best = candidates.relative ? from_ordered_bits(strongest[frame]) : 0;
   const double cutoff =
       peak_cutoff<double>(candidates.threshold, candidates.relative, candidates.unit, best);
-  const int margin = bank.radius + kFoagddDiscRadius, side = 2 * margin + 1;
-  const int mine = threadIdx.x / kPositions;  // candidate of this thread's pixel
-  const DiscOffset offset = disc_offset(threadIdx.x % kPositions);
-  auto still_there = [&](std::uint32_t pixel) {
-    const std::uint32_t x = pixel % candidates.width, y = pixel / candidates.width;
-    const std::size_t row = std::size_t(frame) * candidates.height + y;
-    return (candidates.marks[row * candidates.words_per_row + x / 32] >> x % 32 & 1) != 0;
-  };
-  for (std::uint32_t base = blockIdx.x * per_block; base < count; base += gridDim.x * per_block) {
-    const int here = min(std::uint32_t(per_block), count - base);
-    for (int i = threadIdx.x; i < here * side * side; i += kThreads) {
-      const std::uint32_t pixel = pixels[base + i / (side * side)];
-      const int x = int(pixel % candidates.width) - margin + i % side;
-      const int y = int(pixel / candidates.width) - margin + i / side % side;
-      const int column = foagdd_source(x, image.width), row = foagdd_source(y, image.height);
-      patches[i] = column < 0 || row < 0 ? 0.0f : gray_level(__ldg(image.row(row) + column));
-    }
-    __syncthreads();
-    if (mine < here) {
-      const float* centre =
-          patches + (std::size_t(mine) * side + margin + offset.dy) * side + margin + offset.dx;
-      foagdd_derivatives_at<n>(
-          bank, centre, side,
-          derivatives[mine][offset.dy + kFoagddDiscRadius][offset.dx + kFoagddDiscRadius]);
-    }
-    __syncthreads();
-    if (threadIdx.x < here && still_there(pixels[base + threadIdx.x])) {
-      double tensor[foagdd_tensor_size(n)];
-      foagdd_tensor<n>(
-          [&](int dx, int dy, double* d) {
-            const float* from =
-                derivatives[threadIdx.x][dy + kFoagddDiscRadius][dx + kFoagddDiscRadius];
-#pragma unroll
-            for (int i = 0; i < n; ++i) d[i] = from[i];
-          },
-          tensor);
-      if (!(foagdd_measure<n>(tensor) > cutoff)) {
-        drop_candidate(candidates, frame, pixels[base + threadIdx.x]);
+  const int margin = banks.largest_radius + kFoagddDiscRadius, side = 2 * margin + 1;
+  const int candidate_stride = padded_area(side);
+  float4* weights = shared;
+  float* surroundings = reinterpret_cast<float*>(shared + banks.most_weights / 4);
+
+  for (std::uint32_t base = blockIdx.x * at_once; base < count; base += gridDim.x * at_once) {
+    const int here = min(std::uint32_t(at_once), count - base);
+    for (int c = 0; c < here; ++c) {
+      const std::uint32_t pixel = pixels[base + c];
+      const int left = int(pixel % candidates.width) - margin;
+      const int top = int(pixel / candidates.width) - margin;
+      for (int i = threadIdx.x % 32; i < side; i += 32) {
+        const int x = foagdd_source(left + i, image.width);
+#pragma unroll 4
+        for (int j = threadIdx.x / 32; j < side; j += kThreads / 32) {
+          const int y = foagdd_source(top + j, image.height);
+          surroundings[c * candidate_stride + j * side + i] =
+              x < 0 || y < 0 ? 0.0f : gray_level(__ldg(image.row(y) + x));
+        }
       }
+    }
+    bool mine = threadIdx.x < here;  // a candidate that has passed so far
+    for (int scale = 0; scale < banks.count; ++scale) {
+      const FoagddDeviceBank& bank = banks.bank[scale];
+      for (int i = threadIdx.x; i < bank.weight_count / 4; i += kThreads) {
+        weights[i] = reinterpret_cast<const float4*>(bank.weights)[i];
+      }
+      __syncthreads();
+      if (n == 8 && bank.radius == 11) {
+        published_patches<11>(bank, weights, surroundings, side, candidate_stride, here,
+                              reinterpret_cast<Patch<8>*>(patches));
+      } else if (n == 8 && bank.radius == 14) {
+        published_patches<14>(bank, weights, surroundings, side, candidate_stride, here,
+                              reinterpret_cast<Patch<8>*>(patches));
+      } else {
+        any_patches<n>(bank, surroundings, side, candidate_stride, here, patches);
+      }
+      __syncthreads();
+      for (int i = threadIdx.x; i < here * kEntries; i += kThreads) {
+        const int2 place = tensor_place(i % kEntries);
+        tensors[i / kEntries][i % kEntries] =
+            tensor_entry<n>(patches[i / kEntries], place.x, place.y);
+      }
+      __syncthreads();
+      if (mine) {
+        double tensor[kEntries];
+#pragma unroll
+        for (int i = 0; i < kEntries; ++i) tensor[i] = tensors[threadIdx.x][i];
+        if (!(foagdd_measure<n>(tensor) > cutoff)) {
+          drop_candidate(candidates, frame, pixels[base + threadIdx.x]);
+          mine = false;
+        }
+      }
+      if (!__syncthreads_or(mine)) break;
     }
     __syncthreads();
   }
@@ -93,36 +226,40 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 template <class T>
-void DeviceFoagdd::enqueue_confirm_scale(DeviceView<const T> first,
-                                         const DeviceCandidates& candidates, std::size_t scale) {
-  constexpr std::size_t kMostSharedBytes = 160 << 10;
-  const int side = 2 * (banks_[scale].radius + kFoagddDiscRadius) + 1;
-  const std::size_t patch_bytes = std::size_t(side) * side * sizeof(float);
-  const int per_block =
-      static_cast<int>(std::clamp<std::size_t>(kMostSharedBytes / patch_bytes, 1, kMostCandidates));
-  with_directions(banks_[scale].directions, [&](auto n) {
+void DeviceFoagdd::enqueue_confirm_pixels(DeviceView<const T> first,
+                                          const DeviceCandidates& candidates) {
+  constexpr std::size_t kMostSharedBytes = std::size_t{64} << 10;
+  FurtherBanks banks;
+  for (std::size_t scale = 1; scale < banks_.size(); ++scale) {
+    const FoagddDeviceBank& bank = banks.bank[banks.count++] = device_bank(scale);
+    banks.largest_radius = std::max(banks.largest_radius, bank.radius);
+    banks.most_weights = std::max(banks.most_weights, bank.weight_count + 8);
+  }
+  const int side = 2 * (banks.largest_radius + kFoagddDiscRadius) + 1;
+  const std::size_t surroundings_bytes = padded_area(side) * sizeof(float);
+  const std::size_t weights_bytes = banks.most_weights * sizeof(float);
+  const std::size_t room = kMostSharedBytes - std::min(kMostSharedBytes, weights_bytes);
+  const std::size_t at_once = std::clamp<std::size_t>(room / surroundings_bytes, 1, kMostAtOnce);
+  const auto bytes = static_cast<int>(weights_bytes + at_once * surroundings_bytes);
+  with_directions(banks_[0].directions, [&](auto n) {
     const auto kernel = confirm_kernel<n(), T>;
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(per_block * patch_bytes)),
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                "FOAGDD: shared memory");
-    for (int frame = 0; frame < candidates.frames; ++frame) {
-      kernel<<<multiprocessors_ * 4, kThreads, per_block * patch_bytes, cuda_stream(context_)>>>(
-          first, candidates, device_bank(scale), per_block, frame);
-    }
+    const dim3 grid(multiprocessors_ * 3, candidates.frames);
+    kernel<<<grid, kThreads, bytes, cuda_stream(context_)>>>(first, candidates, banks,
+                                                             static_cast<int>(at_once));
   });
   cuda_check_launch("FOAGDD further scales");
 }
 
 void DeviceFoagdd::enqueue_confirm(AnyView first, const DeviceCandidates& candidates) {
   const DeviceGuard device(context_);
-  for (std::size_t scale = 1; scale < banks_.size(); ++scale) {
-    if (first.pixel() == Pixel::u8) {
-      enqueue_confirm_scale(first.device<std::uint8_t>(), candidates, scale);
-    } else if (first.pixel() == Pixel::u16) {
-      enqueue_confirm_scale(first.device<std::uint16_t>(), candidates, scale);
-    } else {
-      enqueue_confirm_scale(first.device<float>(), candidates, scale);
-    }
+  if (first.pixel() == Pixel::u8) {
+    enqueue_confirm_pixels(first.device<std::uint8_t>(), candidates);
+  } else if (first.pixel() == Pixel::u16) {
+    enqueue_confirm_pixels(first.device<std::uint16_t>(), candidates);
+  } else {
+    enqueue_confirm_pixels(first.device<float>(), candidates);
   }
 }
 

@@ -14,33 +14,35 @@ inline constexpr int kFoagddMostRadius = 31;
 struct FoagddDeviceBank {
   int radius = 0;
   const float* weights = nullptr;
+  int weight_count = 0;  // a multiple of 4
   int half_widths[kFoagddMostRadius + 1] = {};
 };
 
-// The derivatives of an image: all directions of a pixel together, rows -3 .. height + 4, columns
-// -4 and on, so that every cell of 2 x 2 pixels finds the rows and columns of its discs.
+// The derivatives of an image: row by row, in each row direction by direction. Rows -3 .. height +
+// 4 and columns from -4 on, so that every cell of 2 x 2 pixels finds the rows and columns of its
+// discs and four columns at a time begin at a multiple of 16 bytes.
 struct FoagddPlane {
-  int width = 0, height = 0;
+  int width = 0, height = 0, directions = 0;
 
   CORNEA_HD int left() const { return -4; }
   CORNEA_HD int top() const { return -kFoagddDiscRadius; }
   CORNEA_HD int right() const { return left() + stride(); }
   CORNEA_HD int bottom() const { return height + kFoagddDiscRadius + 2; }
-  CORNEA_HD int stride() const { return (width + 9 + 7) / 8 * 8; }
+  CORNEA_HD int stride() const { return (width + 9 + 7) / 8 * 8; }  // to the next direction
+  CORNEA_HD int row_stride() const { return stride() * directions; }
+  // Of direction 0.
   CORNEA_HD std::size_t at(int x, int y) const {
-    return std::size_t(y - top()) * stride() + (x - left());
+    return std::size_t(y - top()) * row_stride() + (x - left());
   }
-  CORNEA_HD std::size_t frame_size(int n) const {
-    return std::size_t(bottom() - top()) * stride() * n;
-  }
+  CORNEA_HD std::size_t frame_size() const { return std::size_t(bottom() - top()) * row_stride(); }
   CORNEA_HD int cells_across() const { return (width + 1) / 2; }
   CORNEA_HD int cells_down() const { return (height + 1) / 2; }
 };
 
-// Cells of 2 x 2 pixels that a bound could not rule out, in no order; none at all where `cells` is
-// null. A cell is (frame * cells_down + row) * cells_across + column.
-struct FoagddOpenCells {
-  const std::uint32_t* cells = nullptr;
+// What is still to be looked at, in no order; everything where `items` is null. A pixel is (frame *
+// height + y) * width + x, and cells of 2 x 2 pixels are numbered likewise.
+struct FoagddList {
+  const std::uint32_t* items = nullptr;
   const std::uint32_t* count = nullptr;
 };
 
@@ -73,20 +75,18 @@ __device__ inline void foagdd_derivatives_at(const FoagddDeviceBank& bank, const
   if (n % 2 == 0) d[n / 2] = fabsf(q[kEven - 1]);
 }
 
-// The derivatives of a pixel in double.
-template <int n>
-__device__ inline void load_derivatives(const float* from, double* d) {
-  if constexpr (n % 4 == 0) {
+// Reads the derivatives around a pixel, as foagdd_tensor asks for them.
+struct FoagddLoad {
+  const float* centre;
+  const FoagddPlane& plane;
+
+  template <class Real, int n>
+  __device__ void operator()(int dx, int dy, Real (&d)[n]) const {
+    const float* from = centre + std::ptrdiff_t(dy) * plane.row_stride() + dx;
 #pragma unroll
-    for (int i = 0; i < n; i += 4) {
-      const float4 v = __ldg(reinterpret_cast<const float4*>(from + i));
-      d[i] = v.x, d[i + 1] = v.y, d[i + 2] = v.z, d[i + 3] = v.w;
-    }
-  } else {
-#pragma unroll
-    for (int i = 0; i < n; ++i) d[i] = __ldg(from + i);
+    for (int i = 0; i < n; ++i) d[i] = __ldg(from + i * plane.stride());
   }
-}
+};
 
 #endif
 

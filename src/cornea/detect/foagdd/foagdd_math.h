@@ -9,6 +9,7 @@
 namespace cornea {
 
 inline constexpr int kFoagddLeastDirections = 4, kFoagddMostDirections = 16;
+inline constexpr int kFoagddMostScales = 5;
 inline constexpr int kFoagddPadding = 7;     // rows and columns of mirror around the image
 inline constexpr int kFoagddDiscRadius = 3;  // of the disc over which the tensor is summed
 inline constexpr double kFoagddEpsilon = 2.22e-16;
@@ -23,13 +24,14 @@ CORNEA_HD inline int foagdd_source(int i, int size) {
   return m < size ? m : 2 * size - 1 - m;
 }
 
-// Rows of the disc above and below its centre, by column: the disc has 37 pixels.
+// Rows of the disc above and below its centre, by column: the disc has 37 pixels. -1 beyond it.
 CORNEA_HD constexpr int foagdd_disc_half_height(int column) {
   const int c = column < 0 ? -column : column;
-  return c <= 1 ? 3 : 4 - c;
+  return c <= 1 ? 3 : c <= kFoagddDiscRadius ? 4 - c : -1;
 }
-// The order in which the disc's columns are added: 0, -1, 1, -2, 2, -3, 3.
-CORNEA_HD constexpr int foagdd_disc_column(int i) { return i % 2 ? -(i + 1) / 2 : i / 2; }
+// The order in which the pixels of a column are added: 0, -1, 1, -2, 2, .. Its sums over 3, 5 and 7
+// rows are then steps on one way.
+CORNEA_HD constexpr int foagdd_disc_step(int i) { return i % 2 ? -(i + 1) / 2 : i / 2; }
 
 // The n x n tensor is symmetric: its lower half, row by row.
 CORNEA_HD constexpr int foagdd_tensor_size(int n) { return n * (n + 1) / 2; }
@@ -37,31 +39,46 @@ CORNEA_HD constexpr int foagdd_tensor_index(int i, int j) { return i * (i + 1) /
 
 // The tensor of a pixel: the sum over the disc of the outer product of the derivatives. `load(dx,
 // dy, d)` writes the n derivatives at that offset. They are float values, so that each product is
-// exact in double; a column's products are added from its middle outwards, then the columns.
-template <int n, class Load>
-CORNEA_HD inline void foagdd_tensor(Load&& load, double* tensor) {
+// exact in double. Each column is summed from its middle outwards, and then the columns from left
+// to right.
+//
+// `pixels` neighbours of a row are made at once, from the columns that they share. In float, for
+// bounds, the sums are rounded.
+template <int n, int pixels, class Real, class Load>
+CORNEA_HD inline void foagdd_tensor(Load&& load, Real (&tensor)[pixels][foagdd_tensor_size(n)]) {
   constexpr int kSize = foagdd_tensor_size(n);
-  double d[n], column[kSize];
   CORNEA_UNROLL
-  for (int k = 0; k < kSize; ++k) tensor[k] = 0;
-  for (int c = 0; c <= 2 * kFoagddDiscRadius; ++c) {
-    const int dx = foagdd_disc_column(c);
-    const int half = foagdd_disc_half_height(dx);
+  for (int k = 0; k < pixels * kSize; ++k) tensor[k / kSize][k % kSize] = 0;
+  CORNEA_UNROLL
+  for (int dx = -kFoagddDiscRadius; dx < pixels + kFoagddDiscRadius; ++dx) {
+    Real d[n], column[kSize];
     CORNEA_UNROLL
     for (int k = 0; k < kSize; ++k) column[k] = 0;
-    for (int row = 0; row <= 2 * half; ++row) {
-      load(dx, foagdd_disc_column(row), d);  // rows in the same order: 0, -1, 1, ..
+    CORNEA_UNROLL
+    for (int row = 0; row <= 2 * kFoagddDiscRadius; ++row) {
+      int highest = 0;  // of the column's heights that the pixels ask for
+      CORNEA_UNROLL
+      for (int p = 0; p < pixels; ++p) {
+        const int half = foagdd_disc_half_height(dx - p);
+        highest = half > highest ? half : highest;
+      }
+      if (row > 2 * highest) continue;
+      load(dx, foagdd_disc_step(row), d);
       CORNEA_UNROLL
       for (int i = 0; i < n; ++i) {
         CORNEA_UNROLL
         for (int j = 0; j <= i; ++j) {
-          double& sum = column[foagdd_tensor_index(i, j)];
+          Real& sum = column[foagdd_tensor_index(i, j)];
           sum = std::fma(d[i], d[j], sum);
         }
       }
+      CORNEA_UNROLL
+      for (int p = 0; p < pixels; ++p) {
+        if (row != 2 * foagdd_disc_half_height(dx - p)) continue;
+        CORNEA_UNROLL
+        for (int k = 0; k < kSize; ++k) tensor[p][k] += column[k];
+      }
     }
-    CORNEA_UNROLL
-    for (int k = 0; k < kSize; ++k) tensor[k] += column[k];
   }
 }
 
@@ -105,14 +122,15 @@ CORNEA_HD inline double foagdd_measure(double* tensor) {
 //    matrix, in the 2-norm, by at most 16 u trace. LDL' of A + shift I in float gives the exact
 //    factors of a matrix that differs from it by at most (n + 10) u trace (N. Higham, "Accuracy and
 //    stability of numerical algorithms", theorem 10.3, with reciprocal pivots, and |L||D||L'|
-//    bounded by its trace). Adding the shift rounds once more. So with
+//    bounded by its trace); a reciprocal that is good to one ulp makes it n + 14. Adding the shift
+//    rounds once more. So with
 //
-//      shift = (n + 28) u trace
+//      shift = (n + 32) u trace
 //
 //    the factored matrix is larger than M and its determinant is at least det M; with -shift it is
 //    smaller and its determinant at most det M. The last few roundings (the product of the pivots,
 //    the trace) are covered by a share of 2^-18.
-CORNEA_HD constexpr float foagdd_screen_shift(int n) { return (n + 28) * 0x1p-24f; }
+CORNEA_HD constexpr float foagdd_screen_shift(int n) { return (n + 32) * 0x1p-24f; }
 inline constexpr float kFoagddScreenSlack = 0x1p-18f;
 // A threshold that is not above the double one when it is rounded to float.
 CORNEA_HD inline float foagdd_screen_threshold(double threshold) {

@@ -129,7 +129,7 @@ inline void column_sums(const T* window, N n, int columns, T* sums) {
   }
 }
 
-// The disc's columns together, in the order of foagdd_disc_column.
+// The disc's columns together, from left to right.
 template <class T>
 inline void disc_sums(const T* columns, int pairs, int count, T* tensor) {
   for (int pair = 0; pair < pairs; ++pair) {
@@ -138,11 +138,11 @@ inline void disc_sums(const T* columns, int pairs, int count, T* tensor) {
     T* out = tensor + std::size_t(pair) * kTensorBlock;
     for (int x = 0; x < count; x += kLanes<T>) {
       auto at = [&](const T* from, int dx) { return load_pack(from + x + dx); };
-      Pack<T> sum = at(seven, 0) + at(seven, -1);
+      Pack<T> sum = at(three, -3) + at(five, -2);
+      sum += at(seven, -1);
+      sum += at(seven, 0);
       sum += at(seven, 1);
-      sum += at(five, -2);
       sum += at(five, 2);
-      sum += at(three, -3);
       sum += at(three, 3);
       store_pack(out + x, sum);
     }

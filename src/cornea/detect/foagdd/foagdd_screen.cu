@@ -1,5 +1,8 @@
-// The upper bound of the measure in cells of 2 x 2 pixels (foagdd_math.h says why it holds), for
-// eight directions.
+// Which pixels need their exact measure, for eight directions: bounds of cells of 2 x 2 pixels,
+// then of pixels (foagdd_math.h says why they hold), then a look around.
+#include <algorithm>
+#include <cfloat>
+
 #include "cornea/core/cuda.h"
 #include "cornea/detect/foagdd/device_foagdd.h"
 #include "cornea/detect/foagdd/foagdd_device.h"
@@ -13,6 +16,13 @@ constexpr int n = 8;
 constexpr int kCellsPerWarp = kWarp - 4;  // two lanes at each side only help their neighbours
 constexpr int kWarpsPerBlock = 4;
 
+// To one ulp, in one instruction.
+__device__ float approximate_reciprocal(float v) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+}
+
 // Products of two directions summed down a column over its 4, 6 and 8 rows.
 struct ColumnSums {
   float four, six, eight;
@@ -25,59 +35,31 @@ __device__ ColumnSums column_sums(const float (&i)[8], const float (&j)[8]) {
   return sums;
 }
 
-// A lane a cell. A lane has the derivatives of its cell's two columns in 8 rows; the union of the
-// four discs reaches three columns further on each side, which lie with the two lanes beside it.
-__global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
-    cell_kernel(const float* derivatives, FoagddPlane plane, float threshold, int first_frame,
-                DeviceView<double> first_map, std::uint32_t* cells, std::uint32_t* count) {
-  const int lane = threadIdx.x, frame = blockIdx.z;
-  const int column = int(blockIdx.x) * kCellsPerWarp + lane - 2;
-  const int row = int(blockIdx.y) * kWarpsPerBlock + threadIdx.y;
-  if (row >= plane.cells_down()) return;
-  // Lanes beyond the image read its last columns; no cell that counts looks at them.
-  const int x = min(max(2 * column, plane.left()), plane.right() - 2);
-  const float* from = derivatives + frame * plane.frame_size(n) + plane.at(x, 2 * row - 3) * n;
-  float d[2][n][8];  // column of the cell, direction, row
-#pragma unroll
-  for (int k = 0; k < 8; ++k) {
-#pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      const auto* at =
-          reinterpret_cast<const float4*>(from + (std::size_t(k) * plane.stride() + c) * n);
-      const float4 low = __ldg(at), high = __ldg(at + 1);
-      d[c][0][k] = low.x, d[c][1][k] = low.y, d[c][2][k] = low.z, d[c][3][k] = low.w;
-      d[c][4][k] = high.x, d[c][5][k] = high.y, d[c][6][k] = high.z, d[c][7][k] = high.w;
-    }
-  }
+// The bound of the measure from above or from below that LDL' of the shifted tensor gives.
+template <bool upper>
+__device__ float pivot_bound(const float (&tensor)[foagdd_tensor_size(n)], float trace) {
+  constexpr float kLeast = 1e-30f;
+  trace = fmaxf(trace, kLeast);
+  const float shift = (upper ? trace : -trace) * foagdd_screen_shift(n);
   float m[foagdd_tensor_size(n)];
 #pragma unroll
   for (int i = 0; i < n; ++i) {
 #pragma unroll
     for (int j = 0; j <= i; ++j) {
-      const ColumnSums left = column_sums(d[0][i], d[0][j]), right = column_sums(d[1][i], d[1][j]);
-      float sum = left.eight + right.eight;
-      sum += __shfl_up_sync(~0u, left.six + right.eight, 1);
-      sum += __shfl_down_sync(~0u, left.eight + right.six, 1);
-      sum += __shfl_up_sync(~0u, right.four, 2);
-      sum += __shfl_down_sync(~0u, left.four, 2);
-      m[foagdd_tensor_index(i, j)] = sum;
+      const int at = foagdd_tensor_index(i, j);
+      m[at] = i == j ? tensor[at] + shift : tensor[at];
     }
   }
-
-  float trace = 0;
-#pragma unroll
-  for (int i = 0; i < n; ++i) trace += m[foagdd_tensor_index(i, i)];
-  trace = fmaxf(trace, 1e-30f);
-  const float shift = trace * foagdd_screen_shift(n);
-  float upper = 1 / trace;
+  float product = approximate_reciprocal(trace);
 #pragma unroll
   for (int k = 0; k < n; ++k) {
-    const float pivot = fmaxf(k == 0 ? m[0] + shift : m[foagdd_tensor_index(k, k)], 1e-30f);
-    upper *= pivot;
-    const float inverse = __frcp_rn(pivot);
+    float pivot = m[foagdd_tensor_index(k, k)];
+    if (upper) pivot = fmaxf(pivot, kLeast);
+    if (!upper && !(pivot > 0)) return 0;
+    product *= pivot;
+    const float inverse = approximate_reciprocal(pivot);
 #pragma unroll
     for (int j = k + 1; j < n; ++j) {
-      if (k == 0) m[foagdd_tensor_index(j, j)] += shift;
       const float l = m[foagdd_tensor_index(j, k)] * inverse;
 #pragma unroll
       for (int i = j; i < n; ++i) {
@@ -86,47 +68,232 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
       }
     }
   }
-  upper = fmaf(upper, kFoagddScreenSlack, upper) + 1e-30f;
+  if (upper) return fmaf(product, kFoagddScreenSlack, product) + kLeast;
+  return fminf(fmaf(product, -kFoagddScreenSlack, product), FLT_MAX);
+}
 
-  const bool mine = lane >= 2 && lane < kWarp - 2 && column < plane.cells_across();
-  const bool open = mine && !(upper <= threshold);
-  const std::uint32_t open_lanes = __ballot_sync(~0u, open);
-  if (mine && !open) {
-    double* map = first_map.data +
-                  (std::size_t(first_frame + frame) * plane.height + 2 * row) * first_map.stride +
-                  2 * column;
-    const bool two_columns = 2 * column + 1 < plane.width, two_rows = 2 * row + 1 < plane.height;
-    map[0] = 0;
-    if (two_columns) map[1] = 0;
-    if (two_rows) map[first_map.stride] = 0;
-    if (two_columns && two_rows) map[first_map.stride + 1] = 0;
-  }
-  if (open_lanes == 0) return;
-  // The order of the list does not matter: each open cell is worked on by itself.
+// Adds this lane's item to a list, if it has one. All lanes of a warp call it; the order in which
+// they come does not matter.
+__device__ void append(bool has_item, std::uint32_t item, std::uint32_t* items,
+                       std::uint32_t* count) {
+  const std::uint32_t lanes = __ballot_sync(~0u, has_item);
+  if (lanes == 0) return;
+  const int lane = threadIdx.x % kWarp;
   std::uint32_t place = 0;
-  if (lane == 0) place = atomicAdd(count, __popc(open_lanes));
-  place = __shfl_sync(~0u, place, 0) + __popc(open_lanes & ((1u << lane) - 1));
-  if (open) {
-    cells[place] =
-        (std::uint32_t(frame) * plane.cells_down() + row) * plane.cells_across() + column;
+  if (lane == 0) place = atomicAdd(count, __popc(lanes));
+  place = __shfl_sync(~0u, place, 0) + __popc(lanes & ((1u << lane) - 1));
+  if (has_item) items[place] = item;
+}
+
+// The two columns of a cell, 8 rows from one above its discs' upper ones on.
+using CellRows = float[2][n][8];
+
+__device__ void load_row(const float* from, const FoagddPlane& plane, int k, CellRows& d) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    const float2 v = __ldg(reinterpret_cast<const float2*>(from + i * plane.stride()));
+    d[0][i][k] = v.x;
+    d[1][i][k] = v.y;
   }
+}
+
+// An upper bound of the measure of the four pixels. The union of their discs reaches three columns
+// further on each side, which lie with the two lanes beside this one.
+__device__ float upper_bound(const CellRows& d, float threshold) {
+  float m[foagdd_tensor_size(n)];
+  auto make_entry = [&](int i, int j) {
+    const ColumnSums left = column_sums(d[0][i], d[0][j]), right = column_sums(d[1][i], d[1][j]);
+    float sum = left.eight + right.eight;
+    sum += __shfl_up_sync(~0u, left.six + right.eight, 1);
+    sum += __shfl_down_sync(~0u, left.eight + right.six, 1);
+    sum += __shfl_up_sync(~0u, right.four, 2);
+    sum += __shfl_down_sync(~0u, left.four, 2);
+    m[foagdd_tensor_index(i, j)] = sum;
+  };
+  float trace = 0;
+#pragma unroll
+  for (int i = 0; i < n; ++i) {
+    make_entry(i, i);
+    trace += m[foagdd_tensor_index(i, i)];
+  }
+  // Equal eigenvalues make the largest determinant of a trace. Where that is too small for all of
+  // the warp's cells, as in the sky, no more is needed.
+  const float mean = trace * ((1 + 64 * kFoagddScreenSlack) / n), squared = mean * mean;
+  const float most = squared * squared * squared * mean / n;
+  if (__all_sync(~0u, most <= threshold)) return most;
+#pragma unroll
+  for (int i = 1; i < n; ++i) {
+#pragma unroll
+    for (int j = 0; j < i; ++j) make_entry(i, j);
+  }
+  return pivot_bound<true>(m, trace);
+}
+
+// A warp walks down a strip of cells, a lane a cell; each step brings two more rows. The bounds of
+// a closed cell's pixels are zero.
+__global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 2)
+    cell_kernel(const float* derivatives, FoagddPlane plane, float threshold, int rows_per_walk,
+                float2* bounds, std::uint32_t* cells, std::uint32_t* count) {
+  const int lane = threadIdx.x, frame = blockIdx.z;
+  const int column = int(blockIdx.x) * kCellsPerWarp + lane - 2;
+  const int begin = (int(blockIdx.y) * kWarpsPerBlock + int(threadIdx.y)) * rows_per_walk;
+  const int end = min(begin + rows_per_walk, plane.cells_down());
+  if (begin >= end) return;
+  const bool mine = lane >= 2 && lane < kWarp - 2 && column < plane.cells_across();
+  // Lanes beyond the image read its last columns; no cell that counts looks at them.
+  const int x = min(max(2 * column, plane.left()), plane.right() - 2);
+  const float* from = derivatives + frame * plane.frame_size() + plane.at(x, 2 * begin - 3);
+  const std::size_t row_stride = plane.row_stride();
+  CellRows d;
+#pragma unroll
+  for (int k = 0; k < 6; ++k, from += row_stride) load_row(from, plane, k, d);
+#pragma unroll 1
+  for (int row = begin; row < end; ++row) {
+#pragma unroll
+    for (int k = 6; k < 8; ++k, from += row_stride) load_row(from, plane, k, d);
+    const float upper = upper_bound(d, threshold);  // all lanes help
+    const bool open = mine && !(upper <= threshold);
+    if (mine && !open) {
+      for (int y = 2 * row; y < min(2 * row + 2, plane.height); ++y) {
+        float2* at = bounds + (std::size_t(frame) * plane.height + y) * plane.width + 2 * column;
+        at[0] = {0, 0};
+        if (2 * column + 1 < plane.width) at[1] = {0, 0};
+      }
+    }
+    append(open, (std::uint32_t(frame) * plane.cells_down() + row) * plane.cells_across() + column,
+           cells, count);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+#pragma unroll
+        for (int k = 0; k < 6; ++k) d[c][i][k] = d[c][i][k + 2];
+      }
+    }
+  }
+}
+
+constexpr int kBoundThreads = 128;
+
+// Bounds of the pixels of open cells, two of a row a thread.
+__global__ void __launch_bounds__(kBoundThreads)
+    bound_kernel(const float* derivatives, FoagddPlane plane, FoagddList cells, float threshold,
+                 float2* bounds) {
+  const std::uint32_t count = *cells.count;
+  for (std::size_t i = blockIdx.x * std::size_t(kBoundThreads) + threadIdx.x;
+       i < 2 * std::size_t(count); i += std::size_t(gridDim.x) * kBoundThreads) {
+    const std::uint32_t cell = cells.items[i / 2];
+    const int across = plane.cells_across(), down = plane.cells_down();
+    const int x = int(cell % across) * 2, y = int(cell / across % down) * 2 + int(i % 2);
+    const int frame = int(cell / across / down);
+    if (y >= plane.height) continue;
+    float tensor[2][foagdd_tensor_size(n)];
+    const float* centre = derivatives + frame * plane.frame_size() + plane.at(x, y);
+    foagdd_tensor<n, 2>(FoagddLoad{centre, plane}, tensor);
+#pragma unroll
+    for (int p = 0; p < 2; ++p) {
+      if (x + p >= plane.width) break;
+      float trace = 0;
+#pragma unroll
+      for (int k = 0; k < n; ++k) trace += tensor[p][foagdd_tensor_index(k, k)];
+      const float upper = pivot_bound<true>(tensor[p], trace);
+      const float lower = upper <= threshold ? 0 : pivot_bound<false>(tensor[p], trace);
+      bounds[(std::size_t(frame) * plane.height + y) * plane.width + x + p] = {upper, lower};
+    }
+  }
+}
+
+constexpr int kTileWidth = 32, kTileHeight = 8;
+constexpr int kMostReach = 2 * kFoagddMostScreenRadius;
+
+// Which pixels need their exact measure: those that may be the largest of their square, and all in
+// their squares that may be larger. The map has the lower bound of all others, which decides
+// nothing: a pixel that may not be the largest has one in its square that is larger for certain.
+__global__ void __launch_bounds__(kTileWidth* kTileHeight)
+    decide_kernel(const float2* bounds, FoagddPlane plane, double threshold, int radius,
+                  int first_frame, DeviceView<double> first_map, std::uint32_t* pixels,
+                  std::uint32_t* count) {
+  constexpr int kMostColumns = kTileWidth + 2 * kMostReach,
+                kMostRows = kTileHeight + 2 * kMostReach;
+  __shared__ float2 tile[kMostRows][kMostColumns];
+  __shared__ float contender[kMostRows][kMostColumns];  // lower bound of one that may be largest
+  const int frame = blockIdx.z, reach = 2 * radius;
+  const int left = int(blockIdx.x) * kTileWidth, top = int(blockIdx.y) * kTileHeight;
+  const int columns = kTileWidth + 2 * reach, rows = kTileHeight + 2 * reach;
+  bounds += std::size_t(frame) * plane.width * plane.height;
+  bool any = false;
+  for (int j = threadIdx.y; j < rows; j += kTileHeight) {
+    for (int i = threadIdx.x; i < columns; i += kTileWidth) {
+      const int x = left - reach + i, y = top - reach + j;
+      const bool inside = x >= 0 && x < plane.width && y >= 0 && y < plane.height;
+      const float2 v = inside ? __ldg(bounds + std::size_t(y) * plane.width + x) : float2{0, 0};
+      tile[j][i] = v;
+      any |= v.x > threshold;
+    }
+  }
+  any = __syncthreads_or(any);
+  const int x = left + threadIdx.x, y = top + threadIdx.y;
+  const float2 mine = tile[threadIdx.y + reach][threadIdx.x + reach];
+  bool open = false;
+  if (any) {
+    for (int j = radius + threadIdx.y; j < rows - radius; j += kTileHeight) {
+      for (int i = radius + threadIdx.x; i < columns - radius; i += kTileWidth) {
+        const float upper = tile[j][i].x;
+        bool largest = upper > threshold;
+        for (int b = -radius; largest && b <= radius; ++b) {
+          for (int a = -radius; a <= radius; ++a) largest &= upper >= tile[j + b][i + a].y;
+        }
+        contender[j][i] = largest ? tile[j][i].y : INFINITY;
+      }
+    }
+    __syncthreads();
+    if (mine.x > threshold) {
+      for (int b = -radius; b <= radius; ++b) {
+        for (int a = -radius; a <= radius; ++a) {
+          open |= mine.x >= contender[threadIdx.y + reach + b][threadIdx.x + reach + a];
+        }
+      }
+    }
+  }
+  const bool inside = x < plane.width && y < plane.height;
+  if (inside) {
+    first_map.data[(std::size_t(first_frame + frame) * plane.height + y) * first_map.stride + x] =
+        mine.y;
+  }
+  append(inside && open, (std::uint32_t(frame) * plane.height + y) * plane.width + x, pixels,
+         count);
 }
 
 }  // namespace
 
-FoagddOpenCells DeviceFoagdd::enqueue_screen(double threshold, int frame, int frames,
-                                             DeviceView<double> first_map) {
+FoagddList DeviceFoagdd::enqueue_screen(const FoagddScreen& screen, int frame, int frames,
+                                        DeviceView<double> first_map) {
   const cudaStream_t stream = cuda_stream(context_);
-  auto* cells = open_.data<std::uint32_t>();
-  auto* count = open_count_.data<std::uint32_t>();
-  cuda_check(cudaMemsetAsync(count, 0, sizeof *count, stream), "clearing the count of open cells");
-  const dim3 grid(divide_up(plane_.cells_across(), kCellsPerWarp),
-                  divide_up(plane_.cells_down(), kWarpsPerBlock), frames);
-  cell_kernel<<<grid, dim3(kWarp, kWarpsPerBlock), 0, stream>>>(derivatives_.data<float>(), plane_,
-                                                                foagdd_screen_threshold(threshold),
-                                                                frame, first_map, cells, count);
-  cuda_check_launch("FOAGDD bounds");
-  return {cells, count};
+  const float* derivatives = derivatives_.data<float>();
+  const float threshold = foagdd_screen_threshold(screen.threshold);
+  auto* bounds = bounds_.data<float2>();
+  auto* cells = open_cells_.data<std::uint32_t>();
+  auto* pixels = open_pixels_.data<std::uint32_t>();
+  auto* counts = open_counts_.data<std::uint32_t>();
+  cuda_check(cudaMemsetAsync(counts, 0, 2 * sizeof *counts, stream), "clearing FOAGDD's counts");
+
+  // Long walks load less, short ones keep every multiprocessor busy.
+  const int strips = divide_up(plane_.cells_across(), kCellsPerWarp);
+  const int warps = multiprocessors_ * kWarpsPerBlock * 4;
+  const int rows_per_walk = std::clamp(plane_.cells_down() * strips * frames / warps, 2, 8);
+  const dim3 walks(strips, divide_up(plane_.cells_down(), kWarpsPerBlock * rows_per_walk), frames);
+  cell_kernel<<<walks, dim3(kWarp, kWarpsPerBlock), 0, stream>>>(
+      derivatives, plane_, threshold, rows_per_walk, bounds, cells, &counts[0]);
+  cuda_check_launch("FOAGDD bounds of cells");
+  bound_kernel<<<multiprocessors_ * 16, kBoundThreads, 0, stream>>>(
+      derivatives, plane_, {cells, &counts[0]}, threshold, bounds);
+  cuda_check_launch("FOAGDD bounds of pixels");
+  const dim3 tiles(divide_up(plane_.width, kTileWidth), divide_up(plane_.height, kTileHeight),
+                   frames);
+  decide_kernel<<<tiles, dim3(kTileWidth, kTileHeight), 0, stream>>>(
+      bounds, plane_, screen.threshold, screen.radius, frame, first_map, pixels, &counts[1]);
+  cuda_check_launch("FOAGDD open pixels");
+  return {pixels, &counts[1]};
 }
 
 }  // namespace cornea

@@ -21,7 +21,7 @@
 namespace cornea {
 
 // Peaks after suppression and before the caps, on the device, for a further test. drop_candidate()
-// (drop_candidate.h) removes one.
+// (peak_test.h) removes one.
 struct DeviceCandidates {
   int width = 0, height = 0, frames = 0;
   const std::uint32_t* pixels = nullptr;  // y * width + x, in reading order, frame by frame

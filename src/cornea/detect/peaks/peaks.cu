@@ -34,12 +34,14 @@ __global__ void strongest_kernel(DeviceView<const R> first, Region region,
 }
 
 // Above the cutoff, and no neighbour beside, above or below is larger: few pixels pass, and only
-// they are looked at closely. Loads only; they do not wait for each other.
+// they are looked at closely. Loads only; they do not wait for each other, but where a value is
+// large and most of a map below the cutoff, as in double ones, the neighbours wait for it.
 template <class R>
 __device__ bool may_be_peak(const R* above, const R* row, const R* below, int x, int width,
                             R cutoff, bool suppress) {
-  const R v = __ldg(row + x), l = __ldg(row + max(x - 1, 0)),
-          r = __ldg(row + min(x + 1, width - 1));
+  const R v = __ldg(row + x);
+  if (sizeof(R) > sizeof(float) && !(v > cutoff)) return false;
+  const R l = __ldg(row + max(x - 1, 0)), r = __ldg(row + min(x + 1, width - 1));
   const R a = __ldg(above + x), b = __ldg(below + x);
   return v > cutoff && (!suppress || (v >= l && v >= r && v >= a && v >= b));
 }
