@@ -105,7 +105,7 @@ __device__ void add_rows(const float (&source)[kSourceHeight][kSourceWidth], int
 // Four pixels at a time: the differences of a pair of rows are made once for all of them. Weights
 // come with the launch, so that they are operands of the products.
 template <class T>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 3)
     published_derivative_kernel(DeviceView<const T> first, int first_frame,
                                 const __grid_constant__ PublishedWeights weights, FoagddPlane plane,
                                 float* derivatives) {

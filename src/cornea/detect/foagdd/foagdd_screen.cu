@@ -175,8 +175,46 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 2)
 
 constexpr int kBoundThreads = 128;
 
+// The tensors of two neighbours of a row, x even: row by row, because float2 loads bring columns.
+__device__ void pair_tensors(const float* centre, const FoagddPlane& plane,
+                             float (&tensor)[2][foagdd_tensor_size(n)]) {
+#pragma unroll
+  for (int k = 0; k < 2 * foagdd_tensor_size(n); ++k) tensor[k % 2][k / 2] = 0;
+#pragma unroll
+  for (int dy = -kFoagddDiscRadius; dy <= kFoagddDiscRadius; ++dy) {
+    constexpr int kFirst = -4, kColumns = 10;
+    const int half = foagdd_disc_half_height(dy);  // the disc is as high as wide
+    const float* from = centre + std::ptrdiff_t(dy) * plane.row_stride();
+    float d[n][kColumns];
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+#pragma unroll
+      for (int c = 0; c < kColumns; c += 2) {
+        if (kFirst + c + 1 < -half || kFirst + c > half + 1) continue;
+        const float2 v =
+            __ldg(reinterpret_cast<const float2*>(from + i * plane.stride() + kFirst + c));
+        d[i][c] = v.x;
+        d[i][c + 1] = v.y;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+#pragma unroll
+      for (int j = 0; j <= i; ++j) {
+        float both = 0;  // the columns that the two discs share
+#pragma unroll
+        for (int c = 1 - half - kFirst; c <= half - kFirst; ++c)
+          both = fmaf(d[i][c], d[j][c], both);
+        const int left = -half - kFirst, right = half + 1 - kFirst;
+        tensor[0][foagdd_tensor_index(i, j)] += fmaf(d[i][left], d[j][left], both);
+        tensor[1][foagdd_tensor_index(i, j)] += fmaf(d[i][right], d[j][right], both);
+      }
+    }
+  }
+}
+
 // Bounds of the pixels of open cells, two of a row a thread.
-__global__ void __launch_bounds__(kBoundThreads)
+__global__ void __launch_bounds__(kBoundThreads, 3)
     bound_kernel(const float* derivatives, FoagddPlane plane, FoagddList cells, float threshold,
                  float2* bounds) {
   const std::uint32_t count = *cells.count;
@@ -188,8 +226,7 @@ __global__ void __launch_bounds__(kBoundThreads)
     const int frame = int(cell / across / down);
     if (y >= plane.height) continue;
     float tensor[2][foagdd_tensor_size(n)];
-    const float* centre = derivatives + frame * plane.frame_size() + plane.at(x, y);
-    foagdd_tensor<n, 2>(FoagddLoad{centre, plane}, tensor);
+    pair_tensors(derivatives + frame * plane.frame_size() + plane.at(x, y), plane, tensor);
 #pragma unroll
     for (int p = 0; p < 2; ++p) {
       if (x + p >= plane.width) break;
@@ -203,14 +240,14 @@ __global__ void __launch_bounds__(kBoundThreads)
   }
 }
 
-constexpr int kTileWidth = 32, kTileHeight = 8;
+constexpr int kTileWidth = 32, kTileHeight = 16, kTileThreads = 8;  // rows of threads
 constexpr int kMostReach = 2 * kFoagddMostScreenRadius;
 
 // Which pixels need their exact measure: those that may be the largest of their square, and all in
 // their squares that may be larger. The map has the lower bound of all others, which decides
 // nothing: a pixel that may not be the largest has one in its square that is larger for certain.
-__global__ void __launch_bounds__(kTileWidth* kTileHeight)
-    decide_kernel(const float2* bounds, FoagddPlane plane, double threshold, int radius,
+__global__ void __launch_bounds__(kTileWidth* kTileThreads)
+    decide_kernel(const float2* bounds, FoagddPlane plane, float threshold, int radius,
                   int first_frame, DeviceView<double> first_map, std::uint32_t* pixels,
                   std::uint32_t* count) {
   constexpr int kMostColumns = kTileWidth + 2 * kMostReach,
@@ -222,9 +259,11 @@ __global__ void __launch_bounds__(kTileWidth* kTileHeight)
   const int columns = kTileWidth + 2 * reach, rows = kTileHeight + 2 * reach;
   bounds += std::size_t(frame) * plane.width * plane.height;
   bool any = false;
-  for (int j = threadIdx.y; j < rows; j += kTileHeight) {
+#pragma unroll 4
+  for (int j = threadIdx.y; j < rows; j += kTileThreads) {
+    const int y = top - reach + j;
     for (int i = threadIdx.x; i < columns; i += kTileWidth) {
-      const int x = left - reach + i, y = top - reach + j;
+      const int x = left - reach + i;
       const bool inside = x >= 0 && x < plane.width && y >= 0 && y < plane.height;
       const float2 v = inside ? __ldg(bounds + std::size_t(y) * plane.width + x) : float2{0, 0};
       tile[j][i] = v;
@@ -232,36 +271,39 @@ __global__ void __launch_bounds__(kTileWidth* kTileHeight)
     }
   }
   any = __syncthreads_or(any);
-  const int x = left + threadIdx.x, y = top + threadIdx.y;
-  const float2 mine = tile[threadIdx.y + reach][threadIdx.x + reach];
-  bool open = false;
   if (any) {
-    for (int j = radius + threadIdx.y; j < rows - radius; j += kTileHeight) {
+    for (int j = radius + threadIdx.y; j < rows - radius; j += kTileThreads) {
       for (int i = radius + threadIdx.x; i < columns - radius; i += kTileWidth) {
         const float upper = tile[j][i].x;
         bool largest = upper > threshold;
-        for (int b = -radius; largest && b <= radius; ++b) {
-          for (int a = -radius; a <= radius; ++a) largest &= upper >= tile[j + b][i + a].y;
+        if (largest) {
+          for (int b = -radius; b <= radius; ++b) {
+            for (int a = -radius; a <= radius; ++a) largest &= upper >= tile[j + b][i + a].y;
+          }
         }
         contender[j][i] = largest ? tile[j][i].y : INFINITY;
       }
     }
     __syncthreads();
-    if (mine.x > threshold) {
+  }
+  for (int row = threadIdx.y; row < kTileHeight; row += kTileThreads) {
+    const int x = left + threadIdx.x, y = top + row;
+    const float2 mine = tile[row + reach][threadIdx.x + reach];
+    const bool inside = x < plane.width && y < plane.height;
+    bool open = false;
+    if (inside && mine.x > threshold) {
       for (int b = -radius; b <= radius; ++b) {
         for (int a = -radius; a <= radius; ++a) {
-          open |= mine.x >= contender[threadIdx.y + reach + b][threadIdx.x + reach + a];
+          open |= mine.x >= contender[row + reach + b][threadIdx.x + reach + a];
         }
       }
     }
+    if (inside) {
+      first_map.data[(std::size_t(first_frame + frame) * plane.height + y) * first_map.stride + x] =
+          mine.y;
+    }
+    append(open, (std::uint32_t(frame) * plane.height + y) * plane.width + x, pixels, count);
   }
-  const bool inside = x < plane.width && y < plane.height;
-  if (inside) {
-    first_map.data[(std::size_t(first_frame + frame) * plane.height + y) * first_map.stride + x] =
-        mine.y;
-  }
-  append(inside && open, (std::uint32_t(frame) * plane.height + y) * plane.width + x, pixels,
-         count);
 }
 
 }  // namespace
@@ -290,8 +332,8 @@ FoagddList DeviceFoagdd::enqueue_screen(const FoagddScreen& screen, int frame, i
   cuda_check_launch("FOAGDD bounds of pixels");
   const dim3 tiles(divide_up(plane_.width, kTileWidth), divide_up(plane_.height, kTileHeight),
                    frames);
-  decide_kernel<<<tiles, dim3(kTileWidth, kTileHeight), 0, stream>>>(
-      bounds, plane_, screen.threshold, screen.radius, frame, first_map, pixels, &counts[1]);
+  decide_kernel<<<tiles, dim3(kTileWidth, kTileThreads), 0, stream>>>(
+      bounds, plane_, threshold, screen.radius, frame, first_map, pixels, &counts[1]);
   cuda_check_launch("FOAGDD open pixels");
   return {pixels, &counts[1]};
 }

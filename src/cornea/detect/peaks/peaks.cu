@@ -46,18 +46,41 @@ __device__ bool may_be_peak(const R* above, const R* row, const R* below, int x,
   return v > cutoff && (!suppress || (v >= l && v >= r && v >= a && v >= b));
 }
 
-// The 3 x 3 test, without a branch, for a pixel that has all eight neighbours.
-template <class R>
-__device__ bool is_3x3_maximum(const R* above, const R* row, const R* below, int x,
-                               bool first_of_equals) {
-  const R v = row[x];
-  const R earlier = max(max(above[x - 1], above[x]), max(above[x + 1], row[x - 1]));
-  const R later = max(max(row[x + 1], below[x - 1]), max(below[x], below[x + 1]));
+// The test of a square, without a branch, for a pixel whose square lies in the map.
+template <int radius, class R>
+__device__ bool is_inner_maximum(const DeviceView<const R>& map, int x, int y,
+                                 bool first_of_equals) {
+  const R* centre = map.row(y) + x;
+  const R v = *centre;
+  R earlier = -INFINITY, later = -INFINITY;
+#pragma unroll
+  for (int j = -radius; j <= radius; ++j) {
+#pragma unroll
+    for (int i = -radius; i <= radius; ++i) {
+      if (i == 0 && j == 0) continue;
+      const R other = __ldg(centre + j * map.stride + i);
+      (j < 0 || (j == 0 && i < 0) ? earlier : later) =
+          max(j < 0 || (j == 0 && i < 0) ? earlier : later, other);
+    }
+  }
   return v >= later && (first_of_equals ? v > earlier : v >= earlier);
 }
 
+// `inner_radius` is the radius where it is small enough to be unrolled, and 0 otherwise.
+template <int inner_radius, class R>
+__device__ bool is_maximum(const DeviceView<const R>& map, int x, int y, int radius,
+                           bool first_of_equals) {
+  if constexpr (inner_radius > 0) {
+    constexpr int r = inner_radius;
+    if (x >= r && x < map.width - r && y >= r && y < map.height - r) {
+      return is_inner_maximum<r>(map, x, y, first_of_equals);
+    }
+  }
+  return is_square_maximum(map, x, y, radius, first_of_equals);
+}
+
 // One bit a pixel where a peak is, and how many each row has. One row a block.
-template <class R>
+template <int inner_radius, class R>
 __global__ void mark_kernel(DeviceView<const R> first, Region region,
                             DeviceView<const std::uint8_t> mask, double threshold, bool relative,
                             double unit, int radius, bool first_of_equals,
@@ -76,7 +99,6 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
   const R* row = map.row(y);
   const R *above = map.row(max(y - 1, 0)), *below = map.row(min(y + 1, map.height - 1));
   const bool row_inside = y >= region.top && y < region.bottom;
-  const bool row_between = y > 0 && y + 1 < map.height;
   int mine = 0;
   for (int base = threadIdx.x / kWarp; base < words_per_row; base += kWarps * kWordsAtOnce) {
     bool candidate[kWordsAtOnce];
@@ -93,11 +115,7 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
       if (word >= words_per_row) break;
       const int x = word * kWarp + lane;
       bool peak = candidate[k] && allowed(mask, x, y);
-      if (peak && radius > 0) {
-        const bool between = row_between && x > 0 && x + 1 < map.width;
-        peak = radius == 1 && between ? is_3x3_maximum(above, row, below, x, first_of_equals)
-                                      : is_square_maximum(map, x, y, radius, first_of_equals);
-      }
+      if (peak && radius > 0) peak = is_maximum<inner_radius>(map, x, y, radius, first_of_equals);
       const std::uint32_t bits = __ballot_sync(~0u, peak);
       if (lane == 0) {
         marks[row_index * words_per_row + word] = bits;
@@ -308,8 +326,12 @@ void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region r
         first, region, mask, strongest);
     cuda_check_launch("peaks: strongest response");
   }
-  mark_kernel<R><<<dim3(first.height, frames), kMarkThreads, 0, stream>>>(
-      first, region, mask, options_.threshold, options_.relative, unit, options_.nms / 2,
+  const int radius = options_.nms / 2;
+  const auto kernel = radius == 1   ? mark_kernel<1, R>
+                      : radius == 2 ? mark_kernel<2, R>
+                                    : mark_kernel<0, R>;
+  kernel<<<dim3(first.height, frames), kMarkThreads, 0, stream>>>(
+      first, region, mask, options_.threshold, options_.relative, unit, radius,
       options_.plateaus == Plateaus::first, strongest, marks_.data<std::uint32_t>(), words_per_row_,
       row_counts_.data<std::uint32_t>());
   cuda_check_launch("peaks: marks");
