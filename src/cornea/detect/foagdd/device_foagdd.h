@@ -24,12 +24,16 @@ class DeviceFoagdd {
  public:
   DeviceFoagdd(const Context& context, const std::vector<FoagddBank>& banks);
 
+  // The bounds are made for eight directions.
+  bool can_screen() const { return banks_[0].directions == 8; }
+
   // Takes the memory for `frames` images of this size.
   void prepare(int width, int height, int frames);
   // Queues the maps of `frames` images that lie one below the other; with a screen they are as
-  // foagdd_map_rows says. `strongest` may be null. `mark` ends a stage of the report.
+  // foagdd_map_rows says, and the hints have a bit for each pixel that may be a peak. `strongest`
+  // may be null. `mark` ends a stage of the report.
   void enqueue_response(AnyView first, int frames, const FoagddScreen* screen, Region region,
-                        DeviceView<double> first_map, std::uint64_t* strongest,
+                        DeviceView<double> first_map, FoagddHints hints, std::uint64_t* strongest,
                         const std::function<void(const char*)>& mark);
   // Queues the test of the peaks at the further scales.
   void enqueue_confirm(AnyView first, const DeviceCandidates& candidates);
@@ -39,7 +43,7 @@ class DeviceFoagdd {
   template <class T>
   void enqueue_derivatives(DeviceView<const T> first, int frame, int frames);
   FoagddList enqueue_screen(const FoagddScreen& screen, int frame, int frames,
-                            DeviceView<double> first_map);
+                            DeviceView<double> first_map, FoagddHints hints);
   template <class T>
   void enqueue_confirm_pixels(DeviceView<const T> first, const DeviceCandidates& candidates);
 

@@ -277,7 +277,7 @@ void DeviceFoagdd::enqueue_derivatives(DeviceView<const T> first, int frame, int
 }
 
 void DeviceFoagdd::enqueue_response(AnyView first, int frames, const FoagddScreen* screen,
-                                    Region region, DeviceView<double> first_map,
+                                    Region region, DeviceView<double> first_map, FoagddHints hints,
                                     std::uint64_t* strongest,
                                     const std::function<void(const char*)>& mark) {
   const DeviceGuard device(context_);
@@ -293,7 +293,7 @@ void DeviceFoagdd::enqueue_response(AnyView first, int frames, const FoagddScree
     }
     mark("derivatives");
     FoagddList open;
-    if (screen && n == kDirections) open = enqueue_screen(*screen, frame, count, first_map);
+    if (screen) open = enqueue_screen(*screen, frame, count, first_map, hints);
     with_directions(n, [&](auto directions) {
       constexpr int kBlocksPerMultiprocessor = 16;
       exact_kernel<directions()><<<multiprocessors_ * kBlocksPerMultiprocessor, kExactThreads, 0,

@@ -13,27 +13,29 @@ namespace cornea {
 namespace {
 
 constexpr int kSide = 2 * kFoagddDiscRadius + 1;
-constexpr int kMostAtOnce = 4;  // candidates of a block
+constexpr int kMostAtOnce = 8;  // candidates of a block
 constexpr int kThreads = 128;
 
-// Floats that a candidate's surroundings take: one more than they are, because the last group of
-// neighbours reads it, and an odd number, so that threads of two candidates meet in few banks.
-CORNEA_HD constexpr int padded_area(int side) { return side * side + 2; }
+// Floats that a candidate's surroundings take: with a step of 21 banks from one candidate to the
+// next, a row a thread, neighbouring threads of two candidates do not meet in a bank.
+CORNEA_HD constexpr int padded_area(int side) {
+  const int area = side * side;
+  return area + (21 - area % 32 + 32) % 32;
+}
 
 // The 7 x 7 derivatives around a candidate, row by row, in each row direction by direction.
 template <int n>
 using Patch = float[kSide][n][kSide];
 
-// A thread makes four neighbours of a row, the sums that are odd or those that are even from row to
+// A thread makes a row of seven pixels, the sums that are odd or those that are even from row to
 // row: all indices are constants, so that everything stays in registers. `half` is 0 for the sums
 // of P S and 1 for those of Q T.
-constexpr int kNeighbours = 4;
-using HalfSums = float[4][kNeighbours];  // directions, pixels
+using HalfSums = float[4][kSide];  // directions, pixels
 
 template <int radius>
 __device__ void sum_row(const FoagddDeviceBank& bank, const float4* weights, const float* source,
                         int stride, int half, HalfSums& sums) {
-  constexpr int kWindow = kNeighbours + 2 * radius;
+  constexpr int kWindow = kSide + 2 * radius;
   const float sign = half ? 1.0f : -1.0f;
   weights += half;
   float4 weight = *weights;
@@ -50,7 +52,7 @@ __device__ void sum_row(const FoagddDeviceBank& bank, const float4* weights, con
       weights += 2;
       const float4 next = *weights;  // on its way while this one is used
 #pragma unroll
-      for (int k = 0; k < kNeighbours; ++k) {
+      for (int k = 0; k < kSide; ++k) {
         const float s = fmaf(-sign, window[radius + k + b], window[radius + k - b]);
         sums[0][k] = fmaf(weight.x, s, sums[0][k]);
         sums[1][k] = fmaf(weight.y, s, sums[1][k]);
@@ -63,22 +65,21 @@ __device__ void sum_row(const FoagddDeviceBank& bank, const float4* weights, con
 }
 
 // The two halves together make the derivatives: a lane has one, the lane beside it the other. All
-// lanes of a warp call it; null where there is no row. `first` is the column of the first pixel.
-__device__ void store_row(const HalfSums& sums, int half, int first, float (*row)[8][kSide]) {
+// lanes of a warp call it; null where there is no row.
+__device__ void store_row(const HalfSums& sums, int half, float (*row)[8][kSide]) {
 #pragma unroll
-  for (int k = 0; k < kNeighbours; ++k) {
+  for (int k = 0; k < kSide; ++k) {
     float other[4];
 #pragma unroll
     for (int d = 0; d < 4; ++d) other[d] = __shfl_xor_sync(~0u, sums[d][k], 1);
-    const int x = first + k;
-    if (!row || x >= kSide) continue;
+    if (!row) continue;
       // The lane of the odd sums stores the directions below pi / 2, the other one the rest.
 #pragma unroll
     for (int d = 1; d < 4; ++d) {
-      if (half == 0) (*row)[d][x] = fabsf(sums[d][k] + other[d - 1]);
-      if (half == 1) (*row)[8 - d][x] = fabsf(other[d] - sums[d - 1][k]);
+      if (half == 0) (*row)[d][k] = fabsf(sums[d][k] + other[d - 1]);
+      if (half == 1) (*row)[8 - d][k] = fabsf(other[d] - sums[d - 1][k]);
     }
-    (*row)[half * 4][x] = fabsf(half == 0 ? sums[0][k] : sums[3][k]);
+    (*row)[half * 4][k] = fabsf(half == 0 ? sums[0][k] : sums[3][k]);
   }
 }
 
@@ -115,23 +116,21 @@ struct FurtherBanks {
 
 // Derivatives of the patches around the candidates, from their surroundings in shared memory: for
 // eight directions and the radius of a published bank, or for any.
-constexpr int kThreadsPerCandidate = kSide * 2 * 2;  // rows, groups of neighbours, halves
+constexpr int kThreadsPerCandidate = kSide * 2;  // rows, halves
 template <int radius>
 __device__ void published_patches(const FoagddDeviceBank& bank, const float4* weights,
                                   const float* surroundings, int side, int candidate_stride,
                                   int here, Patch<8>* patches) {
   const int candidate = threadIdx.x / kThreadsPerCandidate;
   const int part = threadIdx.x % kThreadsPerCandidate;
-  const int row = part / 4, first = part / 2 % 2 * kNeighbours, half = part % 2;
-  const int middle = side / 2;
+  const int row = part / 2, half = part % 2, middle = side / 2;
   HalfSums sums = {};
   if (candidate < here) {
     const float* source = surroundings + candidate * candidate_stride +
-                          (middle + row - kFoagddDiscRadius) * side + middle - kFoagddDiscRadius +
-                          first;
+                          (middle + row - kFoagddDiscRadius) * side + middle - kFoagddDiscRadius;
     sum_row<radius>(bank, weights, source, side, half, sums);
   }
-  store_row(sums, half, first, candidate < here ? &patches[candidate][row] : nullptr);
+  store_row(sums, half, candidate < here ? &patches[candidate][row] : nullptr);
 }
 template <int n>
 __device__ void any_patches(const FoagddDeviceBank& bank, const float* surroundings, int side,
@@ -175,17 +174,27 @@ __global__ void __launch_bounds__(kThreads)
 
   for (std::uint32_t base = blockIdx.x * at_once; base < count; base += gridDim.x * at_once) {
     const int here = min(std::uint32_t(at_once), count - base);
-    // A warp a row, several rows on their way at once.
-#pragma unroll 7
-    for (int r = threadIdx.x / 32; r < here * side; r += kThreads / 32) {
-      const int c = r / side, j = r % side;
+    // A warp a candidate, several rows on their way at once.
+    for (int c = threadIdx.x / 32; c < here; c += kThreads / 32) {
       const std::uint32_t pixel = pixels[base + c];
       const int left = int(pixel % candidates.width) - margin;
-      const int y = foagdd_source(int(pixel / candidates.width) - margin + j, image.height);
+      const int top = int(pixel / candidates.width) - margin;
+      const bool inside =
+          left >= 0 && top >= 0 && left + side <= image.width && top + side <= image.height;
       for (int i = threadIdx.x % 32; i < side; i += 32) {
-        const int x = foagdd_source(left + i, image.width);
-        surroundings[c * candidate_stride + j * side + i] =
-            x < 0 || y < 0 ? 0.0f : gray_level(__ldg(image.row(y) + x));
+        float* to = surroundings + c * candidate_stride + i;
+        if (inside) {
+          const T* from = image.row(top) + left + i;
+#pragma unroll 8
+          for (int j = 0; j < side; ++j, from += image.stride)
+            to[j * side] = gray_level(__ldg(from));
+        } else {
+          const int x = foagdd_source(left + i, image.width);
+          for (int j = 0; j < side; ++j) {
+            const int y = foagdd_source(top + j, image.height);
+            to[j * side] = x < 0 || y < 0 ? 0.0f : gray_level(__ldg(image.row(y) + x));
+          }
+        }
       }
     }
     bool mine = threadIdx.x < here;  // a candidate that has passed so far
@@ -248,7 +257,7 @@ void DeviceFoagdd::enqueue_confirm_pixels(DeviceView<const T> first,
     const auto kernel = confirm_kernel<n(), T>;
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                "FOAGDD: shared memory");
-    const dim3 grid(multiprocessors_ * 6, candidates.frames);
+    const dim3 grid(multiprocessors_ * 3, candidates.frames);
     kernel<<<grid, kThreads, bytes, cuda_stream(context_)>>>(first, candidates, banks,
                                                              static_cast<int>(at_once));
   });

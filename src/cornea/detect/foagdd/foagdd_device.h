@@ -46,6 +46,12 @@ struct FoagddList {
   const std::uint32_t* count = nullptr;
 };
 
+// One bit a pixel, set where a peak may be.
+struct FoagddHints {
+  std::uint32_t* bits = nullptr;
+  int words_per_row = 0;
+};
+
 #ifdef __CUDACC__
 
 // The n derivatives at a pixel of a tile of the extended image, in the order of foagdd_rows.cc.

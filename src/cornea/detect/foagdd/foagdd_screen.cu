@@ -133,7 +133,8 @@ __device__ float upper_bound(const CellRows& d, float threshold) {
 // a closed cell's pixels are zero.
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 2)
     cell_kernel(const float* derivatives, FoagddPlane plane, float threshold, int rows_per_walk,
-                float2* bounds, std::uint32_t* cells, std::uint32_t* count) {
+                int first_frame, float2* bounds, DeviceView<double> first_map, std::uint32_t* cells,
+                std::uint32_t* count) {
   const int lane = threadIdx.x, frame = blockIdx.z;
   const int column = int(blockIdx.x) * kCellsPerWarp + lane - 2;
   const int begin = (int(blockIdx.y) * kWarpsPerBlock + int(threadIdx.y)) * rows_per_walk;
@@ -155,9 +156,14 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 2)
     const bool open = mine && !(upper <= threshold);
     if (mine && !open) {
       for (int y = 2 * row; y < min(2 * row + 2, plane.height); ++y) {
-        float2* at = bounds + (std::size_t(frame) * plane.height + y) * plane.width + 2 * column;
-        at[0] = {0, 0};
-        if (2 * column + 1 < plane.width) at[1] = {0, 0};
+        const std::size_t line = std::size_t(frame) * plane.height + y;
+        float2* at = bounds + line * plane.width + 2 * column;
+        double* map = first_map.data + first_frame * (first_map.stride * plane.height) +
+                      line * first_map.stride + 2 * column;
+        for (int k = 0; k < 2 && 2 * column + k < plane.width; ++k) {
+          at[k] = {0, 0};
+          map[k] = 0;
+        }
       }
     }
     append(open, (std::uint32_t(frame) * plane.cells_down() + row) * plane.cells_across() + column,
@@ -240,76 +246,82 @@ __global__ void __launch_bounds__(kBoundThreads, 3)
   }
 }
 
-constexpr int kTileWidth = 32, kTileHeight = 16, kTileThreads = 8;  // rows of threads
-constexpr int kMostReach = 2 * kFoagddMostScreenRadius;
+// The pixels of open cells, one a thread: calls f(x, y, frame).
+template <class F>
+__device__ void for_each_open_pixel(const FoagddPlane& plane, const FoagddList& cells, F&& f) {
+  const std::size_t count = std::size_t(*cells.count) * 4;
+  const int across = plane.cells_across(), down = plane.cells_down();
+  // Whole warps, because f may ask all lanes of one to help.
+  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
+       i < divide_up<std::size_t>(count, kWarp) * kWarp; i += std::size_t(gridDim.x) * blockDim.x) {
+    const std::uint32_t cell = i < count ? cells.items[i / 4] : 0;
+    const int x = int(cell % across) * 2 + int(i % 2);
+    const int y = int(cell / across % down) * 2 + int(i / 2 % 2);
+    f(x, y, int(cell / across / down), i < count && x < plane.width && y < plane.height);
+  }
+}
 
-// Which pixels need their exact measure: those that may be the largest of their square, and all in
-// their squares that may be larger. The map has the lower bound of all others, which decides
-// nothing: a pixel that may not be the largest has one in its square that is larger for certain.
-__global__ void __launch_bounds__(kTileWidth* kTileThreads)
-    decide_kernel(const float2* bounds, FoagddPlane plane, float threshold, int radius,
-                  int first_frame, DeviceView<double> first_map, std::uint32_t* pixels,
-                  std::uint32_t* count) {
-  constexpr int kMostColumns = kTileWidth + 2 * kMostReach,
-                kMostRows = kTileHeight + 2 * kMostReach;
-  __shared__ float2 tile[kMostRows][kMostColumns];
-  __shared__ float contender[kMostRows][kMostColumns];  // lower bound of one that may be largest
-  const int frame = blockIdx.z, reach = 2 * radius;
-  const int left = int(blockIdx.x) * kTileWidth, top = int(blockIdx.y) * kTileHeight;
-  const int columns = kTileWidth + 2 * reach, rows = kTileHeight + 2 * reach;
-  bounds += std::size_t(frame) * plane.width * plane.height;
-  bool any = false;
-#pragma unroll 4
-  for (int j = threadIdx.y; j < rows; j += kTileThreads) {
-    const int y = top - reach + j;
-    for (int i = threadIdx.x; i < columns; i += kTileWidth) {
-      const int x = left - reach + i;
-      const bool inside = x >= 0 && x < plane.width && y >= 0 && y < plane.height;
-      const float2 v = inside ? __ldg(bounds + std::size_t(y) * plane.width + x) : float2{0, 0};
-      tile[j][i] = v;
-      any |= v.x > threshold;
-    }
+// The squares of a few radii are unrolled, others are not. Calls f(bounds of a neighbour).
+template <class F>
+__device__ void for_each_neighbour(const float2* bounds, const FoagddPlane& plane, int x, int y,
+                                   int radius, F&& f) {
+  const int top = max(y - radius, 0), bottom = min(y + radius, plane.height - 1);
+  const int left = max(x - radius, 0), right = min(x + radius, plane.width - 1);
+  for (int j = top; j <= bottom; ++j) {
+#pragma unroll 5
+    for (int i = left; i <= right; ++i) f(bounds[std::size_t(j) * plane.width + i]);
   }
-  any = __syncthreads_or(any);
-  if (any) {
-    for (int j = radius + threadIdx.y; j < rows - radius; j += kTileThreads) {
-      for (int i = radius + threadIdx.x; i < columns - radius; i += kTileWidth) {
-        const float upper = tile[j][i].x;
-        bool largest = upper > threshold;
-        if (largest) {
-          for (int b = -radius; b <= radius; ++b) {
-            for (int a = -radius; a <= radius; ++a) largest &= upper >= tile[j + b][i + a].y;
-          }
-        }
-        contender[j][i] = largest ? tile[j][i].y : INFINITY;
-      }
-    }
-    __syncthreads();
-  }
-  for (int row = threadIdx.y; row < kTileHeight; row += kTileThreads) {
-    const int x = left + threadIdx.x, y = top + row;
-    const float2 mine = tile[row + reach][threadIdx.x + reach];
-    const bool inside = x < plane.width && y < plane.height;
+}
+
+constexpr int kDecideThreads = 256;
+
+// A pixel that may be the largest of its square is a contender: its upper bound becomes negative.
+// Only its own thread looks at it here; the others look at lower bounds.
+__global__ void __launch_bounds__(kDecideThreads)
+    contender_kernel(FoagddPlane plane, FoagddList cells, float threshold, int radius,
+                     float2* all_bounds) {
+  for_each_open_pixel(plane, cells, [&](int x, int y, int frame, bool valid) {
+    if (!valid) return;
+    float2* bounds = all_bounds + std::size_t(frame) * plane.width * plane.height;
+    float& upper = bounds[std::size_t(y) * plane.width + x].x;
+    const float mine = upper;
+    if (!(mine > threshold)) return;
+    bool largest = true;
+    for_each_neighbour(bounds, plane, x, y, radius,
+                       [&](const float2& other) { largest &= mine >= other.y; });
+    if (largest) upper = -mine;
+  });
+}
+
+// Which pixels need their exact measure: contenders, and all in their squares that may be larger
+// than one. The map has the lower bound of all others, which decides nothing: a pixel that is no
+// contender has one in its square that is larger for certain.
+__global__ void __launch_bounds__(kDecideThreads)
+    decide_kernel(const float2* all_bounds, FoagddPlane plane, FoagddList cells, float threshold,
+                  int radius, int first_frame, DeviceView<double> first_map, FoagddHints hints,
+                  std::uint32_t* pixels, std::uint32_t* count) {
+  for_each_open_pixel(plane, cells, [&](int x, int y, int frame, bool valid) {
+    const float2* bounds = all_bounds + std::size_t(frame) * plane.width * plane.height;
+    const float2 mine = valid ? bounds[std::size_t(y) * plane.width + x] : float2{0, 0};
+    const float upper = fabsf(mine.x);
     bool open = false;
-    if (inside && mine.x > threshold) {
-      for (int b = -radius; b <= radius; ++b) {
-        for (int a = -radius; a <= radius; ++a) {
-          open |= mine.x >= contender[row + reach + b][threadIdx.x + reach + a];
-        }
-      }
+    if (upper > threshold) {
+      for_each_neighbour(bounds, plane, x, y, radius,
+                         [&](const float2& other) { open |= other.x < 0 && upper >= other.y; });
     }
-    if (inside) {
-      first_map.data[(std::size_t(first_frame + frame) * plane.height + y) * first_map.stride + x] =
-          mine.y;
+    if (valid) {
+      const std::size_t line = std::size_t(first_frame + frame) * plane.height + y;
+      first_map.data[line * first_map.stride + x] = mine.y;
+      if (open) atomicOr(&hints.bits[line * hints.words_per_row + x / 32], 1u << x % 32);
     }
     append(open, (std::uint32_t(frame) * plane.height + y) * plane.width + x, pixels, count);
-  }
+  });
 }
 
 }  // namespace
 
 FoagddList DeviceFoagdd::enqueue_screen(const FoagddScreen& screen, int frame, int frames,
-                                        DeviceView<double> first_map) {
+                                        DeviceView<double> first_map, FoagddHints hints) {
   const cudaStream_t stream = cuda_stream(context_);
   const float* derivatives = derivatives_.data<float>();
   const float threshold = foagdd_screen_threshold(screen.threshold);
@@ -325,15 +337,17 @@ FoagddList DeviceFoagdd::enqueue_screen(const FoagddScreen& screen, int frame, i
   const int rows_per_walk = std::clamp(plane_.cells_down() * strips * frames / warps, 2, 8);
   const dim3 walks(strips, divide_up(plane_.cells_down(), kWarpsPerBlock * rows_per_walk), frames);
   cell_kernel<<<walks, dim3(kWarp, kWarpsPerBlock), 0, stream>>>(
-      derivatives, plane_, threshold, rows_per_walk, bounds, cells, &counts[0]);
+      derivatives, plane_, threshold, rows_per_walk, frame, bounds, first_map, cells, &counts[0]);
   cuda_check_launch("FOAGDD bounds of cells");
   bound_kernel<<<multiprocessors_ * 16, kBoundThreads, 0, stream>>>(
       derivatives, plane_, {cells, &counts[0]}, threshold, bounds);
   cuda_check_launch("FOAGDD bounds of pixels");
-  const dim3 tiles(divide_up(plane_.width, kTileWidth), divide_up(plane_.height, kTileHeight),
-                   frames);
-  decide_kernel<<<tiles, dim3(kTileWidth, kTileThreads), 0, stream>>>(
-      bounds, plane_, threshold, screen.radius, frame, first_map, pixels, &counts[1]);
+  contender_kernel<<<multiprocessors_ * 8, kDecideThreads, 0, stream>>>(
+      plane_, {cells, &counts[0]}, threshold, screen.radius, bounds);
+  cuda_check_launch("FOAGDD contenders");
+  decide_kernel<<<multiprocessors_ * 8, kDecideThreads, 0, stream>>>(
+      bounds, plane_, {cells, &counts[0]}, threshold, screen.radius, frame, first_map, hints,
+      pixels, &counts[1]);
   cuda_check_launch("FOAGDD open pixels");
   return {pixels, &counts[1]};
 }

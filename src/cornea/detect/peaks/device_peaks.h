@@ -51,6 +51,10 @@ class DevicePeaks {
   // kept, for a response kernel to raise on its way (strongest.h).
   template <class R>
   OrderedBits<R>* enqueue_reset(int frames);
+  // One bit a pixel, cleared here by a queued step: for a detector that knows which pixels may be
+  // peaks to set, so that the search looks at no others. Rows are words_per_row() words apart.
+  std::uint32_t* enqueue_clear_hints(int frames);
+  int words_per_row() const { return words_per_row_; }
   // Queues the search in `frames` maps that lie one below the other from `first` on. The points
   // then lie on the device. `strongest_known`: the response kernel has raised it.
   template <class R>
@@ -80,12 +84,14 @@ class DevicePeaks {
 
   Context context_;
   PeakOptions options_;
-  int words_per_row_ = 0;
+  int height_ = 0, words_per_row_ = 0;
   std::size_t pixel_capacity_ = 0;   // marks a frame that can be
   std::size_t capacity_ = 0;         // points a frame that can be
   std::size_t pinned_capacity_ = 0;  // points a frame that go straight to the host
   Buffer strongest_{Place::device, "peaks: strongest response"};
   Buffer marks_{Place::device, "peaks: marks"};
+  Buffer hints_{Place::device, "peaks: pixels that may be peaks"};
+  bool hinted_ = false;  // the next search has hints
   Buffer row_counts_{Place::device, "peaks: row counts"};
   Buffer cell_marks_{Place::device, "peaks: marks after the cell cap"};
   Buffer cell_row_counts_{Place::device, "peaks: row counts after the cell cap"};

@@ -84,8 +84,8 @@ template <int inner_radius, class R>
 __global__ void mark_kernel(DeviceView<const R> first, Region region,
                             DeviceView<const std::uint8_t> mask, double threshold, bool relative,
                             double unit, int radius, bool first_of_equals,
-                            const OrderedBits<R>* strongest, std::uint32_t* marks,
-                            int words_per_row, std::uint32_t* row_counts) {
+                            const OrderedBits<R>* strongest, const std::uint32_t* hints,
+                            std::uint32_t* marks, int words_per_row, std::uint32_t* row_counts) {
   constexpr int kWarps = kMarkThreads / kWarp;
   constexpr int kWordsAtOnce = 4;  // enough loads in flight to hide their latency
   __shared__ int count;
@@ -100,7 +100,24 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
   const R *above = map.row(max(y - 1, 0)), *below = map.row(min(y + 1, map.height - 1));
   const bool row_inside = y >= region.top && y < region.bottom;
   int mine = 0;
-  for (int base = threadIdx.x / kWarp; base < words_per_row; base += kWarps * kWordsAtOnce) {
+  if (hints) {
+    // A word a thread: few bits are set.
+    for (int word = threadIdx.x; word < words_per_row; word += kMarkThreads) {
+      std::uint32_t bits = row_inside ? hints[row_index * words_per_row + word] : 0;
+      std::uint32_t peaks = 0;
+      for (; bits; bits &= bits - 1) {
+        const int x = word * kWarp + __ffs(bits) - 1;
+        const bool peak =
+            x >= region.left && x < region.right && map(x, y) > cutoff && allowed(mask, x, y) &&
+            (radius == 0 || is_maximum<inner_radius>(map, x, y, radius, first_of_equals));
+        if (peak) peaks |= bits & -bits;
+      }
+      marks[row_index * words_per_row + word] = peaks;
+      mine += __popc(peaks);
+    }
+  }
+  for (int base = hints ? words_per_row : int(threadIdx.x) / kWarp; base < words_per_row;
+       base += kWarps * kWordsAtOnce) {
     bool candidate[kWordsAtOnce];
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
@@ -253,7 +270,9 @@ std::size_t most_peaks(int width, int height, const PeakOptions& options) {
 template <class R>
 void DevicePeaks::prepare(int width, int height, int frames) {
   const DeviceGuard device(context_);
+  height_ = height;
   words_per_row_ = divide_up(width, kWarp);
+  hinted_ = false;
   pixel_capacity_ = most_peaks(width, height, options_);
   capacity_ = options_.max_points > 0 ? std::min<std::size_t>(options_.max_points, pixel_capacity_)
                                       : pixel_capacity_;
@@ -284,6 +303,16 @@ OrderedBits<R>* DevicePeaks::enqueue_reset(int frames) {
                "clearing the strongest response");
   }
   return strongest;
+}
+
+std::uint32_t* DevicePeaks::enqueue_clear_hints(int frames) {
+  const DeviceGuard device(context_);
+  const std::size_t words = std::size_t(height_) * frames * words_per_row_;
+  auto* hints = hints_.reserve<std::uint32_t>(context_, words);
+  cuda_check(cudaMemsetAsync(hints, 0, words * sizeof *hints, cuda_stream(context_)),
+             "clearing hints");
+  hinted_ = true;
+  return hints;
 }
 
 template <class R>
@@ -332,8 +361,10 @@ void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region r
                                     : mark_kernel<0, R>;
   kernel<<<dim3(first.height, frames), kMarkThreads, 0, stream>>>(
       first, region, mask, options_.threshold, options_.relative, unit, radius,
-      options_.plateaus == Plateaus::first, strongest, marks_.data<std::uint32_t>(), words_per_row_,
-      row_counts_.data<std::uint32_t>());
+      options_.plateaus == Plateaus::first, strongest,
+      hinted_ ? hints_.data<std::uint32_t>() : nullptr, marks_.data<std::uint32_t>(),
+      words_per_row_, row_counts_.data<std::uint32_t>());
+  hinted_ = false;
   cuda_check_launch("peaks: marks");
   if (test) {
     gather(marks_, row_counts_, first.width, first.height, frames);
