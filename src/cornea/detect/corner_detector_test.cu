@@ -1,4 +1,6 @@
 // What needs the CUDA API itself: graphs and callers' streams.
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "cornea/core/cuda.h"
@@ -107,6 +109,49 @@ TEST_F(DetectorGraph, FoagddReplaysWhatItCaptured) {
   options.peaks.relative = true;
   options.directions = 5;
   replays_every_pixel_type<Foagdd>(options);
+}
+
+// The resident memory of this process in bytes.
+std::size_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t pages = 0, resident = 0;
+  statm >> pages >> resident;
+  return resident * 4096;
+}
+
+TEST_F(DetectorGraph, TwentyThousandFramesTakeNoMoreMemory) {
+  constexpr int kSide = 256, kPictures = 64;
+  std::vector<Image<std::uint8_t>> pictures;
+  for (int i = 0; i < kPictures; ++i) {
+    Image<std::uint8_t> image(kSide, kSide);
+    for (int y = 0; y < kSide; ++y) {
+      for (int x = 0; x < kSide; ++x) {
+        image(x, y) = std::uint8_t(philox(i, y / (5 + i % 7), x / (4 + i % 9)).v[0]);
+      }
+    }
+    pictures.push_back(std::move(image));
+  }
+  const Context context = Context::cuda();
+  Foagdd foagdd(context);
+  auto free_bytes = [] {
+    std::size_t free = 0, total = 0;
+    EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
+    return free;
+  };
+  std::size_t free_after_two = 0, resident_after_two = 0;
+  std::uint64_t allocations = 0, points = 0;
+  for (int frame = 0; frame < 20000; ++frame) {
+    points += foagdd.detect(pictures[frame % kPictures]).size();
+    if (frame == 1) {
+      free_after_two = free_bytes();
+      resident_after_two = resident_bytes();
+      allocations = context.memory().allocations;
+    }
+  }
+  EXPECT_GT(points, 20000u);
+  EXPECT_EQ(context.memory().allocations, allocations);
+  EXPECT_EQ(free_bytes(), free_after_two);
+  EXPECT_LT(resident_bytes(), resident_after_two + (4 << 20));
 }
 
 TEST_F(DetectorGraph, TheDefaultStreamAndTheCallersDeviceAreRespected) {

@@ -10,13 +10,6 @@
 namespace cornea {
 namespace {
 
-// A column of the extended image, or 0 beyond it.
-template <class T>
-__device__ float extended(const DeviceView<const T>& image, int x, int y) {
-  const int column = foagdd_source(x, image.width), row = foagdd_source(y, image.height);
-  return column < 0 || row < 0 ? 0.0f : gray_level(__ldg(image.row(row) + column));
-}
-
 // The published bank of the first scale: which weights it has is known when the code is compiled.
 constexpr int kRadius = 8, kDirections = 8;
 constexpr int kWeightCount = 64;
@@ -56,9 +49,7 @@ bool is_published_shape(const FoagddBank& bank) {
 }
 
 constexpr int kAtOnce = 4;  // pixels of a row that a thread makes together
-constexpr int kRowsPerThread = 2;
-constexpr dim3 kPublishedBlock(32, 8);
-constexpr int kTileWidth = 32 * kAtOnce, kTileHeight = 8 * kRowsPerThread;
+constexpr int kTileWidth = 32 * kAtOnce, kTileHeight = 16;
 constexpr int kSourceWidth = kTileWidth + 2 * kRadius, kSourceHeight = kTileHeight + 2 * kRadius;
 
 // The sums of P S and Q T of a few neighbouring pixels.
@@ -103,9 +94,11 @@ __device__ void add_rows(const float (&source)[kSourceHeight][kSourceWidth], int
 }
 
 // Four pixels at a time: the differences of a pair of rows are made once for all of them. Weights
-// come with the launch, so that they are operands of the products.
-template <class T>
-__global__ void __launch_bounds__(256, 3)
+// come with the launch, so that they are operands of the products. Large images keep all
+// multiprocessors busy with few rows of threads, each making several rows of pixels; small ones
+// need more.
+template <int thread_rows, class T>
+__global__ void __launch_bounds__(32 * thread_rows, 768 / (32 * thread_rows))
     published_derivative_kernel(DeviceView<const T> first, int first_frame,
                                 const __grid_constant__ PublishedWeights weights, FoagddPlane plane,
                                 float* derivatives) {
@@ -117,17 +110,17 @@ __global__ void __launch_bounds__(256, 3)
   const int x0 = left - kRadius, y0 = top - kRadius;
   const bool inside =
       x0 >= 0 && y0 >= 0 && x0 + kSourceWidth <= image.width && y0 + kSourceHeight <= image.height;
-  for (int j = threadIdx.y; j < kSourceHeight; j += kPublishedBlock.y) {
-    for (int i = threadIdx.x; i < kSourceWidth; i += kPublishedBlock.x) {
-      source[j][i] =
-          inside ? gray_level(__ldg(image.row(y0 + j) + x0 + i)) : extended(image, x0 + i, y0 + j);
+  for (int j = threadIdx.y; j < kSourceHeight; j += thread_rows) {
+    for (int i = threadIdx.x; i < kSourceWidth; i += 32) {
+      source[j][i] = inside ? gray_level(__ldg(image.row(y0 + j) + x0 + i))
+                            : extended_pixel(image, x0 + i, y0 + j);
     }
   }
   __syncthreads();
 
   const int column = threadIdx.x * kAtOnce;
 #pragma unroll 1
-  for (int row = threadIdx.y; row < kTileHeight; row += kPublishedBlock.y) {
+  for (int row = threadIdx.y; row < kTileHeight; row += thread_rows) {
     PixelSums sums;
     add_rows<0, 0>(source, row, column, weights, sums);
     const auto& p = sums.p;
@@ -163,7 +156,7 @@ __global__ void derivative_kernel(DeviceView<const T> first, int first_frame, Fo
   const int top = int(blockIdx.y * kAnyBlock.y) + plane.top();
   for (int j = threadIdx.y; j < int(kAnyBlock.y) + 2 * r; j += kAnyBlock.y) {
     for (int i = threadIdx.x; i < stride; i += kAnyBlock.x) {
-      tile[j * stride + i] = extended(image, left - r + i, top - r + j);
+      tile[j * stride + i] = extended_pixel(image, left - r + i, top - r + j);
     }
   }
   __syncthreads();
@@ -178,29 +171,104 @@ __global__ void derivative_kernel(DeviceView<const T> first, int first_frame, Fo
 
 constexpr int kExactThreads = 128;
 
-// The exact measure of the listed pixels, or of all pixels without a list.
+// Where a pixel of a frame's map lies.
+struct MapPixel {
+  int x, y, frame;
+  __device__ MapPixel(std::size_t pixel, const FoagddPlane& plane)
+      : x(int(pixel % plane.width)),
+        y(int(pixel / plane.width % plane.height)),
+        frame(int(pixel / plane.width / plane.height)) {}
+  __device__ const float* derivatives(const float* first, const FoagddPlane& plane) const {
+    return first + frame * plane.frame_size() + plane.at(x, y);
+  }
+  __device__ double& in(const DeviceView<double>& first_map, int first_frame) const {
+    const std::size_t line = std::size_t(first_frame + frame) * first_map.height + y;
+    return first_map.data[line * first_map.stride + x];
+  }
+};
+
+// The exact measure of all pixels, a thread each.
 template <int n>
 __global__ void __launch_bounds__(kExactThreads)
-    exact_kernel(const float* derivatives, FoagddPlane plane, FoagddList pixels, int first_frame,
-                 int frames, Region region, DeviceView<double> first_map,
-                 OrderedBits<double>* strongest) {
-  const std::size_t count =
-      pixels.items ? *pixels.count : std::size_t(plane.width) * plane.height * frames;
+    exact_kernel(const float* derivatives, FoagddPlane plane, int first_frame, int frames,
+                 Region region, DeviceView<double> first_map, OrderedBits<double>* strongest) {
+  const std::size_t count = std::size_t(plane.width) * plane.height * frames;
   for (std::size_t i = blockIdx.x * std::size_t(kExactThreads) + threadIdx.x; i < count;
        i += std::size_t(gridDim.x) * kExactThreads) {
-    const std::size_t pixel = pixels.items ? pixels.items[i] : i;
-    const int x = int(pixel % plane.width);
-    const int y = int(pixel / plane.width % plane.height);
-    const int frame = int(pixel / plane.width / plane.height);
-    const float* centre = derivatives + frame * plane.frame_size() + plane.at(x, y);
+    const MapPixel pixel(i, plane);
     double tensor[1][foagdd_tensor_size(n)];
-    foagdd_tensor<n, 1>(FoagddLoad{centre, plane}, tensor);
+    foagdd_tensor<n, 1>(FoagddLoad{pixel.derivatives(derivatives, plane), plane}, tensor);
     const double measure = foagdd_measure<n>(tensor[0]);
-    first_map.data[(std::size_t(first_frame + frame) * plane.height + y) * first_map.stride + x] =
-        measure;
-    if (strongest && x >= region.left && x < region.right && y >= region.top && y < region.bottom) {
-      raise_to(strongest + first_frame + frame, ordered_bits(measure));
+    pixel.in(first_map, first_frame) = measure;
+    if (strongest && pixel.x >= region.left && pixel.x < region.right && pixel.y >= region.top &&
+        pixel.y < region.bottom) {
+      raise_to(strongest + first_frame + pixel.frame, ordered_bits(measure));
     }
+  }
+}
+
+// The exact measure of few pixels: four threads sum a quarter of the tensor each, in the order of
+// foagdd_tensor, and then one of them factors it.
+constexpr int kQuarters = 4;
+constexpr int kListed = kExactThreads / kQuarters;  // pixels of a block
+
+// The two rows of the tensor that a quarter sums, nine entries together.
+template <int quarter>
+__device__ void sum_quarter(const FoagddLoad& load, double* tensor) {
+  constexpr int kLow = quarter, kHigh = kDirections - 1 - quarter;
+  double sums[kLow + kHigh + 2] = {};
+#pragma unroll 1
+  for (int dx = -kFoagddDiscRadius; dx <= kFoagddDiscRadius; ++dx) {
+    const int half = foagdd_disc_half_height(dx);
+    double column[kLow + kHigh + 2] = {};
+#pragma unroll
+    for (int row = 0; row <= 2 * kFoagddDiscRadius; ++row) {
+      if (row > 2 * half) break;
+      double d[kDirections];
+      load(dx, foagdd_disc_step(row), d);
+#pragma unroll
+      for (int j = 0; j <= kHigh; ++j) column[j] = fma(d[kHigh], d[j], column[j]);
+#pragma unroll
+      for (int j = 0; j <= kLow; ++j) {
+        column[kHigh + 1 + j] = fma(d[kLow], d[j], column[kHigh + 1 + j]);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kLow + kHigh + 2; ++k) sums[k] += column[k];
+  }
+#pragma unroll
+  for (int j = 0; j <= kHigh; ++j) tensor[foagdd_tensor_index(kHigh, j)] = sums[j];
+#pragma unroll
+  for (int j = 0; j <= kLow; ++j) tensor[foagdd_tensor_index(kLow, j)] = sums[kHigh + 1 + j];
+}
+
+__global__ void __launch_bounds__(kExactThreads)
+    listed_kernel(const float* derivatives, FoagddPlane plane, FoagddList pixels, int first_frame,
+                  DeviceView<double> first_map) {
+  constexpr int kEntries = foagdd_tensor_size(kDirections);
+  __shared__ double tensors[kListed][kEntries + 1];
+  const std::uint32_t count = *pixels.count;
+  for (std::uint32_t base = blockIdx.x * kListed; base < count; base += gridDim.x * kListed) {
+    // A warp a quarter, so that all its lanes do the same.
+    const int quarter = threadIdx.x / kListed, mine = threadIdx.x % kListed;
+    if (base + mine < count) {
+      const MapPixel pixel(pixels.items[base + mine], plane);
+      const FoagddLoad load{pixel.derivatives(derivatives, plane), plane};
+      double* tensor = tensors[mine];
+      if (quarter == 0) sum_quarter<0>(load, tensor);
+      if (quarter == 1) sum_quarter<1>(load, tensor);
+      if (quarter == 2) sum_quarter<2>(load, tensor);
+      if (quarter == 3) sum_quarter<3>(load, tensor);
+    }
+    __syncthreads();
+    if (quarter == 0 && base + mine < count) {
+      double tensor[kEntries];
+#pragma unroll
+      for (int k = 0; k < kEntries; ++k) tensor[k] = tensors[mine][k];
+      MapPixel(pixels.items[base + mine], plane).in(first_map, first_frame) =
+          foagdd_measure<kDirections>(tensor);
+    }
+    __syncthreads();
   }
 }
 
@@ -261,8 +329,15 @@ void DeviceFoagdd::enqueue_derivatives(DeviceView<const T> first, int frame, int
     PublishedWeights weights;
     std::copy(bank.weights.begin(), bank.weights.end(), &weights.weight[0][0]);
     const dim3 grid(divide_up(columns, kTileWidth), divide_up(rows, kTileHeight), frames);
-    published_derivative_kernel<T>
-        <<<grid, kPublishedBlock, 0, stream>>>(first, frame, weights, plane_, derivatives);
+    auto launch = [&](auto kernel, int thread_rows) {
+      kernel<<<grid, dim3(32, thread_rows), 0, stream>>>(first, frame, weights, plane_,
+                                                         derivatives);
+    };
+    if (grid.x * grid.y * grid.z >= 2u * multiprocessors_) {
+      launch(published_derivative_kernel<8, T>, 8);
+    } else {
+      launch(published_derivative_kernel<16, T>, 16);
+    }
   } else {
     const dim3 grid(divide_up(columns, int(kAnyBlock.x)), divide_up(rows, int(kAnyBlock.y)),
                     frames);
@@ -292,14 +367,17 @@ void DeviceFoagdd::enqueue_response(AnyView first, int frames, const FoagddScree
       enqueue_derivatives(first.device<float>(), frame, count);
     }
     mark("derivatives");
-    FoagddList open;
-    if (screen) open = enqueue_screen(*screen, frame, count, first_map, hints);
-    with_directions(n, [&](auto directions) {
-      constexpr int kBlocksPerMultiprocessor = 16;
-      exact_kernel<directions()><<<multiprocessors_ * kBlocksPerMultiprocessor, kExactThreads, 0,
-                                   cuda_stream(context_)>>>(
-          derivatives_.data<float>(), plane_, open, frame, count, region, first_map, strongest);
-    });
+    if (screen) {
+      const FoagddList open = enqueue_screen(*screen, frame, count, first_map, hints);
+      listed_kernel<<<multiprocessors_ * 8, kExactThreads, 0, cuda_stream(context_)>>>(
+          derivatives_.data<float>(), plane_, open, frame, first_map);
+    } else {
+      with_directions(n, [&](auto directions) {
+        exact_kernel<directions()>
+            <<<multiprocessors_ * 16, kExactThreads, 0, cuda_stream(context_)>>>(
+                derivatives_.data<float>(), plane_, frame, count, region, first_map, strongest);
+      });
+    }
     cuda_check_launch("FOAGDD exact measures");
     mark("first measure");
   }

@@ -181,18 +181,23 @@ __global__ void __launch_bounds__(kThreads)
       const int top = int(pixel / candidates.width) - margin;
       const bool inside =
           left >= 0 && top >= 0 && left + side <= image.width && top + side <= image.height;
-      for (int i = threadIdx.x % 32; i < side; i += 32) {
+      // A lane takes two columns.
+      for (int i = threadIdx.x % 32; i < side; i += 64) {
         float* to = surroundings + c * candidate_stride + i;
+        const bool second = i + 32 < side;
         if (inside) {
           const T* from = image.row(top) + left + i;
-#pragma unroll 8
-          for (int j = 0; j < side; ++j, from += image.stride)
-            to[j * side] = gray_level(__ldg(from));
-        } else {
-          const int x = foagdd_source(left + i, image.width);
+#pragma unroll 4
           for (int j = 0; j < side; ++j) {
-            const int y = foagdd_source(top + j, image.height);
-            to[j * side] = x < 0 || y < 0 ? 0.0f : gray_level(__ldg(image.row(y) + x));
+            const float a = gray_level(__ldg(from + j * image.stride));
+            const float b = second ? gray_level(__ldg(from + j * image.stride + 32)) : 0.0f;
+            to[j * side] = a;
+            if (second) to[j * side + 32] = b;
+          }
+        } else {
+          for (int j = 0; j < side; ++j) {
+            to[j * side] = extended_pixel(image, left + i, top + j);
+            if (second) to[j * side + 32] = extended_pixel(image, left + i + 32, top + j);
           }
         }
       }

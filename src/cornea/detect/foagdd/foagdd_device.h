@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "cornea/core/host_device.h"
+#include "cornea/core/image.h"
+#include "cornea/core/pixels.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
 
 namespace cornea {
@@ -53,6 +55,13 @@ struct FoagddHints {
 };
 
 #ifdef __CUDACC__
+
+// A pixel of the extended image as a gray level.
+template <class T>
+__device__ inline float extended_pixel(const DeviceView<const T>& image, int x, int y) {
+  const int column = foagdd_source(x, image.width), row = foagdd_source(y, image.height);
+  return column < 0 || row < 0 ? 0.0f : gray_level(__ldg(image.row(row) + column));
+}
 
 // The n derivatives at a pixel of a tile of the extended image, in the order of foagdd_rows.cc.
 template <int n>

@@ -131,7 +131,7 @@ __device__ float upper_bound(const CellRows& d, float threshold) {
 
 // A warp walks down a strip of cells, a lane a cell; each step brings two more rows. The bounds of
 // a closed cell's pixels are zero.
-__global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 2)
+__global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 3)
     cell_kernel(const float* derivatives, FoagddPlane plane, float threshold, int rows_per_walk,
                 int first_frame, float2* bounds, DeviceView<double> first_map, std::uint32_t* cells,
                 std::uint32_t* count) {
@@ -261,15 +261,28 @@ __device__ void for_each_open_pixel(const FoagddPlane& plane, const FoagddList& 
   }
 }
 
-// The squares of a few radii are unrolled, others are not. Calls f(bounds of a neighbour).
+// Calls f(bounds of a neighbour) for the square around a pixel. The published radius is unrolled,
+// so that its loads do not wait for each other.
 template <class F>
 __device__ void for_each_neighbour(const float2* bounds, const FoagddPlane& plane, int x, int y,
                                    int radius, F&& f) {
-  const int top = max(y - radius, 0), bottom = min(y + radius, plane.height - 1);
-  const int left = max(x - radius, 0), right = min(x + radius, plane.width - 1);
-  for (int j = top; j <= bottom; ++j) {
-#pragma unroll 5
-    for (int i = left; i <= right; ++i) f(bounds[std::size_t(j) * plane.width + i]);
+  constexpr int kUsual = 2;
+  const bool inner =
+      x >= kUsual && x < plane.width - kUsual && y >= kUsual && y < plane.height - kUsual;
+  if (radius == kUsual && inner) {
+    const float2* centre = bounds + std::size_t(y) * plane.width + x;
+#pragma unroll
+    for (int j = -kUsual; j <= kUsual; ++j) {
+#pragma unroll
+      for (int i = -kUsual; i <= kUsual; ++i) f(centre[j * plane.width + i]);
+    }
+    return;
+  }
+  const int columns = min(x + radius, plane.width - 1) - max(x - radius, 0) + 1;
+  for (int j = max(y - radius, 0); j <= min(y + radius, plane.height - 1); ++j) {
+    const float2* row = bounds + std::size_t(j) * plane.width + max(x - radius, 0);
+#pragma unroll 1
+    for (int i = 0; i < columns; ++i) f(row[i]);
   }
 }
 
@@ -305,7 +318,7 @@ __global__ void __launch_bounds__(kDecideThreads)
     const float2 mine = valid ? bounds[std::size_t(y) * plane.width + x] : float2{0, 0};
     const float upper = fabsf(mine.x);
     bool open = false;
-    if (upper > threshold) {
+    if (valid && upper > threshold) {
       for_each_neighbour(bounds, plane, x, y, radius,
                          [&](const float2& other) { open |= other.x < 0 && upper >= other.y; });
     }

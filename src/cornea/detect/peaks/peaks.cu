@@ -100,31 +100,20 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
   const R *above = map.row(max(y - 1, 0)), *below = map.row(min(y + 1, map.height - 1));
   const bool row_inside = y >= region.top && y < region.bottom;
   int mine = 0;
-  if (hints) {
-    // A word a thread: few bits are set.
-    for (int word = threadIdx.x; word < words_per_row; word += kMarkThreads) {
-      std::uint32_t bits = row_inside ? hints[row_index * words_per_row + word] : 0;
-      std::uint32_t peaks = 0;
-      for (; bits; bits &= bits - 1) {
-        const int x = word * kWarp + __ffs(bits) - 1;
-        const bool peak =
-            x >= region.left && x < region.right && map(x, y) > cutoff && allowed(mask, x, y) &&
-            (radius == 0 || is_maximum<inner_radius>(map, x, y, radius, first_of_equals));
-        if (peak) peaks |= bits & -bits;
-      }
-      marks[row_index * words_per_row + word] = peaks;
-      mine += __popc(peaks);
-    }
-  }
-  for (int base = hints ? words_per_row : int(threadIdx.x) / kWarp; base < words_per_row;
-       base += kWarps * kWordsAtOnce) {
+  for (int base = threadIdx.x / kWarp; base < words_per_row; base += kWarps * kWordsAtOnce) {
     bool candidate[kWordsAtOnce];
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
-      const int x = (base + k * kWarps) * kWarp + lane;
-      candidate[k] =
-          may_be_peak(above, row, below, min(x, map.width - 1), map.width, cutoff, radius > 0) &&
-          row_inside && x >= region.left && x < region.right;
+      const int word = base + k * kWarps, x = word * kWarp + lane;
+      candidate[k] = row_inside && x >= region.left && x < region.right &&
+                     (!hints || (hints[row_index * words_per_row + word] >> lane & 1));
+    }
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k) {
+      // Without hints most pixels are looked at: all loads at once, then the rest.
+      const int x = min((base + k * kWarps) * kWarp + lane, map.width - 1);
+      if (hints && !candidate[k]) continue;
+      candidate[k] &= may_be_peak(above, row, below, x, map.width, cutoff, radius > 0);
     }
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
