@@ -64,21 +64,25 @@ class Band {
         end_(end),
         map_(map),
         n_(bank.directions),
-        // Exact values are asked for up to two suppression radii above the last row of bounds.
+        // Exact values are asked for up to two suppression radii above the last rows of bounds.
         reach_(screen ? 2 * screen->radius : 0),
         stride_(image.width + 2 * kDisc + kFoagddSlack),
-        source_(2 * bank.radius + 1, image.width + 2 * (kDisc + bank.radius) + kFoagddSlack),
-        derivatives_(2 * kDisc + 1 + reach_, stride_ * n_) {
+        source_(2 * bank.radius + 1, image.width + 2 * (kDisc + bank.radius) + 2 * kFoagddSlack),
+        derivatives_(2 * kDisc + 2 + reach_, stride_ * n_) {
     if (!screen) return;
     const std::size_t length = image.width + kFoagddSlack;
-    upper_ = Ring<float>(reach_ + 1, length);
-    lower_ = Ring<float>(reach_ + 1, length);
+    upper_ = Ring<float>(reach_ + 2, length);
+    lower_ = Ring<float>(reach_ + 2, length);
     square_.resize(length);
-    exact_ = Ring<std::uint8_t>(reach_ + 1, length);
+    open_.resize(length);
+    exact_ = Ring<std::uint8_t>(reach_ + 2, length);
   }
 
   FoagddTimes run() {
-    const int first = begin_ - reach_ - kDisc, last = end_ - 1 + reach_ + kDisc;
+    // With a screen rows come in pairs, as cells do; the first of a pair is even.
+    const int first_row = screen_ ? (begin_ - reach_) & ~1 : begin_;
+    const int last_row = screen_ ? (end_ - 1 + reach_) | 1 : end_ - 1;
+    const int first = first_row - kDisc, last = last_row + kDisc;
     for (int y = first - bank_.radius; y < first + bank_.radius; ++y) enter_source(y);
     for (int y = first; y <= last; ++y) {
       const auto start = Clock::now();
@@ -86,14 +90,15 @@ class Band {
       make_derivatives(y);
       const auto middle = Clock::now();
       times_.derivatives += seconds(start, middle);
-      const int centre = y - kDisc;
-      if (centre < begin_ - reach_) continue;
-      if (!screen_) {
-        measure_row(centre);
-      } else {
-        bound_row(centre);
-        const int whole = centre - screen_->radius;  // its square's bounds are all known now
-        if (whole >= begin_ - screen_->radius) decide_row(whole);
+      const int row = y - kDisc;  // its disc is complete
+      if (!screen_ && row >= begin_) measure_row(row);
+      if (screen_ && row > first_row && row % 2 != 0) {
+        screen_rows(row - 1);
+        // The squares of these rows are complete now.
+        const int r = screen_->radius;
+        for (int whole = row - 1 - r; whole <= row - r; ++whole) {
+          if (whole >= begin_ - r && whole < end_ + r) decide_row(whole);
+        }
       }
       times_.measure += seconds(middle, Clock::now());
     }
@@ -111,7 +116,7 @@ class Band {
     read_extended(image_, -margin, y, image_.width + 2 * margin, source_.row(y));
   }
 
-  // Derivatives of row y at columns -3 .. width + 2; column x lies at x + 3.
+  // Derivatives of row y at columns -3 .. width + 3; column x lies at x + 3.
   void make_derivatives(int y) {
     const float* rows[2 * kMostRadius + 1];
     for (int a = 0; a <= 2 * bank_.radius; ++a) {
@@ -119,13 +124,16 @@ class Band {
     }
     float* out[kFoagddMostDirections];
     for (int d = 0; d < n_; ++d) out[d] = derivatives_.row(y) + d * stride_;
-    foagdd_derivatives(bank_, rows, image_.width + 2 * kDisc, scratch_, out);
+    foagdd_derivatives(bank_, rows, image_.width + 2 * kDisc + 1, scratch_, out);
   }
 
-  void fill_window(int y, FoagddWindow& window) {
-    for (int k = -kDisc; k <= kDisc; ++k) {
+  // The rows of derivatives from three above y on.
+  template <std::size_t rows>
+  void fill_window(int y,
+                   std::array<std::array<const float*, kFoagddMostDirections>, rows>& window) {
+    for (std::size_t k = 0; k < rows; ++k) {
       for (int d = 0; d < n_; ++d) {
-        window[k + kDisc][d] = derivatives_.row(y + k) + d * stride_ + kDisc;
+        window[k][d] = derivatives_.row(y - kDisc + static_cast<int>(k)) + d * stride_ + kDisc;
       }
     }
   }
@@ -138,17 +146,37 @@ class Band {
     std::copy_n(row_.data(), image_.width, map_.row(y));
   }
 
-  // Bounds of row y, which may lie beyond the band, and lower bounds into the map.
-  void bound_row(int y) {
-    if (y < 0 || y >= image_.height) return;
-    FoagddWindow window;
+  // Where most cells were open the next few rows are taken for open too: looking costs more than it
+  // saves.
+  void find_open_cells(int y, float threshold) {
+    const int cells = (image_.width + 1) / 2;
+    if (rows_taken_for_open_ > 0) {
+      --rows_taken_for_open_;
+      std::fill_n(open_.data(), cells, std::uint8_t(1));
+      return;
+    }
+    FoagddCellWindow window;
     fill_window(y, window);
+    foagdd_open_cells(window, n_, image_.width, threshold, scratch_, open_.data());
+    const auto open = std::count(open_.data(), open_.data() + cells, std::uint8_t(1));
+    if (open > kMostlyOpen * cells) rows_taken_for_open_ = 7;
+  }
+
+  // Bounds of the rows y and y + 1, which may lie beyond the band, and lower bounds into the map.
+  void screen_rows(int y) {
+    if (y + 1 < 0 || y >= image_.height) return;
     const float threshold = foagdd_screen_threshold(screen_->threshold);
-    float* lower = lower_.row(y);
-    foagdd_bounds(window, n_, image_.width, threshold, scratch_, upper_.row(y), lower);
-    if (y < begin_ || y >= end_) return;
-    std::copy_n(lower, image_.width, map_.row(y));
-    std::fill_n(exact_.row(y), image_.width, std::uint8_t(0));
+    find_open_cells(y, threshold);
+    for (int row = std::max(y, 0); row <= std::min(y + 1, image_.height - 1); ++row) {
+      FoagddWindow window;
+      fill_window(row, window);
+      float* lower = lower_.row(row);
+      foagdd_bounds(window, n_, image_.width, threshold, open_.data(), scratch_, upper_.row(row),
+                    lower);
+      if (row < begin_ || row >= end_) continue;
+      std::copy_n(lower, image_.width, map_.row(row));
+      std::fill_n(exact_.row(row), image_.width, std::uint8_t(0));
+    }
   }
 
   // Row y may hold the largest of a square: those pixels, and all in their squares that may be
@@ -186,6 +214,7 @@ class Band {
   }
 
   static constexpr int kMostRadius = 31;
+  static constexpr double kMostlyOpen = 0.5;
 
   HostView<const T> image_;
   const FoagddBank& bank_;
@@ -193,10 +222,12 @@ class Band {
   int begin_, end_;
   HostView<double> map_;
   int n_, reach_;
+  int rows_taken_for_open_ = 0;  // pairs of rows
   std::size_t stride_;
   Ring<float> source_, derivatives_;
   Ring<float> upper_{1, 1}, lower_{1, 1};
   Ring<std::uint8_t> exact_{1, 1};
+  std::vector<std::uint8_t> open_;
   std::vector<float> square_;
   std::vector<double> row_;
   FoagddScratch scratch_;

@@ -92,9 +92,9 @@ inline void derivatives(const FoagddBank& bank, const float* const* rows, int co
 }
 
 // The derivatives around a block of columns, close together: row k, direction d, column x - 3.
-template <class T>
-inline void copy_window(const FoagddWindow& window, int n, int begin, int columns, T* to) {
-  for (int k = 0; k < kWindowRows; ++k) {
+template <class T, std::size_t rows>
+inline void copy_window(const FoagddRows<rows>& window, int n, int begin, int columns, T* to) {
+  for (std::size_t k = 0; k < rows; ++k) {
     for (int d = 0; d < n; ++d) {
       const float* __restrict from = window[k][d] + begin - kFoagddDiscRadius;
       T* __restrict row = to + (k * n + d) * kTensorColumns;
@@ -125,6 +125,47 @@ inline void column_sums(const T* window, N n, int columns, T* sums) {
         sum += di[6] * load(6, j);
         store_pack(out + 2 * kTensorColumns, sum);
       }
+    }
+  }
+}
+
+// The same for cells, heights 4, 6 and 8.
+template <class N>
+inline void cell_column_sums(const float* window, N n, int columns, float* sums) {
+  for (int x = 0; x < columns; x += kLanes<float>) {
+    auto load = [&](int k, int d) { return load_pack(window + (k * n + d) * kTensorColumns + x); };
+    for (int i = 0; i < n; ++i) {
+      Pack<float> di[kWindowRows + 1];
+      for (int k = 0; k <= kWindowRows; ++k) di[k] = load(k, i);
+      float* out = sums + std::size_t(foagdd_tensor_index(i, 0)) * 3 * kTensorColumns + x;
+      for (int j = 0; j <= i; ++j, out += 3 * kTensorColumns) {
+        Pack<float> sum = di[3] * load(3, j);
+        sum += di[4] * load(4, j);
+        sum += di[2] * load(2, j);
+        sum += di[5] * load(5, j);
+        store_pack(out, sum);
+        sum += di[1] * load(1, j);
+        sum += di[6] * load(6, j);
+        store_pack(out + kTensorColumns, sum);
+        sum += di[0] * load(0, j);
+        sum += di[7] * load(7, j);
+        store_pack(out + 2 * kTensorColumns, sum);
+      }
+    }
+  }
+}
+
+// The columns of the union of a cell's four discs together; cell c begins at column 2 c.
+inline void cell_sums(const float* columns, int pairs, int cells, float* tensor) {
+  for (int pair = 0; pair < pairs; ++pair) {
+    const float* __restrict four = columns + std::size_t(pair) * 3 * kTensorColumns;
+    const float* __restrict six = four + kTensorColumns;
+    const float* __restrict eight = six + kTensorColumns;
+    float* __restrict out = tensor + std::size_t(pair) * kTensorBlock;
+    for (int c = 0; c < cells; ++c) {
+      const int x = 2 * c + kFoagddDiscRadius;
+      const float inner = eight[x - 1] + eight[x] + eight[x + 1] + eight[x + 2];
+      out[c] = inner + (six[x - 2] + six[x + 3]) + (four[x - 3] + four[x + 4]);
     }
   }
 }
@@ -193,17 +234,22 @@ inline bool any_above(Pack<float> v, float threshold) {
   return any;
 }
 
+// At least the smallest number that divides.
+template <class N>
+inline Pack<float> trace_of(const float* tensor, N n) {
+  constexpr float kLeast = std::numeric_limits<float>::min();
+  Pack<float> trace = {};
+  for (int k = 0; k < n; ++k) trace += load_pack(tensor + foagdd_tensor_index(k, k) * kTensorBlock);
+  return trace > kLeast ? trace : pack_of(kLeast);
+}
+
 template <class N>
 inline void bound_block(const float* tensor, N n, int count, float threshold, float* upper,
                         float* lower) {
   constexpr float kLargest = std::numeric_limits<float>::max();
   constexpr float kLeast = std::numeric_limits<float>::min();
   for (int x = 0; x < count; x += kLanes<float>) {
-    Pack<float> trace = {};
-    for (int k = 0; k < n; ++k) {
-      trace += load_pack(tensor + foagdd_tensor_index(k, k) * kTensorBlock + x);
-    }
-    trace = trace > kLeast ? trace : pack_of(kLeast);
+    const Pack<float> trace = trace_of(tensor + x, n);
     const Pack<float> shift = trace * foagdd_screen_shift(n), inverse = 1.0f / trace;
     Pack<float> up = pivot_product(tensor + x, n, shift, inverse, kLeast);
     up = up * (1 + kFoagddScreenSlack) + kLeast;
@@ -220,14 +266,61 @@ inline void bound_block(const float* tensor, N n, int count, float threshold, fl
 }
 
 template <class N>
-inline void bounds(const FoagddWindow& window, N n, int count, float threshold, float* block,
-                   float* columns, float* tensor, float* upper, float* lower) {
+inline void open_cell_block(const float* tensor, N n, int cells, float threshold,
+                            std::uint8_t* open) {
+  constexpr float kLeast = std::numeric_limits<float>::min();
+  for (int c = 0; c < cells; c += kLanes<float>) {
+    const Pack<float> trace = trace_of(tensor + c, n);
+    Pack<float> up =
+        pivot_product(tensor + c, n, trace * foagdd_screen_shift(n), 1.0f / trace, kLeast);
+    up = up * (1 + kFoagddScreenSlack) + kLeast;
+    for (int i = 0; i < std::min(kLanes<float>, cells - c); ++i)
+      open[c + i] = !(up[i] <= threshold);
+  }
+}
+
+template <class N>
+inline void open_cells(const FoagddCellWindow& window, N n, int count, float threshold,
+                       float* block, float* columns, float* tensor, std::uint8_t* open) {
   for (int begin = 0; begin < count; begin += kTensorBlock) {
-    const int width = std::min(kTensorBlock, count - begin);
+    const int cells = (std::min(kTensorBlock, count - begin) + 1) / 2;
+    const int width = 2 * cells + 2 * kFoagddDiscRadius;
+    copy_window(window, n, begin, width, block);
+    cell_column_sums(block, n, width, columns);
+    cell_sums(columns, foagdd_tensor_size(n), cells, tensor);
+    open_cell_block(tensor, n, cells, threshold, open + begin / 2);
+  }
+}
+
+// Eight columns at a time are looked at or not, up to kTensorBlock together.
+constexpr int kGroup = 8;
+inline bool any_open(const std::uint8_t* open, int begin, int count) {
+  bool any = false;
+  for (int x = begin; x < std::min(begin + kGroup, count); x += 2) any |= open[x / 2] != 0;
+  return any;
+}
+
+template <class N>
+inline void bounds(const FoagddWindow& window, N n, int count, float threshold,
+                   const std::uint8_t* open, float* block, float* columns, float* tensor,
+                   float* upper, float* lower) {
+  for (int begin = 0; begin < count;) {
+    if (!any_open(open, begin, count)) {
+      std::fill_n(upper + begin, kGroup, 0.0f);
+      std::fill_n(lower + begin, kGroup, 0.0f);
+      begin += kGroup;
+      continue;
+    }
+    int width = kGroup;
+    for (int more = kGroup; more < kTensorBlock && begin + more < count; more += kGroup) {
+      if (any_open(open, begin + more, count)) width = more + kGroup;
+    }
+    width = std::min(width, count - begin);
     copy_window(window, n, begin, width + 2 * kFoagddDiscRadius, block);
     column_sums(block, n, width + 2 * kFoagddDiscRadius, columns);
     disc_sums(columns, foagdd_tensor_size(n), width, tensor);
     bound_block(tensor, n, width, threshold, upper + begin, lower + begin);
+    begin += width;
   }
 }
 
@@ -270,13 +363,22 @@ CORNEA_VECTOR_CLONES void derivatives_clone(const FoagddBank& bank, const float*
                                             int count, float* differences, float* const* out) {
   derivatives(bank, rows, count, differences, out);
 }
-CORNEA_VECTOR_CLONES void bounds_clone(const FoagddWindow& window, int n, int count,
-                                       float threshold, float* block, float* columns, float* tensor,
-                                       float* upper, float* lower) {
+CORNEA_VECTOR_CLONES void open_cells_clone(const FoagddCellWindow& window, int n, int count,
+                                           float threshold, float* block, float* columns,
+                                           float* tensor, std::uint8_t* open) {
   if (n == kEight) {
-    bounds(window, kEight, count, threshold, block, columns, tensor, upper, lower);
+    open_cells(window, kEight, count, threshold, block, columns, tensor, open);
   } else {
-    bounds(window, n, count, threshold, block, columns, tensor, upper, lower);
+    open_cells(window, n, count, threshold, block, columns, tensor, open);
+  }
+}
+CORNEA_VECTOR_CLONES void bounds_clone(const FoagddWindow& window, int n, int count,
+                                       float threshold, const std::uint8_t* open, float* block,
+                                       float* columns, float* tensor, float* upper, float* lower) {
+  if (n == kEight) {
+    bounds(window, kEight, count, threshold, open, block, columns, tensor, upper, lower);
+  } else {
+    bounds(window, n, count, threshold, open, block, columns, tensor, upper, lower);
   }
 }
 CORNEA_VECTOR_CLONES void measures_clone(const FoagddWindow& window, int n, int count,
@@ -293,7 +395,7 @@ CORNEA_VECTOR_CLONES void measures_clone(const FoagddWindow& window, int n, int 
 template <class T>
 void reserve(FoagddBlock<T>& block, int n) {
   const std::size_t pairs = foagdd_tensor_size(n);
-  block.window.resize(std::size_t(kWindowRows) * n * kTensorColumns + kFoagddSlack);
+  block.window.resize(std::size_t(kWindowRows + 1) * n * kTensorColumns + kFoagddSlack);
   block.columns.resize(pairs * 3 * kTensorColumns + kFoagddSlack);
   block.tensor.resize(pairs * kTensorBlock);
 }
@@ -307,12 +409,20 @@ void foagdd_derivatives(const FoagddBank& bank, const float* const* rows, int co
   derivatives_clone(bank, rows, count, scratch.differences.data(), out);
 }
 
-void foagdd_bounds(const FoagddWindow& window, int directions, int count, float threshold,
-                   FoagddScratch& scratch, float* upper, float* lower) {
+void foagdd_open_cells(const FoagddCellWindow& window, int directions, int count, float threshold,
+                       FoagddScratch& scratch, std::uint8_t* open) {
   FoagddBlock<float>& block = scratch.screen;
   reserve(block, directions);
-  bounds_clone(window, directions, count, threshold, block.window.data(), block.columns.data(),
-               block.tensor.data(), upper, lower);
+  open_cells_clone(window, directions, count, threshold, block.window.data(), block.columns.data(),
+                   block.tensor.data(), open);
+}
+
+void foagdd_bounds(const FoagddWindow& window, int directions, int count, float threshold,
+                   const std::uint8_t* open, FoagddScratch& scratch, float* upper, float* lower) {
+  FoagddBlock<float>& block = scratch.screen;
+  reserve(block, directions);
+  bounds_clone(window, directions, count, threshold, open, block.window.data(),
+               block.columns.data(), block.tensor.data(), upper, lower);
 }
 
 void foagdd_measures(const FoagddWindow& window, int directions, int count, FoagddScratch& scratch,

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "cornea/detect/foagdd/foagdd_bank.h"
@@ -33,14 +34,22 @@ struct FoagddScratch {
 void foagdd_derivatives(const FoagddBank& bank, const float* const* rows, int count,
                         FoagddScratch& scratch, float* const* out);
 
-// The seven rows of derivatives around the row of interest, [row][direction], each pointing to
-// column 0; columns from -3 to count + 2 are read.
-using FoagddWindow =
-    std::array<std::array<const float*, kFoagddMostDirections>, 2 * kFoagddDiscRadius + 1>;
+// Rows of derivatives, [row][direction], each pointing to column 0: the seven around the row of
+// interest, or the eight around two rows, from three above to three below. Columns from -3 to count
+// + 2 are read (+ 3 for cells).
+template <int rows>
+using FoagddRows = std::array<std::array<const float*, kFoagddMostDirections>, rows>;
+using FoagddWindow = FoagddRows<2 * kFoagddDiscRadius + 1>;
+using FoagddCellWindow = FoagddRows<2 * kFoagddDiscRadius + 2>;
 
-// Bounds of the measure at columns 0 .. count - 1, in float.
+// open[c] = 0 where no pixel of the cell at columns 2 c and 2 c + 1 of the two rows exceeds the
+// threshold.
+void foagdd_open_cells(const FoagddCellWindow& window, int directions, int count, float threshold,
+                       FoagddScratch& scratch, std::uint8_t* open);
+
+// Bounds of the measure at columns 0 .. count - 1, in float; zero where cells are not open.
 void foagdd_bounds(const FoagddWindow& window, int directions, int count, float threshold,
-                   FoagddScratch& scratch, float* upper, float* lower);
+                   const std::uint8_t* open, FoagddScratch& scratch, float* upper, float* lower);
 
 // The measure itself, in double; the bits of foagdd_tensor and foagdd_measure.
 void foagdd_measures(const FoagddWindow& window, int directions, int count, FoagddScratch& scratch,
