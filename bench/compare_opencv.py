@@ -1,4 +1,5 @@
-"""Cornea beside OpenCV, in one run: does Harris agree, and who is faster on this CPU?
+"""Cornea beside OpenCV, in one run: does Harris agree, and who is faster on this CPU, at Harris
+corners and at FOAGDD corners against SIFT?
 
   python3 bench/compare_opencv.py --cornea build/cpu/cornea [--image photo.jpg ...] [--json out.json]
 
@@ -52,24 +53,32 @@ def check_responses(cornea, images, folder):
     return rows
 
 
-def time_opencv(image, repeat):
+def harris_points(image):
+    return cv2.goodFeaturesToTrack(image, 0, 0.01, 1, blockSize=3, useHarrisDetector=True, k=0.04)
+
+
+def sift_points(image):
+    return cv2.SIFT_create().detectAndCompute(image, None)[0]
+
+
+def time_opencv(find_points, image, repeat):
     times = []
     for _ in range(repeat + 3):
         begin = time.perf_counter()
-        points = cv2.goodFeaturesToTrack(image, 0, 0.01, 1, blockSize=3, useHarrisDetector=True, k=0.04)
+        points = find_points(image)
         times.append(1000 * (time.perf_counter() - begin))
     return float(np.median(times[3:])), 0 if points is None else len(points)
 
 
-def compare_speed(cornea, images, folder, repeat):
+def compare_speed(cornea, detector, find_points, images, folder, repeat):
     rows = []
     for name, image in images.items():
         file = folder / "speed.png"
         cv2.imwrite(str(file), image)
-        opencv_ms, opencv_points = time_opencv(image, repeat)
+        opencv_ms, opencv_points = time_opencv(find_points, image, repeat)
         bench = json.loads(run(cornea, "bench", "--image", file, "--device", "cpu", "--threads",
                                cv2.getNumThreads(), "--repeat", repeat, "--batch", 1, "--detector",
-                               "harris", "--json", "-"))
+                               detector, "--json", "-"))
         result = bench["results"][0]
         ms = result["milliseconds"]["median"]
         rows.append({"image": name, "width": image.shape[1], "height": image.shape[0],
@@ -109,22 +118,25 @@ def main():
             scenes[Path(photo).name] = cv2.imread(photo, 0)
         noise = np.random.default_rng(1).integers(0, 256, (301, 403), dtype=np.uint8)
         agreement = check_responses(options.cornea, {"noise 403x301": noise, **scenes}, folder)
-        speed = compare_speed(options.cornea, scenes, folder, options.repeat)
+        speed = compare_speed(options.cornea, "harris", harris_points, scenes, folder, options.repeat)
+        foagdd = compare_speed(options.cornea, "foagdd", sift_points, scenes, folder,
+                               max(5, options.repeat // 4))
 
     worst = max(agreement, key=lambda row: row["error"])
     print(f"Harris and Shi-Tomasi against OpenCV {cv2.__version__}: {len(agreement)} maps, largest "
           f"difference {worst['error']:.1e} of the largest response ({worst['measure']}, window "
           f"{worst['window']}, {worst['image']})")
-    print(f"\nHarris corners on {processor()}, {cv2.getNumThreads()} threads\n")
-    print(f"{'image':22} {'OpenCV':>10} {'points':>8} {'Cornea':>10} {'points':>8} {'ratio':>6}")
-    for row in speed:
-        print(f"{row['image']:22} {row['opencv_ms']:7.2f} ms {row['opencv_points']:8} "
-              f"{row['cornea_ms']:7.2f} ms {row['cornea_points']:8} {row['ratio']:6.2f}")
+    for title, rows in (("Harris corners", speed), ("FOAGDD corners beside OpenCV's SIFT", foagdd)):
+        print(f"\n{title} on {processor()}, {cv2.getNumThreads()} threads\n")
+        print(f"{'image':22} {'OpenCV':>10} {'points':>8} {'Cornea':>10} {'points':>8} {'ratio':>6}")
+        for row in rows:
+            print(f"{row['image']:22} {row['opencv_ms']:7.2f} ms {row['opencv_points']:8} "
+                  f"{row['cornea_ms']:7.2f} ms {row['cornea_points']:8} {row['ratio']:6.2f}")
     if options.json:
         Path(options.json).write_text(json.dumps(
             {"processor": processor(), "threads": cv2.getNumThreads(), "opencv": cv2.__version__,
              "commit": options.commit, "repeat": options.repeat, "tolerance": TOLERANCE,
-             "agreement": agreement, "speed": speed}, indent=2) + "\n")
+             "agreement": agreement, "speed": speed, "foagdd_beside_sift": foagdd}, indent=2) + "\n")
     return 0 if worst["error"] <= TOLERANCE else 1
 
 

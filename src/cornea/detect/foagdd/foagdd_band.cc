@@ -16,10 +16,16 @@ void read_extended(HostView<const T> image, int left, int y, int columns, float*
   const int row = foagdd_source(y, image.height);
   if (row < 0) return std::fill(out, out + columns, 0.0f);
   const T* from = image.row(row);
-  for (int i = 0; i < columns; ++i) {
-    const int x = foagdd_source(left + i, image.width);
-    out[i] = x < 0 ? 0.0f : gray_level(from[x]);
-  }
+  auto outside = [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const int x = foagdd_source(left + i, image.width);
+      out[i] = x < 0 ? 0.0f : gray_level(from[x]);
+    }
+  };
+  const int begin = std::clamp(-left, 0, columns), end = std::clamp(image.width - left, 0, columns);
+  outside(0, begin);
+  for (int i = begin; i < end; ++i) out[i] = gray_level(from[left + i]);
+  outside(end, columns);
 }
 
 // Rows by number, of which the last `count` are kept.
@@ -67,7 +73,7 @@ class Band {
         // Exact values are asked for up to two suppression radii above the last rows of bounds.
         reach_(screen ? 2 * screen->radius : 0),
         stride_(image.width + 2 * kDisc + kFoagddSlack),
-        source_(2 * bank.radius + 1, image.width + 2 * (kDisc + bank.radius) + 2 * kFoagddSlack),
+        source_(2 * bank.radius + 1, image.width + 2 * (kDisc + bank.radius) + kFoagddSlack),
         derivatives_(2 * kDisc + 2 + reach_, stride_ * n_) {
     if (!screen) return;
     const std::size_t length = image.width + kFoagddSlack;
@@ -247,7 +253,7 @@ FoagddProbe<T>::FoagddProbe(HostView<const T> image, const FoagddBank& bank)
     : image_(image), bank_(bank) {
   const std::size_t side = 2 * (bank.radius + kDisc) + 1;
   patch_.resize(side * side + kFoagddSlack);
-  derivatives_.resize(std::size_t(2 * kDisc + 1) * bank.directions * kFoagddSlack);
+  derivatives_.resize(std::size_t(2 * kDisc + 1) * bank.directions * kFoagddSlack + kFoagddSlack);
 }
 
 template <class T>
@@ -258,13 +264,17 @@ double FoagddProbe<T>::measure(int x, int y) {
     read_extended(image_, x - margin, y - margin + j, side, &patch_[std::size_t(j) * side]);
   }
   for (int k = 0; k < kSide; ++k) {
+    // The disc's rows are as wide as its columns are high.
+    const int half = foagdd_disc_half_height(k - kDisc), first = kDisc - half;
     const float* rows[64];
     for (int a = 0; a <= 2 * bank_.radius; ++a) {
-      rows[a] = &patch_[std::size_t(k + a) * side] + bank_.radius;
+      rows[a] = &patch_[std::size_t(k + a) * side] + bank_.radius + first;
     }
     float* out[kFoagddMostDirections];
-    for (int d = 0; d < n; ++d) out[d] = &derivatives_[std::size_t(k * n + d) * kFoagddSlack];
-    foagdd_derivatives(bank_, rows, kSide, scratch_, out);
+    for (int d = 0; d < n; ++d) {
+      out[d] = &derivatives_[std::size_t(k * n + d) * kFoagddSlack] + first;
+    }
+    foagdd_derivatives(bank_, rows, 2 * half + 1, scratch_, out);
   }
   return exact_measure(n, [&](int dx, int dy, int d) {
     return derivatives_[std::size_t((dy + kDisc) * n + d) * kFoagddSlack + dx + kDisc];

@@ -28,48 +28,66 @@ inline void difference_rows(const float* const* rows, int radius, int begin, int
   }
 }
 
-// Two packs of columns at a time: enough independent sums to keep the multipliers busy, few enough
-// to stay in registers. A number of directions of 0 is known at run time only.
+// The derivatives of one or two packs of columns from x on. Two are enough independent sums to keep
+// the multipliers busy, and few enough to stay in registers. A number of directions of 0 is known
+// at run time only.
+template <int fixed_directions, int packs>
+inline void sum_products_at(const FoagddBank& bank, const float* odd, const float* even, int stride,
+                            int x, float* const* out) {
+  constexpr int kMost = fixed_directions ? fixed_directions : kFoagddMostDirections;
+  // Eight weights fill two packs of NEON, whose products take a lane of them for an operand.
+  constexpr bool kWeightsInLanes = fixed_directions == 8 && kLanes<float> == 4;
+  const int n = fixed_directions ? fixed_directions : bank.directions;
+  const int odds = (n + 1) / 2, evens = n / 2;
+  Pack<float> p[(kMost + 1) / 2][packs] = {}, q[kMost / 2][packs] = {};
+  const float* weight = bank.weights.data();
+  for (int a = 0; a <= bank.radius; ++a) {
+    const float* r = odd + std::ptrdiff_t(a) * stride + bank.radius + x;
+    const float* e = even + std::ptrdiff_t(a) * stride + bank.radius + x;
+    for (int b = 0; b <= bank.half_widths[a]; ++b, weight += n) {
+      Pack<float> s[packs], t[packs];
+      for (int k = 0; k < packs; ++k) {
+        const int at = k * kLanes<float>;
+        s[k] = load_pack(r + at - b) + load_pack(r + at + b);
+        t[k] = load_pack(e + at - b) - load_pack(e + at + b);
+      }
+      if constexpr (kWeightsInLanes) {
+        const Pack<float> of_s = load_pack(weight), of_t = load_pack(weight + 4);
+        for (int d = 0; d < 4; ++d) {
+          for (int k = 0; k < packs; ++k) p[d][k] += of_s[d] * s[k];
+          for (int k = 0; k < packs; ++k) q[d][k] += of_t[d] * t[k];
+        }
+      } else {
+        for (int d = 0; d < odds; ++d) {
+          for (int k = 0; k < packs; ++k) p[d][k] += weight[d] * s[k];
+        }
+        for (int d = 0; d < evens; ++d) {
+          for (int k = 0; k < packs; ++k) q[d][k] += weight[odds + d] * t[k];
+        }
+      }
+    }
+  }
+  auto store_absolute = [&](int d, int k, Pack<float> v) {
+    store_pack(out[d] + x + k * kLanes<float>, v < 0 ? -v : v);
+  };
+  for (int k = 0; k < packs; ++k) {
+    store_absolute(0, k, p[0][k]);
+    for (int d = 1; d < odds; ++d) {
+      store_absolute(d, k, p[d][k] + q[d - 1][k]);
+      store_absolute(n - d, k, p[d][k] - q[d - 1][k]);
+    }
+    if (n % 2 == 0) store_absolute(n / 2, k, q[evens - 1][k]);
+  }
+}
+
 template <int fixed_directions>
 inline void sum_products(const FoagddBank& bank, const float* odd, const float* even, int stride,
                          int columns, float* const* out) {
-  constexpr int kMost = fixed_directions ? fixed_directions : kFoagddMostDirections;
-  constexpr int kStep = 2 * kLanes<float>;
-  const int n = fixed_directions ? fixed_directions : bank.directions;
-  const int odds = (n + 1) / 2, evens = n / 2;
-  for (int x = 0; x < columns; x += kStep) {
-    Pack<float> p[(kMost + 1) / 2][2] = {}, q[kMost / 2][2] = {};
-    const float* weight = bank.weights.data();
-    for (int a = 0; a <= bank.radius; ++a) {
-      const float* r = odd + std::ptrdiff_t(a) * stride + bank.radius + x;
-      const float* e = even + std::ptrdiff_t(a) * stride + bank.radius + x;
-      for (int b = 0; b <= bank.half_widths[a]; ++b, weight += n) {
-        Pack<float> s[2], t[2];
-        for (int k = 0; k < 2; ++k) {
-          const int at = k * kLanes<float>;
-          s[k] = load_pack(r + at - b) + load_pack(r + at + b);
-          t[k] = load_pack(e + at - b) - load_pack(e + at + b);
-        }
-        for (int d = 0; d < odds; ++d) {
-          for (int k = 0; k < 2; ++k) p[d][k] += weight[d] * s[k];
-        }
-        for (int d = 0; d < evens; ++d) {
-          for (int k = 0; k < 2; ++k) q[d][k] += weight[odds + d] * t[k];
-        }
-      }
-    }
-    auto store_absolute = [&](int d, int k, Pack<float> v) {
-      store_pack(out[d] + x + k * kLanes<float>, v < 0 ? -v : v);
-    };
-    for (int k = 0; k < 2; ++k) {
-      store_absolute(0, k, p[0][k]);
-      for (int d = 1; d < odds; ++d) {
-        store_absolute(d, k, p[d][k] + q[d - 1][k]);
-        store_absolute(n - d, k, p[d][k] - q[d - 1][k]);
-      }
-      if (n % 2 == 0) store_absolute(n / 2, k, q[evens - 1][k]);
-    }
+  int x = 0;
+  for (; x + kLanes<float> < columns; x += 2 * kLanes<float>) {
+    sum_products_at<fixed_directions, 2>(bank, odd, even, stride, x, out);
   }
+  if (x < columns) sum_products_at<fixed_directions, 1>(bank, odd, even, stride, x, out);
 }
 
 inline void derivatives(const FoagddBank& bank, const float* const* rows, int count,
@@ -155,17 +173,34 @@ inline void cell_column_sums(const float* window, N n, int columns, float* sums)
   }
 }
 
-// The columns of the union of a cell's four discs together; cell c begins at column 2 c.
+// For cells even columns come first and then the odd ones, so that all cells' columns of a kind are
+// neighbours.
+constexpr int kOddColumns = kTensorColumns / 2;
+inline void copy_cell_window(const FoagddCellWindow& window, int n, int begin, float* to) {
+  for (std::size_t k = 0; k < window.size(); ++k) {
+    for (int d = 0; d < n; ++d) {
+      const float* __restrict from = window[k][d] + begin - kFoagddDiscRadius;
+      float* __restrict row = to + (k * n + d) * kTensorColumns;
+      for (int c = 0; c < kOddColumns; ++c) {
+        row[c] = from[2 * c];
+        row[kOddColumns + c] = from[2 * c + 1];
+      }
+    }
+  }
+}
+
+// The columns of the union of a cell's four discs together.
 inline void cell_sums(const float* columns, int pairs, int cells, float* tensor) {
   for (int pair = 0; pair < pairs; ++pair) {
-    const float* __restrict four = columns + std::size_t(pair) * 3 * kTensorColumns;
-    const float* __restrict six = four + kTensorColumns;
-    const float* __restrict eight = six + kTensorColumns;
-    float* __restrict out = tensor + std::size_t(pair) * kTensorBlock;
-    for (int c = 0; c < cells; ++c) {
-      const int x = 2 * c + kFoagddDiscRadius;
-      const float inner = eight[x - 1] + eight[x] + eight[x + 1] + eight[x + 2];
-      out[c] = inner + (six[x - 2] + six[x + 3]) + (four[x - 3] + four[x + 4]);
+    const float* four = columns + std::size_t(pair) * 3 * kTensorColumns;
+    const float *six = four + kTensorColumns, *eight = six + kTensorColumns;
+    float* out = tensor + std::size_t(pair) * kTensorBlock;
+    for (int c = 0; c < cells; c += kLanes<float>) {
+      auto even = [&](const float* from, int dc) { return load_pack(from + c + dc); };
+      auto odd = [&](const float* from, int dc) { return load_pack(from + kOddColumns + c + dc); };
+      const Pack<float> inner = (even(eight, 1) + odd(eight, 1)) + (even(eight, 2) + odd(eight, 2));
+      const Pack<float> outer = (odd(six, 0) + even(six, 3)) + (even(four, 0) + odd(four, 3));
+      store_pack(out + c, inner + outer);
     }
   }
 }
@@ -284,9 +319,8 @@ inline void open_cells(const FoagddCellWindow& window, N n, int count, float thr
                        float* block, float* columns, float* tensor, std::uint8_t* open) {
   for (int begin = 0; begin < count; begin += kTensorBlock) {
     const int cells = (std::min(kTensorBlock, count - begin) + 1) / 2;
-    const int width = 2 * cells + 2 * kFoagddDiscRadius;
-    copy_window(window, n, begin, width, block);
-    cell_column_sums(block, n, width, columns);
+    copy_cell_window(window, n, begin, block);
+    cell_column_sums(block, n, kTensorColumns, columns);
     cell_sums(columns, foagdd_tensor_size(n), cells, tensor);
     open_cell_block(tensor, n, cells, threshold, open + begin / 2);
   }

@@ -16,7 +16,7 @@
 namespace cornea {
 
 // Columns that a call may read and write beyond the last one it was asked for.
-inline constexpr int kFoagddSlack = 16;
+inline constexpr int kFoagddSlack = 48;
 
 // Memory of one thread.
 template <class T>
