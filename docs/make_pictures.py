@@ -22,15 +22,16 @@ def kernel(scale, direction, rho=1.5, directions=8, reach=15):
     return -rho * u / (2 * np.pi * scale**2) * np.exp(-(rho * u**2 + v**2 / rho) / (2 * scale))
 
 
-def draw_filters(path, scales=(1.5, 3, 4.5), zoom=4, gap=10):
-    """A row a scale, a column a direction; blue is negative, orange positive, each scale by itself."""
+def draw_filters(path, scales=(1.5, 3, 4.5), reach=11, zoom=5, gap=8):
+    """A row a scale, a column a direction; blue is negative, orange positive, each scale by itself.
+    The lattice reaches further, where there is nothing to see."""
     orange, blue = np.array([213, 94, 0.0]), np.array([0, 114, 178.0])
     rows = []
     for scale in scales:
         row = []
         for direction in range(8):
-            k = kernel(scale, direction) / np.abs(kernel(scale, 0)).max()
-            weight = np.abs(k)[..., None] ** 0.7
+            k = kernel(scale, direction, reach=reach) / np.abs(kernel(scale, 0)).max()
+            weight = np.where(np.abs(k) > 1e-3, np.abs(k), 0)[..., None] ** 0.7
             tint = np.where((k > 0)[..., None], orange, blue)
             tile = 255 * (1 - weight) + tint * weight
             row.append(cv2.resize(tile, None, fx=zoom, fy=zoom, interpolation=cv2.INTER_NEAREST))
@@ -73,7 +74,8 @@ def draw_cost(path, series):
     for label, colour, points in series:
         # Linear cost through the largest image, for the eye.
         megapixels, ms = points[-1]
-        x1, y1 = place(points[0][0], ms * points[0][0] / megapixels)
+        start = max(points[0][0], megapixels * y_range[0] / ms)
+        x1, y1 = place(start, ms * start / megapixels)
         x2, y2 = place(megapixels, ms)
         out.append(f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" '
                    'stroke-dasharray="4 5" opacity="0.6"/>')
