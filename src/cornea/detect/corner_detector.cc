@@ -310,6 +310,7 @@ std::vector<Corner> CornerDetector::detect(AnyView image, AnyView mask) {
 }
 
 Image<float> CornerDetector::response(AnyView image) {
+  timing_ = false;
   check_call({&image, 1}, {});
   const double unit = response_unit(working_pixel(channel_of(image.pixel())));
   Image<float> result(image.width(), image.height());

@@ -1,7 +1,6 @@
 #include "cornea/detect/foagdd/foagdd.h"
 
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 
 #include "cornea/core/build.h"
@@ -43,8 +42,9 @@ void FoagddOptions::validate() const {
     require(scale >= 0.1 && scale <= 100, "a scale of FOAGDD lies in 0.1 to 100, not ", scale);
   }
   require(rho >= 0.1 && rho <= 10, "FOAGDD's anisotropy rho lies in 0.1 to 10, not ", rho);
-  require(lattice >= 3 && lattice <= 63 && lattice % 2 == 1,
-          "the side of FOAGDD's filters is odd and from 3 to 63 pixels, not ", lattice);
+  require(lattice >= 3 && lattice <= 2 * kFoagddMostRadius + 1 && lattice % 2 == 1,
+          "the side of FOAGDD's filters is odd and from 3 to ", 2 * kFoagddMostRadius + 1,
+          " pixels, not ", lattice);
   peaks.validate();
 }
 

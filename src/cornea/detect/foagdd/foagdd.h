@@ -10,15 +10,17 @@
 //
 // A corner has the largest measure of its 5 x 5 square (equal ones all count) at the first scale, a
 // measure above the threshold at every scale, and lies at least 6 pixels from the top and left edge
-// and 5 from the bottom and right. The image is 0..255 and is extended by 7 pixels with its mirror
-// (the edge repeated); beyond that it is zero. Defaults are the published ones.
+// and 5 from the bottom and right (the side of the square, and one more). The image is 0..255 and
+// is extended by 7 pixels with its mirror (the edge repeated); beyond that it is zero. Defaults are
+// the published ones.
 //
-// The response is the measure at the first scale. It grows with the 14th power of contrast, so that
-// thresholds are easier to choose as powers of ten.
+// The response is the measure at the first scale. With 8 directions it grows with the 14th power of
+// contrast, so that thresholds are easier to choose as powers of ten.
 //
-// Cost a pixel: about 560 float operations for the derivatives of the first scale, 850 for its
-// tensor and bounds of its measure (foagdd_math.h); the exact measure, in double, only where the
-// bounds do not decide, and the other scales only around corners of the first. Both devices make
+// Cost a pixel: about 570 float operations for the derivatives of the first scale, 330 for a bound
+// of the measure in cells of 2 x 2 pixels (foagdd_math.h); bounds of single pixels only where that
+// bound does not decide, the exact measure, in double, where they do not, and the other scales only
+// around corners of the first. Both devices make
 // the same derivatives and the same exact measures, bit for bit, so that they find the same
 // corners.
 #pragma once

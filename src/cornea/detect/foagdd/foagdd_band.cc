@@ -119,12 +119,12 @@ class Band {
 
   void enter_source(int y) {
     const int margin = kDisc + bank_.radius;
-    read_extended(image_, -margin, y, image_.width + 2 * margin, source_.row(y));
+    read_extended(image_, -margin, y, image_.width + 2 * margin + 1, source_.row(y));
   }
 
   // Derivatives of row y at columns -3 .. width + 3; column x lies at x + 3.
   void make_derivatives(int y) {
-    const float* rows[2 * kMostRadius + 1];
+    const float* rows[2 * kFoagddMostRadius + 1];
     for (int a = 0; a <= 2 * bank_.radius; ++a) {
       rows[a] = source_.row(y + a - bank_.radius) + bank_.radius;
     }
@@ -135,8 +135,7 @@ class Band {
 
   // The rows of derivatives from three above y on.
   template <std::size_t rows>
-  void fill_window(int y,
-                   std::array<std::array<const float*, kFoagddMostDirections>, rows>& window) {
+  void fill_window(int y, FoagddRows<rows>& window) {
     for (std::size_t k = 0; k < rows; ++k) {
       for (int d = 0; d < n_; ++d) {
         window[k][d] = derivatives_.row(y - kDisc + static_cast<int>(k)) + d * stride_ + kDisc;
@@ -156,8 +155,8 @@ class Band {
   // saves.
   void find_open_cells(int y, float threshold) {
     const int cells = (image_.width + 1) / 2;
-    if (rows_taken_for_open_ > 0) {
-      --rows_taken_for_open_;
+    if (pairs_taken_for_open_ > 0) {
+      --pairs_taken_for_open_;
       std::fill_n(open_.data(), cells, std::uint8_t(1));
       return;
     }
@@ -165,7 +164,7 @@ class Band {
     fill_window(y, window);
     foagdd_open_cells(window, n_, image_.width, threshold, scratch_, open_.data());
     const auto open = std::count(open_.data(), open_.data() + cells, std::uint8_t(1));
-    if (open > kMostlyOpen * cells) rows_taken_for_open_ = 7;
+    if (open > kMostlyOpen * cells) pairs_taken_for_open_ = 7;
   }
 
   // Bounds of the rows y and y + 1, which may lie beyond the band, and lower bounds into the map.
@@ -219,7 +218,6 @@ class Band {
     });
   }
 
-  static constexpr int kMostRadius = 31;
   static constexpr double kMostlyOpen = 0.5;
 
   HostView<const T> image_;
@@ -228,7 +226,7 @@ class Band {
   int begin_, end_;
   HostView<double> map_;
   int n_, reach_;
-  int rows_taken_for_open_ = 0;  // pairs of rows
+  int pairs_taken_for_open_ = 0;  // of rows
   std::size_t stride_;
   Ring<float> source_, derivatives_;
   Ring<float> upper_{1, 1}, lower_{1, 1};
@@ -266,7 +264,7 @@ double FoagddProbe<T>::measure(int x, int y) {
   for (int k = 0; k < kSide; ++k) {
     // The disc's rows are as wide as its columns are high.
     const int half = foagdd_disc_half_height(k - kDisc), first = kDisc - half;
-    const float* rows[64];
+    const float* rows[2 * kFoagddMostRadius + 1];
     for (int a = 0; a <= 2 * bank_.radius; ++a) {
       rows[a] = &patch_[std::size_t(k + a) * side] + bank_.radius + first;
     }

@@ -11,8 +11,7 @@ namespace {
 
 constexpr double kSmallestShare = 1.0 / (1 << 23);
 
-}  // namespace
-
+// One kernel of the definition, lattice x lattice values row by row.
 std::vector<double> foagdd_kernel(double scale, double rho, int direction, int directions,
                                   int lattice) {
   const int reach = lattice / 2;
@@ -27,6 +26,8 @@ std::vector<double> foagdd_kernel(double scale, double rho, int direction, int d
   }
   return kernel;
 }
+
+}  // namespace
 
 FoagddBank make_foagdd_bank(const FoagddOptions& options, double scale) {
   const int n = options.directions, reach = options.lattice / 2;

@@ -36,10 +36,6 @@ struct FoagddBank {
   int even_count() const { return directions / 2; }       // weights of T
 };
 
-// One kernel of the definition, lattice x lattice values row by row, in double.
-std::vector<double> foagdd_kernel(double scale, double rho, int direction, int directions,
-                                  int lattice);
-
 FoagddBank make_foagdd_bank(const FoagddOptions& options, double scale);
 
 }  // namespace cornea

@@ -1,4 +1,4 @@
-// For .cu files: how FOAGDD's derivatives lie in device memory, and how they are made and read.
+// How FOAGDD's derivatives lie in device memory, and how they are made and read.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,6 @@
 #include "cornea/detect/foagdd/foagdd_math.h"
 
 namespace cornea {
-
-inline constexpr int kFoagddMostRadius = 31;
 
 struct FoagddDeviceBank {
   int radius = 0;
@@ -41,8 +39,8 @@ struct FoagddPlane {
   CORNEA_HD int cells_down() const { return (height + 1) / 2; }
 };
 
-// What is still to be looked at, in no order; everything where `items` is null. A pixel is (frame *
-// height + y) * width + x, and cells of 2 x 2 pixels are numbered likewise.
+// What is still to be looked at, in no order. A pixel is (frame * height + y) * width + x, and
+// cells of 2 x 2 pixels are numbered likewise.
 struct FoagddList {
   const std::uint32_t* items = nullptr;
   const std::uint32_t* count = nullptr;

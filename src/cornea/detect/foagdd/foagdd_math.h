@@ -1,6 +1,7 @@
 // FOAGDD's formulas that the CPU and CUDA share.
 #pragma once
 
+#include <cfloat>
 #include <cmath>
 #include <type_traits>
 
@@ -10,8 +11,9 @@ namespace cornea {
 
 inline constexpr int kFoagddLeastDirections = 4, kFoagddMostDirections = 16;
 inline constexpr int kFoagddMostScales = 5;
-inline constexpr int kFoagddPadding = 7;     // rows and columns of mirror around the image
-inline constexpr int kFoagddDiscRadius = 3;  // of the disc over which the tensor is summed
+inline constexpr int kFoagddMostRadius = 31;  // of the filters
+inline constexpr int kFoagddPadding = 7;      // rows and columns of mirror around the image
+inline constexpr int kFoagddDiscRadius = 3;   // of the disc over which the tensor is summed
 inline constexpr double kFoagddEpsilon = 2.22e-16;
 
 // The pixel that stands at a row or column of the extended image: the image, mirrored with its edge
@@ -134,7 +136,8 @@ CORNEA_HD constexpr float foagdd_screen_shift(int n) { return (n + 32) * 0x1p-24
 inline constexpr float kFoagddScreenSlack = 0x1p-18f;
 // A threshold that is not above the double one when it is rounded to float.
 CORNEA_HD inline float foagdd_screen_threshold(double threshold) {
-  return static_cast<float>(threshold - 1e-6 * std::fabs(threshold));
+  const double below = threshold - 1e-6 * std::fabs(threshold);
+  return below < FLT_MAX ? static_cast<float>(below) : FLT_MAX;
 }
 
 // Largest suppression radius for which screening is worth it.

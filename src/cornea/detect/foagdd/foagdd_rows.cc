@@ -358,27 +358,14 @@ inline void bounds(const FoagddWindow& window, N n, int count, float threshold,
   }
 }
 
-// foagdd_measure of every column, lane by lane.
-inline void measure_block(double* tensor, int n, int count, double* measure) {
-  for (int x = 0; x < count; x += kLanes<double>) {
-    auto entry = [&](int i, int j) -> Pack<double>& {
-      return *reinterpret_cast<Pack<double>*>(tensor + foagdd_tensor_index(i, j) * kTensorBlock +
-                                              x);
-    };
-    Pack<double> trace = {}, determinant = pack_of(1.0);
-    for (int k = 0; k < n; ++k) trace += entry(k, k);
-    for (int k = 0; k < n; ++k) {
-      const Pack<double> pivot = entry(k, k);
-      // A pivot that is not positive makes the determinant 0, and nothing that follows changes it.
-      determinant = pivot > 0 ? determinant * pivot : Pack<double>{};
-      const Pack<double> inverse = pivot > 0 ? 1.0 / pivot : Pack<double>{};
-      for (int j = k + 1; j < n; ++j) {
-        const Pack<double> l = entry(j, k) * inverse;
-        for (int i = j; i < n; ++i) entry(i, j) -= l * entry(i, k);
-      }
+inline void measure_block(const double* tensor, int directions, int count, double* measure) {
+  with_directions(directions, [&](auto n) {
+    double one[foagdd_tensor_size(n())];
+    for (int x = 0; x < count; ++x) {
+      for (int k = 0; k < foagdd_tensor_size(n()); ++k) one[k] = tensor[k * kTensorBlock + x];
+      measure[x] = foagdd_measure<n()>(one);
     }
-    store_pack(measure + x, determinant / (trace + kFoagddEpsilon));
-  }
+  });
 }
 
 template <class N>

@@ -2,7 +2,8 @@
 // foagdd_band.cc walks them down the image.
 //
 // This file's code is compiled with fused multiply-adds where the processor has them, as the CUDA
-// kernels are. (On an x86-64 processor without them derivatives differ in their last bit.)
+// kernels are. (On an x86-64 processor without them, and in its builds with sanitizers, derivatives
+// differ from CUDA's in their last bit.)
 #pragma once
 
 #include <array>
@@ -47,7 +48,8 @@ using FoagddCellWindow = FoagddRows<2 * kFoagddDiscRadius + 2>;
 void foagdd_open_cells(const FoagddCellWindow& window, int directions, int count, float threshold,
                        FoagddScratch& scratch, std::uint8_t* open);
 
-// Bounds of the measure at columns 0 .. count - 1, in float; zero where cells are not open.
+// Bounds of the measure at columns 0 .. count - 1, in float; zero where eight columns have no open
+// cell.
 void foagdd_bounds(const FoagddWindow& window, int directions, int count, float threshold,
                    const std::uint8_t* open, FoagddScratch& scratch, float* upper, float* lower);
 

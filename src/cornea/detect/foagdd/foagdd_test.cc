@@ -343,6 +343,13 @@ TEST_P(FoagddTest, HugeValuesDoNoHarm) {
   EXPECT_TRUE(corners == Foagdd(Context::cpu(1)).detect(image));
   EXPECT_TRUE(Foagdd(context, options).detect(image) ==
               Foagdd(Context::cpu(1), options).detect(image));
+  // A threshold beyond the largest float, and the same without screening.
+  options = {};
+  options.peaks.threshold = 1e60;
+  const auto beyond = Foagdd(context, options).detect(image);
+  EXPECT_GT(beyond.size(), 3u);
+  options.peaks.subpixel = Subpixel::quadratic;
+  EXPECT_EQ(Foagdd(context, options).detect(image).size(), beyond.size());
 }
 
 TEST(FoagddOptionsTest, RefusesWhatMakesNoSense) {

@@ -1,17 +1,9 @@
-// For .cu files: what a further test asks of a peak and does to it.
+// For .cu files: what a further test does to a peak that fails it.
 #pragma once
 
 #include "cornea/detect/peaks/device_peaks.h"
 
 namespace cornea {
-
-// False once another test has removed it.
-__device__ inline bool is_marked(const DeviceCandidates& candidates, int frame,
-                                 std::uint32_t pixel) {
-  const std::uint32_t x = pixel % candidates.width, y = pixel / candidates.width;
-  const std::size_t row = std::size_t(frame) * candidates.height + y;
-  return candidates.marks[row * candidates.words_per_row + x / 32] >> x % 32 & 1;
-}
 
 // Removes a peak. Sums and cleared bits have no order: the result does not depend on who comes
 // first.
