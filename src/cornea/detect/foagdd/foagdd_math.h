@@ -39,6 +39,17 @@ CORNEA_HD constexpr int foagdd_disc_step(int i) { return i % 2 ? -(i + 1) / 2 : 
 CORNEA_HD constexpr int foagdd_tensor_size(int n) { return n * (n + 1) / 2; }
 CORNEA_HD constexpr int foagdd_tensor_index(int i, int j) { return i * (i + 1) / 2 + j; }
 
+// sum + a b, where a b is exact: fused or not, it is rounded once. Fused it is one instruction on
+// the device; a host without fused operations would call a function for it.
+template <class Real>
+CORNEA_HD inline Real foagdd_add_product(Real a, Real b, Real sum) {
+#ifdef __CUDA_ARCH__
+  return fma(a, b, sum);
+#else
+  return sum + a * b;
+#endif
+}
+
 // The tensor of a pixel: the sum over the disc of the outer product of the derivatives. `load(dx,
 // dy, d)` writes the n derivatives at that offset. They are float values, so that each product is
 // exact in double. Each column is summed from its middle outwards, and then the columns from left
@@ -71,7 +82,7 @@ CORNEA_HD inline void foagdd_tensor(Load&& load, Real (&tensor)[pixels][foagdd_t
         CORNEA_UNROLL
         for (int j = 0; j <= i; ++j) {
           Real& sum = column[foagdd_tensor_index(i, j)];
-          sum = std::fma(d[i], d[j], sum);
+          sum = foagdd_add_product(d[i], d[j], sum);
         }
       }
       CORNEA_UNROLL
