@@ -1,9 +1,9 @@
 // FOAGDD on the CPU, row by row: what has to be fast there. These functions work on plain arrays;
 // foagdd_band.cc walks them down the image.
 //
-// This file's code is compiled with fused multiply-adds where the processor has them, as the CUDA
-// kernels are. (On an x86-64 processor without them, and in its builds with sanitizers, derivatives
-// differ from CUDA's in their last bit.)
+// Their code (foagdd_derivatives.cc, foagdd_rows.cc) is compiled with fused multiply-adds where the
+// processor has them, as the CUDA kernels are. (On an x86-64 processor without them, and in its
+// builds with sanitizers, derivatives differ from CUDA's in their last bit.)
 #pragma once
 
 #include <array>
