@@ -43,8 +43,8 @@ CORNEA_HD constexpr int foagdd_tensor_index(int i, int j) { return i * (i + 1) /
 // the device; a host without fused operations would call a function for it.
 template <class Real>
 CORNEA_HD inline Real foagdd_add_product(Real a, Real b, Real sum) {
-#ifdef __CUDA_ARCH__
-  return fma(a, b, sum);
+#if defined(__CUDA_ARCH__) || defined(__FP_FAST_FMA)
+  return std::fma(a, b, sum);
 #else
   return sum + a * b;
 #endif
