@@ -24,52 +24,29 @@ inline void copy_window(const FoagddRows<rows>& window, int n, int begin, int co
   }
 }
 
-// Sums of products down the columns of the disc, heights 3, 5 and 7, for all pairs of directions:
-// sums[(pair * 3 + k) * kTensorColumns + x].
-template <class T, class N>
+// Sums of products down the columns, for all pairs of directions: sums[(pair * 3 + k) *
+// kTensorColumns + x]. A disc has 7 rows and columns of 3, 5 and 7; a cell has 8 rows and columns
+// of 4, 6 and 8.
+template <int rows, class T, class N>
 inline void column_sums(const T* window, N n, int columns, T* sums) {
+  constexpr int kLast = rows - 1;
   for (int x = 0; x < columns; x += kLanes<T>) {
     auto load = [&](int k, int d) { return load_pack(window + (k * n + d) * kTensorColumns + x); };
     for (int i = 0; i < n; ++i) {
-      Pack<T> di[kWindowRows];
-      for (int k = 0; k < kWindowRows; ++k) di[k] = load(k, i);
+      Pack<T> di[rows];
+      for (int k = 0; k < rows; ++k) di[k] = load(k, i);
       T* out = sums + std::size_t(foagdd_tensor_index(i, 0)) * 3 * kTensorColumns + x;
       for (int j = 0; j <= i; ++j, out += 3 * kTensorColumns) {
         Pack<T> sum = di[3] * load(3, j);
+        if constexpr (rows == 8) sum += di[4] * load(4, j);
         sum += di[2] * load(2, j);
-        sum += di[4] * load(4, j);
+        sum += di[kLast - 2] * load(kLast - 2, j);
         store_pack(out, sum);
         sum += di[1] * load(1, j);
-        sum += di[5] * load(5, j);
+        sum += di[kLast - 1] * load(kLast - 1, j);
         store_pack(out + kTensorColumns, sum);
         sum += di[0] * load(0, j);
-        sum += di[6] * load(6, j);
-        store_pack(out + 2 * kTensorColumns, sum);
-      }
-    }
-  }
-}
-
-// The same for cells, heights 4, 6 and 8.
-template <class N>
-inline void cell_column_sums(const float* window, N n, int columns, float* sums) {
-  for (int x = 0; x < columns; x += kLanes<float>) {
-    auto load = [&](int k, int d) { return load_pack(window + (k * n + d) * kTensorColumns + x); };
-    for (int i = 0; i < n; ++i) {
-      Pack<float> di[kWindowRows + 1];
-      for (int k = 0; k <= kWindowRows; ++k) di[k] = load(k, i);
-      float* out = sums + std::size_t(foagdd_tensor_index(i, 0)) * 3 * kTensorColumns + x;
-      for (int j = 0; j <= i; ++j, out += 3 * kTensorColumns) {
-        Pack<float> sum = di[3] * load(3, j);
-        sum += di[4] * load(4, j);
-        sum += di[2] * load(2, j);
-        sum += di[5] * load(5, j);
-        store_pack(out, sum);
-        sum += di[1] * load(1, j);
-        sum += di[6] * load(6, j);
-        store_pack(out + kTensorColumns, sum);
-        sum += di[0] * load(0, j);
-        sum += di[7] * load(7, j);
+        sum += di[kLast] * load(kLast, j);
         store_pack(out + 2 * kTensorColumns, sum);
       }
     }
@@ -223,7 +200,7 @@ inline void open_cells(const FoagddCellWindow& window, N n, int count, float thr
   for (int begin = 0; begin < count; begin += kTensorBlock) {
     const int cells = (std::min(kTensorBlock, count - begin) + 1) / 2;
     copy_cell_window(window, n, begin, block);
-    cell_column_sums(block, n, kTensorColumns, columns);
+    column_sums<kWindowRows + 1>(block, n, kTensorColumns, columns);
     cell_sums(columns, foagdd_tensor_size(n), cells, tensor);
     open_cell_block(tensor, n, cells, threshold, open + begin / 2);
   }
@@ -254,7 +231,7 @@ inline void bounds(const FoagddWindow& window, N n, int count, float threshold,
     }
     width = std::min(width, count - begin);
     copy_window(window, n, begin, width + 2 * kFoagddDiscRadius, block);
-    column_sums(block, n, width + 2 * kFoagddDiscRadius, columns);
+    column_sums<kWindowRows>(block, n, width + 2 * kFoagddDiscRadius, columns);
     disc_sums(columns, foagdd_tensor_size(n), width, tensor);
     bound_block(tensor, n, width, threshold, upper + begin, lower + begin);
     begin += width;
@@ -277,7 +254,7 @@ inline void measures(const FoagddWindow& window, N n, int count, double* block, 
   for (int begin = 0; begin < count; begin += kTensorBlock) {
     const int width = std::min(kTensorBlock, count - begin);
     copy_window(window, n, begin, width + 2 * kFoagddDiscRadius, block);
-    column_sums(block, n, width + 2 * kFoagddDiscRadius, columns);
+    column_sums<kWindowRows>(block, n, width + 2 * kFoagddDiscRadius, columns);
     disc_sums(columns, foagdd_tensor_size(n), width, tensor);
     measure_block(tensor, n, width, measure + begin);
   }
