@@ -236,7 +236,8 @@ void CornerDetector::enqueue_frames(std::span<const AnyView> images, AnyView mas
     auto respond_and_search = [&](auto value) {
       using R = decltype(value);
       device_peaks_.prepare<R>(first.width(), first.height(), count);
-      OrderedBits<R>* strongest = device_peaks_.enqueue_reset<R>(count);
+      OrderedBits<R>* strongest =
+          device_peaks_.enqueue_reset<R>(count, region, mask_view, response_unit(first.pixel()));
       const bool track = peak_options_.relative && mask.empty();
       respond(first, count, map, map_use(), track ? strongest : nullptr);
       mark(stage_names().response);
@@ -247,8 +248,7 @@ void CornerDetector::enqueue_frames(std::span<const AnyView> images, AnyView mas
           enqueue_confirm(first, candidates);
         };
       }
-      device_peaks_.enqueue_search<R>(map.device<R>(), count, region, mask_view,
-                                      response_unit(first.pixel()), track, test);
+      device_peaks_.enqueue_search<R>(map.device<R>(), count, track, test);
     };
     map_pixel(first.pixel()) == Pixel::f32 ? respond_and_search(float{})
                                            : respond_and_search(double{});

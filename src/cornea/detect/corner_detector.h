@@ -91,7 +91,8 @@ class CornerDetector {
   // the device it queues, and raises `strongest` (if not null; OrderedBits of the map's type, one a
   // frame) to the largest response inside the margin.
   virtual void respond(AnyView first, int frames, Map first_map, MapUse use, void* strongest) = 0;
-  // For respond() on the device, for peaks: bits to set where a peak may be (DevicePeaks).
+  // For respond() on the device, for peaks: where a detector that knows which pixels may be peaks
+  // has them marked.
   DevicePeaks& device_peaks() { return device_peaks_; }
   // A further test of the peaks before the caps, where the detector has one: see PeakTest and
   // DeviceCandidates.

@@ -30,10 +30,10 @@ class DeviceFoagdd {
   // Takes the memory for `frames` images of this size.
   void prepare(int width, int height, int frames);
   // Queues the maps of `frames` images that lie one below the other; with a screen they are as
-  // foagdd_map_rows says, and the hints have a bit for each pixel that may be a peak. `strongest`
-  // may be null. `mark` ends a stage of the report.
+  // foagdd_map_rows says, and the pixels that may be peaks are marked. `strongest` may be null.
+  // `mark` ends a stage of the report.
   void enqueue_response(AnyView first, int frames, const FoagddScreen* screen, Region region,
-                        DeviceView<double> first_map, FoagddHints hints, std::uint64_t* strongest,
+                        DeviceView<double> first_map, DevicePeaks& peaks, std::uint64_t* strongest,
                         const std::function<void(const char*)>& mark);
   // Queues the test of the peaks at the further scales.
   void enqueue_confirm(AnyView first, const DeviceCandidates& candidates);
@@ -43,7 +43,7 @@ class DeviceFoagdd {
   template <class T>
   void enqueue_derivatives(DeviceView<const T> first, int frame, int frames);
   FoagddList enqueue_screen(const FoagddScreen& screen, int frame, int frames,
-                            DeviceView<double> first_map, FoagddHints hints);
+                            DeviceView<double> first_map);
   template <class T>
   void enqueue_confirm_pixels(DeviceView<const T> first, const DeviceCandidates& candidates);
 
@@ -53,6 +53,7 @@ class DeviceFoagdd {
   FoagddPlane plane_;
   int frames_at_once_ = 1;  // whose derivatives find room
   int multiprocessors_ = 1;
+  int most_shared_bytes_ = 0;  // of a block
   Buffer weights_{Place::device, "foagdd: filters"};
   Buffer derivatives_{Place::device, "foagdd: derivatives"};
   Buffer bounds_{Place::device, "foagdd: bounds"};

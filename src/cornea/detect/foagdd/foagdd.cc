@@ -65,13 +65,10 @@ void Foagdd::respond(AnyView first, int frames, Map map, MapUse use, void* stron
     if (context().is_cuda()) {
       device_->prepare(first.width(), first.height(), frames);
       mark("prepare");
-      FoagddHints hints;
-      if (screens && device_->can_screen()) {
-        hints = {device_peaks().enqueue_clear_hints(frames), device_peaks().words_per_row()};
-      }
-      device_->enqueue_response(first, frames, hints.bits ? &screen : nullptr,
+      device_->enqueue_response(first, frames, screens && device_->can_screen() ? &screen : nullptr,
                                 inside_margin(first.width(), first.height(), margin()),
-                                map.device<double>(), hints, static_cast<std::uint64_t*>(strongest),
+                                map.device<double>(), device_peaks(),
+                                static_cast<std::uint64_t*>(strongest),
                                 [this](const char* stage) { mark(stage); });
       return;
     }

@@ -49,8 +49,10 @@ bool is_published_shape(const FoagddBank& bank) {
 }
 
 constexpr int kAtOnce = 4;  // pixels of a row that a thread makes together
-constexpr int kTileWidth = 32 * kAtOnce, kTileHeight = 16;
-constexpr int kSourceWidth = kTileWidth + 2 * kRadius, kSourceHeight = kTileHeight + 2 * kRadius;
+
+// The part of the image that a block needs.
+template <int width, int height>
+using SourceTile = float[height + 2 * kRadius][width + 2 * kRadius];
 
 // The sums of P S and Q T of a few neighbouring pixels.
 struct PixelSums {
@@ -59,9 +61,9 @@ struct PixelSums {
 
 // Adds the rows a above and below, and those further away. `first_weight` counts the weights of the
 // rows before. All indices are constants, so that everything stays in registers.
-template <int a, int first_weight>
-__device__ void add_rows(const float (&source)[kSourceHeight][kSourceWidth], int row, int column,
-                         const PublishedWeights& weights, PixelSums& sums) {
+template <int a, int first_weight, class Tile>
+__device__ void add_rows(const Tile& source, int row, int column, const PublishedWeights& weights,
+                         PixelSums& sums) {
   constexpr int kWindow = kAtOnce + 2 * kRadius, kWidth = half_width(a);
   float odd[kWindow], even[kWindow];
 #pragma unroll
@@ -94,24 +96,25 @@ __device__ void add_rows(const float (&source)[kSourceHeight][kSourceWidth], int
 }
 
 // Four pixels at a time: the differences of a pair of rows are made once for all of them. Weights
-// come with the launch, so that they are operands of the products. Large images keep all
-// multiprocessors busy with few rows of threads, each making several rows of pixels; small ones
-// need more.
-template <int thread_rows, class T>
-__global__ void __launch_bounds__(32 * thread_rows, 768 / (32 * thread_rows))
+// come with the launch, so that they are operands of the products. Large tiles load less, small
+// ones spread a small image over all multiprocessors.
+template <int tile_width, int tile_height, class T>
+__global__ void __launch_bounds__(tile_width / kAtOnce * 8, 768 / (tile_width / kAtOnce * 8))
     published_derivative_kernel(DeviceView<const T> first, int first_frame,
                                 const __grid_constant__ PublishedWeights weights, FoagddPlane plane,
                                 float* derivatives) {
-  __shared__ __align__(16) float source[kSourceHeight][kSourceWidth];
+  constexpr int kColumns = tile_width + 2 * kRadius, kRows = tile_height + 2 * kRadius;
+  constexpr int kThreads = tile_width / kAtOnce, kThreadRows = 8;
+  __shared__ __align__(16) SourceTile<tile_width, tile_height> source;
   const auto image = frame_of(first, first_frame + blockIdx.z);
   derivatives += blockIdx.z * plane.frame_size();
-  const int left = int(blockIdx.x) * kTileWidth + plane.left();
-  const int top = int(blockIdx.y) * kTileHeight + plane.top();
+  const int left = int(blockIdx.y) * tile_width + plane.left();
+  const int top = int(blockIdx.x) * tile_height + plane.top();
   const int x0 = left - kRadius, y0 = top - kRadius;
   const bool inside =
-      x0 >= 0 && y0 >= 0 && x0 + kSourceWidth <= image.width && y0 + kSourceHeight <= image.height;
-  for (int j = threadIdx.y; j < kSourceHeight; j += thread_rows) {
-    for (int i = threadIdx.x; i < kSourceWidth; i += 32) {
+      x0 >= 0 && y0 >= 0 && x0 + kColumns <= image.width && y0 + kRows <= image.height;
+  for (int j = threadIdx.y; j < kRows; j += kThreadRows) {
+    for (int i = threadIdx.x; i < kColumns; i += kThreads) {
       source[j][i] = inside ? gray_level(__ldg(image.row(y0 + j) + x0 + i))
                             : extended_pixel(image, x0 + i, y0 + j);
     }
@@ -120,7 +123,7 @@ __global__ void __launch_bounds__(32 * thread_rows, 768 / (32 * thread_rows))
 
   const int column = threadIdx.x * kAtOnce;
 #pragma unroll 1
-  for (int row = threadIdx.y; row < kTileHeight; row += thread_rows) {
+  for (int row = threadIdx.y; row < tile_height; row += kThreadRows) {
     PixelSums sums;
     add_rows<0, 0>(source, row, column, weights, sums);
     const auto& p = sums.p;
@@ -152,8 +155,8 @@ __global__ void derivative_kernel(DeviceView<const T> first, int first_frame, Fo
   const auto image = frame_of(first, first_frame + blockIdx.z);
   derivatives += blockIdx.z * plane.frame_size();
   const int r = bank.radius, stride = kAnyBlock.x + 2 * r;
-  const int left = int(blockIdx.x * kAnyBlock.x) + plane.left();
-  const int top = int(blockIdx.y * kAnyBlock.y) + plane.top();
+  const int left = int(blockIdx.y * kAnyBlock.x) + plane.left();
+  const int top = int(blockIdx.x * kAnyBlock.y) + plane.top();
   for (int j = threadIdx.y; j < int(kAnyBlock.y) + 2 * r; j += kAnyBlock.y) {
     for (int i = threadIdx.x; i < stride; i += kAnyBlock.x) {
       tile[j * stride + i] = extended_pixel(image, left - r + i, top - r + j);
@@ -219,18 +222,21 @@ __device__ void sum_quarter(const FoagddLoad& load, double* tensor) {
   double sums[kLow + kHigh + 2] = {};
 #pragma unroll 1
   for (int dx = -kFoagddDiscRadius; dx <= kFoagddDiscRadius; ++dx) {
+    // All of the column is on its way before the first product.
+    float d[2 * kFoagddDiscRadius + 1][kDirections];
+#pragma unroll
+    for (int row = 0; row <= 2 * kFoagddDiscRadius; ++row) load(dx, foagdd_disc_step(row), d[row]);
     const int half = foagdd_disc_half_height(dx);
     double column[kLow + kHigh + 2] = {};
 #pragma unroll
     for (int row = 0; row <= 2 * kFoagddDiscRadius; ++row) {
       if (row > 2 * half) break;
-      double d[kDirections];
-      load(dx, foagdd_disc_step(row), d);
+      const double low = d[row][kLow], high = d[row][kHigh];
 #pragma unroll
-      for (int j = 0; j <= kHigh; ++j) column[j] = fma(d[kHigh], d[j], column[j]);
+      for (int j = 0; j <= kHigh; ++j) column[j] = fma(high, double(d[row][j]), column[j]);
 #pragma unroll
       for (int j = 0; j <= kLow; ++j) {
-        column[kHigh + 1 + j] = fma(d[kLow], d[j], column[kHigh + 1 + j]);
+        column[kHigh + 1 + j] = fma(low, double(d[row][j]), column[kHigh + 1 + j]);
       }
     }
 #pragma unroll
@@ -295,6 +301,9 @@ DeviceFoagdd::DeviceFoagdd(const Context& context, const std::vector<FoagddBank>
   cuda_check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount,
                                     context_.cuda_index()),
              "asking for the number of multiprocessors");
+  cuda_check(cudaDeviceGetAttribute(&most_shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                    context_.cuda_index()),
+             "asking for the size of shared memory");
 }
 
 FoagddDeviceBank DeviceFoagdd::device_bank(std::size_t scale) const {
@@ -328,18 +337,20 @@ void DeviceFoagdd::enqueue_derivatives(DeviceView<const T> first, int frame, int
   if (is_published_shape(bank)) {
     PublishedWeights weights;
     std::copy(bank.weights.begin(), bank.weights.end(), &weights.weight[0][0]);
-    const dim3 grid(divide_up(columns, kTileWidth), divide_up(rows, kTileHeight), frames);
-    auto launch = [&](auto kernel, int thread_rows) {
-      kernel<<<grid, dim3(32, thread_rows), 0, stream>>>(first, frame, weights, plane_,
-                                                         derivatives);
+    // Tiles run down first: only the first index of a grid may be large.
+    auto launch = [&](auto kernel, int width, int height) {
+      const dim3 grid(divide_up(rows, height), divide_up(columns, width), frames);
+      kernel<<<grid, dim3(width / kAtOnce, 8), 0, stream>>>(first, frame, weights, plane_,
+                                                            derivatives);
     };
-    if (grid.x * grid.y * grid.z >= 2u * multiprocessors_) {
-      launch(published_derivative_kernel<8, T>, 8);
+    const int large_tiles = divide_up(rows, 16) * divide_up(columns, 128) * frames;
+    if (large_tiles >= 4 * multiprocessors_) {
+      launch(published_derivative_kernel<128, 16, T>, 128, 16);
     } else {
-      launch(published_derivative_kernel<16, T>, 16);
+      launch(published_derivative_kernel<64, 8, T>, 64, 8);
     }
   } else {
-    const dim3 grid(divide_up(columns, int(kAnyBlock.x)), divide_up(rows, int(kAnyBlock.y)),
+    const dim3 grid(divide_up(rows, int(kAnyBlock.y)), divide_up(columns, int(kAnyBlock.x)),
                     frames);
     const std::size_t bytes =
         (kAnyBlock.x + 2 * bank.radius) * (kAnyBlock.y + 2 * bank.radius) * sizeof(float);
@@ -352,7 +363,7 @@ void DeviceFoagdd::enqueue_derivatives(DeviceView<const T> first, int frame, int
 }
 
 void DeviceFoagdd::enqueue_response(AnyView first, int frames, const FoagddScreen* screen,
-                                    Region region, DeviceView<double> first_map, FoagddHints hints,
+                                    Region region, DeviceView<double> first_map, DevicePeaks& peaks,
                                     std::uint64_t* strongest,
                                     const std::function<void(const char*)>& mark) {
   const DeviceGuard device(context_);
@@ -368,9 +379,13 @@ void DeviceFoagdd::enqueue_response(AnyView first, int frames, const FoagddScree
     }
     mark("derivatives");
     if (screen) {
-      const FoagddList open = enqueue_screen(*screen, frame, count, first_map, hints);
+      const FoagddList open = enqueue_screen(*screen, frame, count, first_map);
       listed_kernel<<<multiprocessors_ * 8, kExactThreads, 0, cuda_stream(context_)>>>(
           derivatives_.data<float>(), plane_, open, frame, first_map);
+      cuda_check_launch("FOAGDD exact measures of a list");
+      mark("first measure");
+      peaks.enqueue_mark_listed<double>(first_map, frame, open.items, open.count);
+      mark("suppression");
     } else {
       with_directions(n, [&](auto directions) {
         exact_kernel<directions()>

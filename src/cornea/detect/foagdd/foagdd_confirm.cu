@@ -110,9 +110,14 @@ __device__ int2 tensor_place(int entry) {
 
 // The banks of the further scales.
 struct FurtherBanks {
-  int count = 0, largest_radius = 0, most_weights = 0;
+  int count = 0;
   FoagddDeviceBank bank[kFoagddMostScales - 1];
 };
+
+// The radii of the published banks have their own code.
+CORNEA_HD constexpr bool is_published(int directions, int radius) {
+  return directions == 8 && (radius == 11 || radius == 14);
+}
 
 // Derivatives of the patches around the candidates, from their surroundings in shared memory: for
 // eight directions and the radius of a published bank, or for any.
@@ -147,19 +152,43 @@ __device__ void any_patches(const FoagddDeviceBank& bank, const float* surroundi
   }
 }
 
-// A block takes a few candidates at a time: their surroundings go to shared memory, and then, scale
-// by scale, derivatives are made from them, a thread sums an entry of a tensor, and a thread
-// factors a tensor.
+// Scales whose tensors are summed and factored together, so that more threads have work.
+constexpr int kScalesAtOnce = 2;
+
+// What a block keeps in shared memory, for a number of candidates at once.
+template <int n>
+struct ConfirmMemory {
+  static constexpr int kEntries = foagdd_tensor_size(n);
+  int at_once, weight_count, side;
+
+  CORNEA_HD std::size_t tensors() const { return 0; }
+  CORNEA_HD std::size_t weights() const {
+    return tensors() + sizeof(double) * kScalesAtOnce * at_once * kEntries;
+  }
+  CORNEA_HD std::size_t patches() const { return weights() + sizeof(float) * weight_count; }
+  CORNEA_HD std::size_t surroundings() const {
+    return patches() + sizeof(Patch<n>) * kScalesAtOnce * at_once;
+  }
+  CORNEA_HD std::size_t bytes() const {
+    return surroundings() + sizeof(float) * padded_area(side) * at_once;
+  }
+};
+
+// A block takes a few candidates at a time: their surroundings go to shared memory, derivatives are
+// made from them at two scales, a thread sums an entry of a tensor, and a thread factors a tensor.
 template <int n, class T>
 __global__ void __launch_bounds__(kThreads)
     confirm_kernel(DeviceView<const T> first, DeviceCandidates candidates,
-                   const __grid_constant__ FurtherBanks banks, int at_once) {
+                   const __grid_constant__ FurtherBanks banks, ConfirmMemory<n> memory) {
   constexpr int kEntries = foagdd_tensor_size(n);
-  extern __shared__ float4 shared[];
-  __shared__ Patch<n> patches[kMostAtOnce];
-  __shared__ double tensors[kMostAtOnce][kEntries];
+  extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ int failed[kMostAtOnce];
+  auto* tensors = reinterpret_cast<double*>(shared + memory.tensors());
+  auto* weights = reinterpret_cast<float4*>(shared + memory.weights());
+  auto* patches = reinterpret_cast<Patch<n>*>(shared + memory.patches());
+  auto* surroundings = reinterpret_cast<float*>(shared + memory.surroundings());
 
-  const int frame = blockIdx.y;
+  const int frame = blockIdx.y, at_once = memory.at_once;
   const std::uint32_t count = candidates.counts[frame];
   const auto image = frame_of(first, frame);
   const std::uint32_t* pixels = candidates.pixels + frame * candidates.capacity;
@@ -167,13 +196,11 @@ __global__ void __launch_bounds__(kThreads)
   const double best = candidates.relative ? from_ordered_bits(strongest[frame]) : 0;
   const double cutoff =
       peak_cutoff<double>(candidates.threshold, candidates.relative, candidates.unit, best);
-  const int margin = banks.largest_radius + kFoagddDiscRadius, side = 2 * margin + 1;
-  const int candidate_stride = padded_area(side);
-  float4* weights = shared;
-  float* surroundings = reinterpret_cast<float*>(shared + banks.most_weights / 4);
+  const int side = memory.side, margin = side / 2, candidate_stride = padded_area(side);
 
   for (std::uint32_t base = blockIdx.x * at_once; base < count; base += gridDim.x * at_once) {
     const int here = min(std::uint32_t(at_once), count - base);
+    if (threadIdx.x < kMostAtOnce) failed[threadIdx.x] = 0;
     // A warp a candidate, several rows on their way at once.
     for (int c = threadIdx.x / 32; c < here; c += kThreads / 32) {
       const std::uint32_t pixel = pixels[base + c];
@@ -187,7 +214,7 @@ __global__ void __launch_bounds__(kThreads)
         const bool second = i + 32 < side;
         if (inside) {
           const T* from = image.row(top) + left + i;
-#pragma unroll 4
+#pragma unroll 8
           for (int j = 0; j < side; ++j) {
             const float a = gray_level(__ldg(from + j * image.stride));
             const float b = second ? gray_level(__ldg(from + j * image.stride + 32)) : 0.0f;
@@ -202,39 +229,45 @@ __global__ void __launch_bounds__(kThreads)
         }
       }
     }
-    bool mine = threadIdx.x < here;  // a candidate that has passed so far
-    for (int scale = 0; scale < banks.count; ++scale) {
-      const FoagddDeviceBank& bank = banks.bank[scale];
-      for (int i = threadIdx.x; i < bank.weight_count / 4; i += kThreads) {
-        weights[i] = reinterpret_cast<const float4*>(bank.weights)[i];
+    for (int first_scale = 0; first_scale < banks.count; first_scale += kScalesAtOnce) {
+      const int scales = min(kScalesAtOnce, banks.count - first_scale);
+      for (int k = 0; k < scales; ++k) {
+        const FoagddDeviceBank& bank = banks.bank[first_scale + k];
+        Patch<n>* out = patches + k * at_once;
+        if (is_published(n, bank.radius)) {
+          for (int i = threadIdx.x; i < bank.weight_count / 4; i += kThreads) {
+            weights[i] = reinterpret_cast<const float4*>(bank.weights)[i];
+          }
+        }
+        __syncthreads();
+        if (n == 8 && bank.radius == 11) {
+          published_patches<11>(bank, weights, surroundings, side, candidate_stride, here,
+                                reinterpret_cast<Patch<8>*>(out));
+        } else if (n == 8 && bank.radius == 14) {
+          published_patches<14>(bank, weights, surroundings, side, candidate_stride, here,
+                                reinterpret_cast<Patch<8>*>(out));
+        } else {
+          any_patches<n>(bank, surroundings, side, candidate_stride, here, out);
+        }
+        __syncthreads();
       }
-      __syncthreads();
-      if (n == 8 && bank.radius == 11) {
-        published_patches<11>(bank, weights, surroundings, side, candidate_stride, here,
-                              reinterpret_cast<Patch<8>*>(patches));
-      } else if (n == 8 && bank.radius == 14) {
-        published_patches<14>(bank, weights, surroundings, side, candidate_stride, here,
-                              reinterpret_cast<Patch<8>*>(patches));
-      } else {
-        any_patches<n>(bank, surroundings, side, candidate_stride, here, patches);
-      }
-      __syncthreads();
-      for (int i = threadIdx.x; i < here * kEntries; i += kThreads) {
+      for (int i = threadIdx.x; i < scales * at_once * kEntries; i += kThreads) {
+        const int which = i / kEntries;
+        if (which % at_once >= here) continue;
         const int2 place = tensor_place(i % kEntries);
-        tensors[i / kEntries][i % kEntries] =
-            tensor_entry<n>(patches[i / kEntries], place.x, place.y);
+        tensors[i] = tensor_entry<n>(patches[which], place.x, place.y);
       }
       __syncthreads();
-      if (mine) {
+      if (threadIdx.x < scales * at_once && threadIdx.x % at_once < here) {
         double tensor[kEntries];
 #pragma unroll
-        for (int i = 0; i < kEntries; ++i) tensor[i] = tensors[threadIdx.x][i];
-        if (!(foagdd_measure<n>(tensor) > cutoff)) {
-          drop_candidate(candidates, frame, pixels[base + threadIdx.x]);
-          mine = false;
-        }
+        for (int i = 0; i < kEntries; ++i) tensor[i] = tensors[threadIdx.x * kEntries + i];
+        if (!(foagdd_measure<n>(tensor) > cutoff)) atomicOr(&failed[threadIdx.x % at_once], 1);
       }
-      if (!__syncthreads_or(mine)) break;
+      __syncthreads();
+    }
+    if (threadIdx.x < here && failed[threadIdx.x]) {
+      drop_candidate(candidates, frame, pixels[base + threadIdx.x]);
     }
     __syncthreads();
   }
@@ -245,26 +278,27 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 void DeviceFoagdd::enqueue_confirm_pixels(DeviceView<const T> first,
                                           const DeviceCandidates& candidates) {
-  constexpr std::size_t kMostSharedBytes = std::size_t{64} << 10;
   FurtherBanks banks;
+  int largest_radius = 0, weight_count = 0;
   for (std::size_t scale = 1; scale < banks_.size(); ++scale) {
     const FoagddDeviceBank& bank = banks.bank[banks.count++] = device_bank(scale);
-    banks.largest_radius = std::max(banks.largest_radius, bank.radius);
-    banks.most_weights = std::max(banks.most_weights, bank.weight_count + 8);
+    largest_radius = std::max(largest_radius, bank.radius);
+    if (is_published(banks_[0].directions, bank.radius)) {
+      weight_count = std::max(weight_count, bank.weight_count + 8);  // one is read ahead
+    }
   }
-  const int side = 2 * (banks.largest_radius + kFoagddDiscRadius) + 1;
-  const std::size_t surroundings_bytes = padded_area(side) * sizeof(float);
-  const std::size_t weights_bytes = banks.most_weights * sizeof(float);
-  const std::size_t room = kMostSharedBytes - std::min(kMostSharedBytes, weights_bytes);
-  const std::size_t at_once = std::clamp<std::size_t>(room / surroundings_bytes, 1, kMostAtOnce);
-  const auto bytes = static_cast<int>(weights_bytes + at_once * surroundings_bytes);
   with_directions(banks_[0].directions, [&](auto n) {
+    // Three blocks should find room on a multiprocessor of the cards that have much of it.
+    const std::size_t room = std::min<std::size_t>(most_shared_bytes_ - 1024, 74 << 10);
+    ConfirmMemory<n()> memory{kMostAtOnce, weight_count,
+                              2 * (largest_radius + kFoagddDiscRadius) + 1};
+    while (memory.at_once > 1 && memory.bytes() > room) --memory.at_once;
     const auto kernel = confirm_kernel<n(), T>;
+    const auto bytes = static_cast<int>(memory.bytes());
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                "FOAGDD: shared memory");
     const dim3 grid(multiprocessors_ * 3, candidates.frames);
-    kernel<<<grid, kThreads, bytes, cuda_stream(context_)>>>(first, candidates, banks,
-                                                             static_cast<int>(at_once));
+    kernel<<<grid, kThreads, bytes, cuda_stream(context_)>>>(first, candidates, banks, memory);
   });
   cuda_check_launch("FOAGDD further scales");
 }

@@ -46,12 +46,6 @@ struct FoagddList {
   const std::uint32_t* count = nullptr;
 };
 
-// One bit a pixel, set where a peak may be.
-struct FoagddHints {
-  std::uint32_t* bits = nullptr;
-  int words_per_row = 0;
-};
-
 #ifdef __CUDACC__
 
 // A pixel of the extended image as a gray level.

@@ -119,7 +119,7 @@ __device__ float upper_bound(const CellRows& d, float threshold) {
   // Equal eigenvalues make the largest determinant of a trace. Where that is too small for all of
   // the warp's cells, as in the sky, no more is needed.
   const float mean = trace * ((1 + 64 * kFoagddScreenSlack) / n), squared = mean * mean;
-  const float most = squared * squared * squared * mean / n;
+  const float most = squared * squared * squared * mean / n + 1e-30f;
   if (__all_sync(~0u, most <= threshold)) return most;
 #pragma unroll
   for (int i = 1; i < n; ++i) {
@@ -311,8 +311,8 @@ __global__ void __launch_bounds__(kDecideThreads)
 // contender has one in its square that is larger for certain.
 __global__ void __launch_bounds__(kDecideThreads)
     decide_kernel(const float2* all_bounds, FoagddPlane plane, FoagddList cells, float threshold,
-                  int radius, int first_frame, DeviceView<double> first_map, FoagddHints hints,
-                  std::uint32_t* pixels, std::uint32_t* count) {
+                  int radius, int first_frame, DeviceView<double> first_map, std::uint32_t* pixels,
+                  std::uint32_t* count) {
   for_each_open_pixel(plane, cells, [&](int x, int y, int frame, bool valid) {
     const float2* bounds = all_bounds + std::size_t(frame) * plane.width * plane.height;
     const float2 mine = valid ? bounds[std::size_t(y) * plane.width + x] : float2{0, 0};
@@ -325,7 +325,6 @@ __global__ void __launch_bounds__(kDecideThreads)
     if (valid) {
       const std::size_t line = std::size_t(first_frame + frame) * plane.height + y;
       first_map.data[line * first_map.stride + x] = mine.y;
-      if (open) atomicOr(&hints.bits[line * hints.words_per_row + x / 32], 1u << x % 32);
     }
     append(open, (std::uint32_t(frame) * plane.height + y) * plane.width + x, pixels, count);
   });
@@ -334,7 +333,7 @@ __global__ void __launch_bounds__(kDecideThreads)
 }  // namespace
 
 FoagddList DeviceFoagdd::enqueue_screen(const FoagddScreen& screen, int frame, int frames,
-                                        DeviceView<double> first_map, FoagddHints hints) {
+                                        DeviceView<double> first_map) {
   const cudaStream_t stream = cuda_stream(context_);
   const float* derivatives = derivatives_.data<float>();
   const float threshold = foagdd_screen_threshold(screen.threshold);
@@ -359,8 +358,8 @@ FoagddList DeviceFoagdd::enqueue_screen(const FoagddScreen& screen, int frame, i
       plane_, {cells, &counts[0]}, threshold, screen.radius, bounds);
   cuda_check_launch("FOAGDD contenders");
   decide_kernel<<<multiprocessors_ * 8, kDecideThreads, 0, stream>>>(
-      bounds, plane_, {cells, &counts[0]}, threshold, screen.radius, frame, first_map, hints,
-      pixels, &counts[1]);
+      bounds, plane_, {cells, &counts[0]}, threshold, screen.radius, frame, first_map, pixels,
+      &counts[1]);
   cuda_check_launch("FOAGDD open pixels");
   return {pixels, &counts[1]};
 }

@@ -24,7 +24,7 @@ namespace cornea {
 // (peak_test.h) removes one.
 struct DeviceCandidates {
   int width = 0, height = 0, frames = 0;
-  const std::uint32_t* pixels = nullptr;  // y * width + x, in reading order, frame by frame
+  const std::uint32_t* pixels = nullptr;  // y * width + x, in no order, frame by frame
   std::size_t capacity = 0;               // distance from a frame's pixels to the next one's
   const std::uint32_t* counts = nullptr;  // of each frame
   // What a peak exceeds: see peak_cutoff().
@@ -47,19 +47,22 @@ class DevicePeaks {
   template <class R>
   void prepare(int width, int height, int frames);
 
-  // Queues a fresh start: the strongest response of each frame is unknown. Returns where it is
-  // kept, for a response kernel to raise on its way (strongest.h).
+  // Queues a fresh start of a search in a region and under a mask, which may be empty; `unit` is
+  // the map's value of response 1. The strongest response of each frame is unknown. Returns where
+  // it is kept, for a response kernel to raise on its way (strongest.h).
   template <class R>
-  OrderedBits<R>* enqueue_reset(int frames);
-  // One bit a pixel, cleared here by a queued step: for a detector that knows which pixels may be
-  // peaks to set, so that the search looks at no others. Rows are words_per_row() words apart.
-  std::uint32_t* enqueue_clear_hints(int frames);
-  int words_per_row() const { return words_per_row_; }
+  OrderedBits<R>* enqueue_reset(int frames, Region region, DeviceView<const std::uint8_t> mask,
+                                double unit);
+  // For a detector that knows which pixels may be peaks: marks those of a list that are, so that
+  // enqueue_search() does not look at the whole map. Called after enqueue_reset(), as often as the
+  // frames come. A pixel is (frame * height + y) * width + x; frames count from `first_frame` on.
+  template <class R>
+  void enqueue_mark_listed(DeviceView<const R> first_map, int first_frame,
+                           const std::uint32_t* pixels, const std::uint32_t* count);
   // Queues the search in `frames` maps that lie one below the other from `first` on. The points
   // then lie on the device. `strongest_known`: the response kernel has raised it.
   template <class R>
-  void enqueue_search(DeviceView<const R> first, int frames, Region region,
-                      DeviceView<const std::uint8_t> mask, double unit, bool strongest_known,
+  void enqueue_search(DeviceView<const R> first, int frames, bool strongest_known,
                       const DevicePeakTest& test = {});
   // Queues the points' way to the host.
   void enqueue_delivery(int frames);
@@ -80,18 +83,20 @@ class DevicePeaks {
   template <class R>
   void cap_cells(DeviceView<const R> first, int frames);
   template <class R>
-  void enqueue_points(DeviceView<const R> first, int frames, double unit);
+  void enqueue_points(DeviceView<const R> first, int frames);
 
   Context context_;
   PeakOptions options_;
-  int height_ = 0, words_per_row_ = 0;
+  int height_ = 0, words_per_row_ = 0, frames_ = 0;
+  Region region_;
+  DeviceView<const std::uint8_t> mask_;
+  double unit_ = 1;
+  bool listed_ = false;              // marks were made from lists
   std::size_t pixel_capacity_ = 0;   // marks a frame that can be
   std::size_t capacity_ = 0;         // points a frame that can be
   std::size_t pinned_capacity_ = 0;  // points a frame that go straight to the host
   Buffer strongest_{Place::device, "peaks: strongest response"};
   Buffer marks_{Place::device, "peaks: marks"};
-  Buffer hints_{Place::device, "peaks: pixels that may be peaks"};
-  bool hinted_ = false;  // the next search has hints
   Buffer row_counts_{Place::device, "peaks: row counts"};
   Buffer cell_marks_{Place::device, "peaks: marks after the cell cap"};
   Buffer cell_row_counts_{Place::device, "peaks: row counts after the cell cap"};

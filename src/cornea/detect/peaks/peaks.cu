@@ -34,14 +34,12 @@ __global__ void strongest_kernel(DeviceView<const R> first, Region region,
 }
 
 // Above the cutoff, and no neighbour beside, above or below is larger: few pixels pass, and only
-// they are looked at closely. Loads only; they do not wait for each other, but where a value is
-// large and most of a map below the cutoff, as in double ones, the neighbours wait for it.
+// they are looked at closely. Loads only; they do not wait for each other.
 template <class R>
 __device__ bool may_be_peak(const R* above, const R* row, const R* below, int x, int width,
                             R cutoff, bool suppress) {
-  const R v = __ldg(row + x);
-  if (sizeof(R) > sizeof(float) && !(v > cutoff)) return false;
-  const R l = __ldg(row + max(x - 1, 0)), r = __ldg(row + min(x + 1, width - 1));
+  const R v = __ldg(row + x), l = __ldg(row + max(x - 1, 0)),
+          r = __ldg(row + min(x + 1, width - 1));
   const R a = __ldg(above + x), b = __ldg(below + x);
   return v > cutoff && (!suppress || (v >= l && v >= r && v >= a && v >= b));
 }
@@ -84,8 +82,8 @@ template <int inner_radius, class R>
 __global__ void mark_kernel(DeviceView<const R> first, Region region,
                             DeviceView<const std::uint8_t> mask, double threshold, bool relative,
                             double unit, int radius, bool first_of_equals,
-                            const OrderedBits<R>* strongest, const std::uint32_t* hints,
-                            std::uint32_t* marks, int words_per_row, std::uint32_t* row_counts) {
+                            const OrderedBits<R>* strongest, std::uint32_t* marks,
+                            int words_per_row, std::uint32_t* row_counts) {
   constexpr int kWarps = kMarkThreads / kWarp;
   constexpr int kWordsAtOnce = 4;  // enough loads in flight to hide their latency
   __shared__ int count;
@@ -104,16 +102,10 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
     bool candidate[kWordsAtOnce];
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
-      const int word = base + k * kWarps, x = word * kWarp + lane;
-      candidate[k] = row_inside && x >= region.left && x < region.right &&
-                     (!hints || (hints[row_index * words_per_row + word] >> lane & 1));
-    }
-#pragma unroll
-    for (int k = 0; k < kWordsAtOnce; ++k) {
-      // Without hints most pixels are looked at: all loads at once, then the rest.
-      const int x = min((base + k * kWarps) * kWarp + lane, map.width - 1);
-      if (hints && !candidate[k]) continue;
-      candidate[k] &= may_be_peak(above, row, below, x, map.width, cutoff, radius > 0);
+      const int x = (base + k * kWarps) * kWarp + lane;
+      candidate[k] =
+          may_be_peak(above, row, below, min(x, map.width - 1), map.width, cutoff, radius > 0) &&
+          row_inside && x >= region.left && x < region.right;
     }
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
@@ -132,6 +124,39 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
   if (mine) atomicAdd(&count, mine);
   __syncthreads();
   if (threadIdx.x == 0) row_counts[row_index] = count;
+}
+
+// The same for listed pixels, one a thread, into marks and counts that are zero; the peaks also
+// into a list of each frame.
+template <int inner_radius, class R>
+__global__ void mark_listed_kernel(DeviceView<const R> first, int first_frame, Region region,
+                                   DeviceView<const std::uint8_t> mask, double threshold,
+                                   bool relative, double unit, int radius, bool first_of_equals,
+                                   const OrderedBits<R>* strongest, const std::uint32_t* pixels,
+                                   const std::uint32_t* count, std::uint32_t* marks,
+                                   int words_per_row, std::uint32_t* row_counts,
+                                   std::uint32_t* peaks, std::size_t capacity,
+                                   std::uint32_t* found) {
+  const std::uint32_t n = *count;
+  for (std::uint32_t i = blockIdx.x * kMarkThreads + threadIdx.x; i < n;
+       i += gridDim.x * kMarkThreads) {
+    const std::uint32_t width = first.width, height = first.height;
+    const int x = pixels[i] % width, y = pixels[i] / width % height;
+    const int frame = first_frame + pixels[i] / width / height;
+    const auto map = frame_of(first, frame);
+    const R best = relative ? from_ordered_bits(strongest[frame]) : R(0);
+    const bool inside =
+        x >= region.left && x < region.right && y >= region.top && y < region.bottom;
+    const bool peak = inside && map(x, y) > peak_cutoff<R>(threshold, relative, unit, best) &&
+                      allowed(mask, x, y) &&
+                      (radius == 0 || is_maximum<inner_radius>(map, x, y, radius, first_of_equals));
+    if (!peak) continue;
+    // Bits and counts have no order, and the list needs none.
+    const std::size_t row = std::size_t(frame) * map.height + y;
+    atomicOr(&marks[row * words_per_row + x / kWarp], 1u << x % kWarp);
+    atomicAdd(&row_counts[row], 1u);
+    peaks[frame * capacity + atomicAdd(&found[frame], 1u)] = y * width + x;
+  }
 }
 
 // Keeps the `cap` strongest marks of a cell; of those equal to the last one the first in reading
@@ -261,7 +286,6 @@ void DevicePeaks::prepare(int width, int height, int frames) {
   const DeviceGuard device(context_);
   height_ = height;
   words_per_row_ = divide_up(width, kWarp);
-  hinted_ = false;
   pixel_capacity_ = most_peaks(width, height, options_);
   capacity_ = options_.max_points > 0 ? std::min<std::size_t>(options_.max_points, pixel_capacity_)
                                       : pixel_capacity_;
@@ -284,8 +308,14 @@ void DevicePeaks::prepare(int width, int height, int frames) {
 }
 
 template <class R>
-OrderedBits<R>* DevicePeaks::enqueue_reset(int frames) {
+OrderedBits<R>* DevicePeaks::enqueue_reset(int frames, Region region,
+                                           DeviceView<const std::uint8_t> mask, double unit) {
   const DeviceGuard device(context_);
+  frames_ = frames;
+  region_ = region;
+  mask_ = mask;
+  unit_ = unit;
+  listed_ = false;
   auto* strongest = strongest_.data<OrderedBits<R>>();
   if (options_.relative) {
     cuda_check(cudaMemsetAsync(strongest, 0, frames * sizeof *strongest, cuda_stream(context_)),
@@ -294,14 +324,32 @@ OrderedBits<R>* DevicePeaks::enqueue_reset(int frames) {
   return strongest;
 }
 
-std::uint32_t* DevicePeaks::enqueue_clear_hints(int frames) {
+template <class R>
+void DevicePeaks::enqueue_mark_listed(DeviceView<const R> first_map, int first_frame,
+                                      const std::uint32_t* pixels, const std::uint32_t* count) {
+  constexpr int kListBlocks = 128;
   const DeviceGuard device(context_);
-  const std::size_t words = std::size_t(height_) * frames * words_per_row_;
-  auto* hints = hints_.reserve<std::uint32_t>(context_, words);
-  cuda_check(cudaMemsetAsync(hints, 0, words * sizeof *hints, cuda_stream(context_)),
-             "clearing hints");
-  hinted_ = true;
-  return hints;
+  const cudaStream_t stream = cuda_stream(context_);
+  if (!listed_) {
+    const std::size_t rows = std::size_t(height_) * frames_;
+    const std::size_t word = sizeof(std::uint32_t);
+    cuda_check(cudaMemsetAsync(marks_.data<void>(), 0, rows * words_per_row_ * word, stream),
+               "clearing marks");
+    cuda_check(cudaMemsetAsync(row_counts_.data<void>(), 0, rows * word, stream),
+               "clearing row counts");
+    cuda_check(cudaMemsetAsync(found_.data<void>(), 0, frames_ * word, stream), "clearing counts");
+    listed_ = true;
+  }
+  const int radius = options_.nms / 2;
+  const auto kernel = radius == 1   ? mark_listed_kernel<1, R>
+                      : radius == 2 ? mark_listed_kernel<2, R>
+                                    : mark_listed_kernel<0, R>;
+  kernel<<<kListBlocks, kMarkThreads, 0, stream>>>(
+      first_map, first_frame, region_, mask_, options_.threshold, options_.relative, unit_, radius,
+      options_.plateaus == Plateaus::first, strongest_.data<OrderedBits<R>>(), pixels, count,
+      marks_.data<std::uint32_t>(), words_per_row_, row_counts_.data<std::uint32_t>(),
+      pixels_.data<std::uint32_t>(), pixel_capacity_, found_.data<std::uint32_t>());
+  cuda_check_launch("peaks: marks of a list");
 }
 
 template <class R>
@@ -333,50 +381,53 @@ void DevicePeaks::gather(const Buffer& marks, const Buffer& row_counts, int widt
 }
 
 template <class R>
-void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, Region region,
-                                 DeviceView<const std::uint8_t> mask, double unit,
-                                 bool strongest_known, const DevicePeakTest& test) {
+void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, bool strongest_known,
+                                 const DevicePeakTest& test) {
   const DeviceGuard device(context_);
   const cudaStream_t stream = cuda_stream(context_);
   auto* strongest = strongest_.data<OrderedBits<R>>();
-  if (options_.relative && !strongest_known && !region.empty()) {
-    strongest_kernel<R><<<dim3(region.bottom - region.top, frames), kMarkThreads, 0, stream>>>(
-        first, region, mask, strongest);
+  if (options_.relative && !strongest_known && !region_.empty()) {
+    strongest_kernel<R><<<dim3(region_.bottom - region_.top, frames), kMarkThreads, 0, stream>>>(
+        first, region_, mask_, strongest);
     cuda_check_launch("peaks: strongest response");
   }
-  const int radius = options_.nms / 2;
-  const auto kernel = radius == 1   ? mark_kernel<1, R>
-                      : radius == 2 ? mark_kernel<2, R>
-                                    : mark_kernel<0, R>;
-  kernel<<<dim3(first.height, frames), kMarkThreads, 0, stream>>>(
-      first, region, mask, options_.threshold, options_.relative, unit, radius,
-      options_.plateaus == Plateaus::first, strongest,
-      hinted_ ? hints_.data<std::uint32_t>() : nullptr, marks_.data<std::uint32_t>(),
-      words_per_row_, row_counts_.data<std::uint32_t>());
-  hinted_ = false;
-  cuda_check_launch("peaks: marks");
+  if (!listed_) {
+    const int radius = options_.nms / 2;
+    const auto kernel = radius == 1   ? mark_kernel<1, R>
+                        : radius == 2 ? mark_kernel<2, R>
+                                      : mark_kernel<0, R>;
+    kernel<<<dim3(first.height, frames), kMarkThreads, 0, stream>>>(
+        first, region_, mask_, options_.threshold, options_.relative, unit_, radius,
+        options_.plateaus == Plateaus::first, strongest, marks_.data<std::uint32_t>(),
+        words_per_row_, row_counts_.data<std::uint32_t>());
+    cuda_check_launch("peaks: marks");
+  }
   if (test) {
-    gather(marks_, row_counts_, first.width, first.height, frames);
+    if (!listed_) gather(marks_, row_counts_, first.width, first.height, frames);
     test({first.width, first.height, frames, pixels_.data<std::uint32_t>(), pixel_capacity_,
-          found_.data<std::uint32_t>(), options_.threshold, unit, options_.relative, strongest,
+          found_.data<std::uint32_t>(), options_.threshold, unit_, options_.relative, strongest,
           marks_.data<std::uint32_t>(), words_per_row_, row_counts_.data<std::uint32_t>()});
   }
   const bool by_cell = options_.max_per_cell > 0;
   if (by_cell) cap_cells(first, frames);
   gather(by_cell ? cell_marks_ : marks_, by_cell ? cell_row_counts_ : row_counts_, first.width,
          first.height, frames);
-  enqueue_points(first, frames, unit);
+  enqueue_points(first, frames);
 }
 
 template void DevicePeaks::prepare<float>(int, int, int);
 template void DevicePeaks::prepare<double>(int, int, int);
-template OrderedBits<float>* DevicePeaks::enqueue_reset<float>(int);
-template OrderedBits<double>* DevicePeaks::enqueue_reset<double>(int);
-template void DevicePeaks::enqueue_search(DeviceView<const float>, int, Region,
-                                          DeviceView<const std::uint8_t>, double, bool,
+template OrderedBits<float>* DevicePeaks::enqueue_reset<float>(int, Region,
+                                                               DeviceView<const std::uint8_t>,
+                                                               double);
+template OrderedBits<double>* DevicePeaks::enqueue_reset<double>(int, Region,
+                                                                 DeviceView<const std::uint8_t>,
+                                                                 double);
+template void DevicePeaks::enqueue_mark_listed(DeviceView<const double>, int, const std::uint32_t*,
+                                               const std::uint32_t*);
+template void DevicePeaks::enqueue_search(DeviceView<const float>, int, bool,
                                           const DevicePeakTest&);
-template void DevicePeaks::enqueue_search(DeviceView<const double>, int, Region,
-                                          DeviceView<const std::uint8_t>, double, bool,
+template void DevicePeaks::enqueue_search(DeviceView<const double>, int, bool,
                                           const DevicePeakTest&);
 
 }  // namespace cornea

@@ -103,7 +103,7 @@ unsigned point_blocks(std::size_t capacity) {
 }  // namespace
 
 template <class R>
-void DevicePeaks::enqueue_points(DeviceView<const R> first, int frames, double unit) {
+void DevicePeaks::enqueue_points(DeviceView<const R> first, int frames) {
   const DeviceGuard device(context_);
   const cudaStream_t stream = cuda_stream(context_);
   const bool by_count = options_.max_points > 0;
@@ -117,7 +117,7 @@ void DevicePeaks::enqueue_points(DeviceView<const R> first, int frames, double u
   point_kernel<R><<<dim3(point_blocks(capacity_), frames), kPointThreads, 0, stream>>>(
       first, (by_count ? chosen_ : pixels_).template data<std::uint32_t>(),
       (by_count ? counts_ : found_).template data<std::uint32_t>(),
-      by_count ? capacity_ : pixel_capacity_, unit, options_.subpixel == Subpixel::quadratic,
+      by_count ? capacity_ : pixel_capacity_, unit_, options_.subpixel == Subpixel::quadratic,
       corners_.data<Corner>(), capacity_, counts_.data<std::uint32_t>());
   cuda_check_launch("peaks: points");
 }
@@ -146,7 +146,7 @@ std::vector<Corner> DevicePeaks::fetch(int frame) const {
   return corners;
 }
 
-template void DevicePeaks::enqueue_points(DeviceView<const float>, int, double);
-template void DevicePeaks::enqueue_points(DeviceView<const double>, int, double);
+template void DevicePeaks::enqueue_points(DeviceView<const float>, int);
+template void DevicePeaks::enqueue_points(DeviceView<const double>, int);
 
 }  // namespace cornea

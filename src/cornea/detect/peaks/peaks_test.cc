@@ -112,12 +112,12 @@ std::vector<Corner> search(const Context& context, const Image<R>& map, Region r
     if (!mask.empty()) device_mask = to_device(context, mask);
     DevicePeaks peaks(context, options);
     peaks.prepare<R>(map.width(), map.height(), 1);
-    peaks.enqueue_reset<R>(1);
-    peaks.enqueue_search<R>(device_map.device(), 1, region,
-                            mask.empty()
-                                ? DeviceView<const std::uint8_t>()
-                                : static_cast<const Image<std::uint8_t>&>(device_mask).device(),
-                            unit, false);
+    peaks.enqueue_reset<R>(1, region,
+                           mask.empty()
+                               ? DeviceView<const std::uint8_t>()
+                               : static_cast<const Image<std::uint8_t>&>(device_mask).device(),
+                           unit);
+    peaks.enqueue_search<R>(device_map.device(), 1, false);
     peaks.enqueue_delivery(1);
     context.synchronize();
     return peaks.fetch(0);
