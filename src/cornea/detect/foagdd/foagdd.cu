@@ -5,6 +5,7 @@
 #include "cornea/detect/foagdd/device_foagdd.h"
 #include "cornea/detect/foagdd/foagdd_device.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
+#include "cornea/detect/foagdd/foagdd_patch.h"
 #include "cornea/detect/peaks/strongest.h"
 
 namespace cornea {
@@ -210,73 +211,48 @@ __global__ void __launch_bounds__(kExactThreads)
   }
 }
 
-// The exact measure of few pixels: four threads sum a quarter of the tensor each, in the order of
-// foagdd_tensor, and then one of them factors it.
-constexpr int kQuarters = 4;
-constexpr int kListed = kExactThreads / kQuarters;  // pixels of a block
-
-// The two rows of the tensor that a quarter sums, nine entries together.
-template <int quarter>
-__device__ void sum_quarter(const FoagddLoad& load, double* tensor) {
-  constexpr int kLow = quarter, kHigh = kDirections - 1 - quarter;
-  double sums[kLow + kHigh + 2] = {};
-#pragma unroll 1
-  for (int dx = -kFoagddDiscRadius; dx <= kFoagddDiscRadius; ++dx) {
-    // All of the column is on its way before the first product.
-    float d[2 * kFoagddDiscRadius + 1][kDirections];
-#pragma unroll
-    for (int row = 0; row <= 2 * kFoagddDiscRadius; ++row) load(dx, foagdd_disc_step(row), d[row]);
-    const int half = foagdd_disc_half_height(dx);
-    double column[kLow + kHigh + 2] = {};
-#pragma unroll
-    for (int row = 0; row <= 2 * kFoagddDiscRadius; ++row) {
-      if (row > 2 * half) break;
-      const double low = d[row][kLow], high = d[row][kHigh];
-#pragma unroll
-      for (int j = 0; j <= kHigh; ++j) column[j] = fma(high, double(d[row][j]), column[j]);
-#pragma unroll
-      for (int j = 0; j <= kLow; ++j) {
-        column[kHigh + 1 + j] = fma(low, double(d[row][j]), column[kHigh + 1 + j]);
-      }
-    }
-#pragma unroll
-    for (int k = 0; k < kLow + kHigh + 2; ++k) sums[k] += column[k];
-  }
-#pragma unroll
-  for (int j = 0; j <= kHigh; ++j) tensor[foagdd_tensor_index(kHigh, j)] = sums[j];
-#pragma unroll
-  for (int j = 0; j <= kLow; ++j) tensor[foagdd_tensor_index(kLow, j)] = sums[kHigh + 1 + j];
-}
-
-__global__ void __launch_bounds__(kExactThreads)
+// The exact measure of few pixels.
+constexpr int kListed = 12;  // pixels of a block
+__global__ void __launch_bounds__(kExactThreads, 6)
     listed_kernel(const float* derivatives, FoagddPlane plane, FoagddList pixels, int first_frame,
                   DeviceView<double> first_map) {
-  constexpr int kEntries = foagdd_tensor_size(kDirections);
-  __shared__ double tensors[kListed][kEntries + 1];
+  constexpr int n = kDirections, kSide = kFoagddPatchSide, kArea = kSide * n * kSide;
+  __shared__ FoagddPatch<n> patches[kListed];
+  __shared__ FoagddPatchTensor<n> tensors[kListed];
   const std::uint32_t count = *pixels.count;
+  const int lane = threadIdx.x % 32;
   for (std::uint32_t base = blockIdx.x * kListed; base < count; base += gridDim.x * kListed) {
-    // A warp a quarter, so that all its lanes do the same.
-    const int quarter = threadIdx.x / kListed, mine = threadIdx.x % kListed;
-    if (base + mine < count) {
-      const MapPixel pixel(pixels.items[base + mine], plane);
-      const FoagddLoad load{pixel.derivatives(derivatives, plane), plane};
-      double* tensor = tensors[mine];
-      if (quarter == 0) sum_quarter<0>(load, tensor);
-      if (quarter == 1) sum_quarter<1>(load, tensor);
-      if (quarter == 2) sum_quarter<2>(load, tensor);
-      if (quarter == 3) sum_quarter<3>(load, tensor);
+    const int here = min(std::uint32_t(kListed), count - base);
+    // Beyond the end the last pixel stands again, so that no load depends on a test.
+    const std::uint32_t item = pixels.items[base + min(lane, here - 1)];
+#pragma unroll 1
+    for (int which = threadIdx.x / 32; which < kListed; which += kExactThreads / 32) {
+      const MapPixel pixel(__shfl_sync(~0u, item, which), plane);
+      const float* from =
+          pixel.derivatives(derivatives, plane) - kFoagddDiscRadius * (plane.row_stride() + 1);
+      float* to = &patches[which][0][0][0];
+#pragma unroll
+      for (int i = lane; i < kArea; i += 32) {
+        const int y = i / (n * kSide), d = i / kSide % n, x = i % kSide;
+        to[i] = __ldg(from + (y * plane.row_stride() + d * plane.stride() + x));
+      }
     }
     __syncthreads();
-    if (quarter == 0 && base + mine < count) {
-      double tensor[kEntries];
-#pragma unroll
-      for (int k = 0; k < kEntries; ++k) tensor[k] = tensors[mine][k];
-      MapPixel(pixels.items[base + mine], plane).in(first_map, first_frame) =
-          foagdd_measure<kDirections>(tensor);
+    const int which = threadIdx.x / kFoagddSquares<n>;
+    if (which < here) {
+      foagdd_sum_square<n>(patches[which], threadIdx.x % kFoagddSquares<n>, tensors[which]);
+    }
+    __syncthreads();
+    const int factored = threadIdx.x / kFoagddLanes<n>;
+    const double measure = foagdd_measure_by_lanes<n>(tensors[min(factored, here - 1)]);
+    if (factored < here && threadIdx.x % kFoagddLanes<n> == 0) {
+      MapPixel(pixels.items[base + factored], plane).in(first_map, first_frame) = measure;
     }
     __syncthreads();
   }
 }
+static_assert(kListed * kFoagddSquares<kDirections> <= kExactThreads);
+static_assert(kListed * kFoagddLanes<kDirections> <= kExactThreads);
 
 // As many frames at once as keep the derivatives below this, and one at least.
 constexpr std::size_t kDerivativeBytes = std::size_t{512} << 20;

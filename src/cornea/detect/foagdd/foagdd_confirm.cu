@@ -6,15 +6,18 @@
 #include "cornea/detect/foagdd/device_foagdd.h"
 #include "cornea/detect/foagdd/foagdd_device.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
+#include "cornea/detect/foagdd/foagdd_patch.h"
 #include "cornea/detect/peaks/peak_test.h"
 #include "cornea/detect/peaks/strongest.h"
 
 namespace cornea {
 namespace {
 
-constexpr int kSide = 2 * kFoagddDiscRadius + 1;
+constexpr int kSide = kFoagddPatchSide;
 constexpr int kMostAtOnce = 8;  // candidates of a block
-constexpr int kThreads = 128;
+constexpr int kThreads = 256;
+// Scales that a block works on together, so that more threads have work.
+constexpr int kScalesAtOnce = 2;
 
 // Floats that a candidate's surroundings take: with a step of 21 banks from one candidate to the
 // next, a row a thread, neighbouring threads of two candidates do not meet in a bank.
@@ -22,10 +25,6 @@ CORNEA_HD constexpr int padded_area(int side) {
   const int area = side * side;
   return area + (21 - area % 32 + 32) % 32;
 }
-
-// The 7 x 7 derivatives around a candidate, row by row, in each row direction by direction.
-template <int n>
-using Patch = float[kSide][n][kSide];
 
 // A thread makes a row of seven pixels, the sums that are odd or those that are even from row to
 // row: all indices are constants, so that everything stays in registers. `half` is 0 for the sums
@@ -83,31 +82,6 @@ __device__ void store_row(const HalfSums& sums, int half, float (*row)[8][kSide]
   }
 }
 
-// One entry of a candidate's tensor, in the order of foagdd_tensor.
-template <int n>
-__device__ double tensor_entry(const Patch<n>& patch, int i, int j) {
-  constexpr int kMiddle = kFoagddDiscRadius;
-  double sum = 0;
-#pragma unroll
-  for (int dx = -kFoagddDiscRadius; dx <= kFoagddDiscRadius; ++dx) {
-    double column = 0;
-#pragma unroll
-    for (int row = 0; row <= 2 * foagdd_disc_half_height(dx); ++row) {
-      const int y = kMiddle + foagdd_disc_step(row), x = kMiddle + dx;
-      column = fma(double(patch[y][i][x]), double(patch[y][j][x]), column);
-    }
-    sum += column;
-  }
-  return sum;
-}
-
-// The row and column of an entry.
-__device__ int2 tensor_place(int entry) {
-  int i = 0;
-  while (foagdd_tensor_index(i + 1, 0) <= entry) ++i;
-  return {i, entry - foagdd_tensor_index(i, 0)};
-}
-
 // The banks of the further scales.
 struct FurtherBanks {
   int count = 0;
@@ -120,26 +94,30 @@ CORNEA_HD constexpr bool is_published(int directions, int radius) {
 }
 
 // Derivatives of the patches around the candidates, from their surroundings in shared memory: for
-// eight directions and the radius of a published bank, or for any.
-constexpr int kThreadsPerCandidate = kSide * 2;  // rows, halves
+// eight directions and the radius of a published bank, or for any. Of the former a warp makes those
+// of two candidates at a scale; of the latter the block makes all.
+constexpr int kWarpsPerScale = kMostAtOnce / 2;
+static_assert(kThreads == kWarpsPerScale * kScalesAtOnce * 32);
+static_assert(kThreads >= kScalesAtOnce * kMostAtOnce * kFoagddLanes<kFoagddMostDirections>);
 template <int radius>
 __device__ void published_patches(const FoagddDeviceBank& bank, const float4* weights,
                                   const float* surroundings, int side, int candidate_stride,
-                                  int here, Patch<8>* patches) {
-  const int candidate = threadIdx.x / kThreadsPerCandidate;
-  const int part = threadIdx.x % kThreadsPerCandidate;
-  const int row = part / 2, half = part % 2, middle = side / 2;
+                                  int here, FoagddPatch<8>* patches) {
+  const int lane = threadIdx.x % 32, pair = threadIdx.x / 32 % kWarpsPerScale;
+  const int candidate = pair * 2 + lane / (kSide * 2);
+  const int row = lane / 2 % kSide, half = lane % 2, middle = side / 2;
+  const bool mine = lane < kSide * 4 && candidate < here;
   HalfSums sums = {};
-  if (candidate < here) {
+  if (mine) {
     const float* source = surroundings + candidate * candidate_stride +
                           (middle + row - kFoagddDiscRadius) * side + middle - kFoagddDiscRadius;
     sum_row<radius>(bank, weights, source, side, half, sums);
   }
-  store_row(sums, half, candidate < here ? &patches[candidate][row] : nullptr);
+  store_row(sums, half, mine ? &patches[candidate][row] : nullptr);
 }
 template <int n>
 __device__ void any_patches(const FoagddDeviceBank& bank, const float* surroundings, int side,
-                            int candidate_stride, int here, Patch<n>* patches) {
+                            int candidate_stride, int here, FoagddPatch<n>* patches) {
   const int middle = side / 2;
   for (int i = threadIdx.x; i < here * kSide * kSide; i += kThreads) {
     const int c = i / (kSide * kSide), y = i / kSide % kSide, x = i % kSide;
@@ -152,40 +130,61 @@ __device__ void any_patches(const FoagddDeviceBank& bank, const float* surroundi
   }
 }
 
-// Scales whose tensors are summed and factored together, so that more threads have work.
-constexpr int kScalesAtOnce = 2;
-
 // What a block keeps in shared memory, for a number of candidates at once.
 template <int n>
 struct ConfirmMemory {
-  static constexpr int kEntries = foagdd_tensor_size(n);
-  int at_once, weight_count, side;
+  int at_once, weight_count /* of a scale */, side;
 
   CORNEA_HD std::size_t tensors() const { return 0; }
   CORNEA_HD std::size_t weights() const {
-    return tensors() + sizeof(double) * kScalesAtOnce * at_once * kEntries;
+    return tensors() + sizeof(FoagddPatchTensor<n>) * kScalesAtOnce * at_once;
   }
-  CORNEA_HD std::size_t patches() const { return weights() + sizeof(float) * weight_count; }
+  CORNEA_HD std::size_t patches() const {
+    return weights() + sizeof(float) * kScalesAtOnce * weight_count;
+  }
   CORNEA_HD std::size_t surroundings() const {
-    return patches() + sizeof(Patch<n>) * kScalesAtOnce * at_once;
+    return patches() + sizeof(FoagddPatch<n>) * kScalesAtOnce * at_once;
   }
   CORNEA_HD std::size_t bytes() const {
     return surroundings() + sizeof(float) * padded_area(side) * at_once;
   }
 };
 
+// The square of the extended image from (left, top) on, by a warp: a lane takes the columns that
+// are its own, and several rows are on their way at once.
+template <class T>
+__device__ void load_surroundings(const DeviceView<const T>& image, int left, int top, int side,
+                                  float* out) {
+  const int lane = threadIdx.x % 32;
+  for (int first_row = 0; first_row < side; first_row += 32) {
+    const int my_row = foagdd_source(top + first_row + lane, image.height);
+    const int rows = min(32, side - first_row);
+    for (int i = lane; i < divide_up(side, 32) * 32; i += 32) {
+      const int column = foagdd_source(left + i, image.width);
+      const bool beside = i >= side || column < 0;
+      const T* from = image.data + (beside ? 0 : column);
+      float* to = out + first_row * side + i;
+#pragma unroll 16
+      for (int j = 0; j < rows; ++j) {
+        const int row = __shfl_sync(~0u, my_row, j);
+        const float v = beside || row < 0 ? 0.0f : gray_level(__ldg(from + row * image.stride));
+        if (i < side) to[j * side] = v;
+      }
+    }
+  }
+}
+
 // A block takes a few candidates at a time: their surroundings go to shared memory, derivatives are
-// made from them at two scales, a thread sums an entry of a tensor, and a thread factors a tensor.
+// made from them at two scales, a thread sums four entries of a tensor, and a few lanes factor one.
 template <int n, class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 2)
     confirm_kernel(DeviceView<const T> first, DeviceCandidates candidates,
                    const __grid_constant__ FurtherBanks banks, ConfirmMemory<n> memory) {
-  constexpr int kEntries = foagdd_tensor_size(n);
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ int failed[kMostAtOnce];
-  auto* tensors = reinterpret_cast<double*>(shared + memory.tensors());
+  auto* tensors = reinterpret_cast<FoagddPatchTensor<n>*>(shared + memory.tensors());
   auto* weights = reinterpret_cast<float4*>(shared + memory.weights());
-  auto* patches = reinterpret_cast<Patch<n>*>(shared + memory.patches());
+  auto* patches = reinterpret_cast<FoagddPatch<n>*>(shared + memory.patches());
   auto* surroundings = reinterpret_cast<float*>(shared + memory.surroundings());
 
   const int frame = blockIdx.y, at_once = memory.at_once;
@@ -197,73 +196,55 @@ __global__ void __launch_bounds__(kThreads)
   const double cutoff =
       peak_cutoff<double>(candidates.threshold, candidates.relative, candidates.unit, best);
   const int side = memory.side, margin = side / 2, candidate_stride = padded_area(side);
+  const int weights_per_scale = memory.weight_count / 4;
 
   for (std::uint32_t base = blockIdx.x * at_once; base < count; base += gridDim.x * at_once) {
     const int here = min(std::uint32_t(at_once), count - base);
     if (threadIdx.x < kMostAtOnce) failed[threadIdx.x] = 0;
-    // A warp a candidate, several rows on their way at once.
     for (int c = threadIdx.x / 32; c < here; c += kThreads / 32) {
       const std::uint32_t pixel = pixels[base + c];
-      const int left = int(pixel % candidates.width) - margin;
-      const int top = int(pixel / candidates.width) - margin;
-      const bool inside =
-          left >= 0 && top >= 0 && left + side <= image.width && top + side <= image.height;
-      // A lane takes two columns.
-      for (int i = threadIdx.x % 32; i < side; i += 64) {
-        float* to = surroundings + c * candidate_stride + i;
-        const bool second = i + 32 < side;
-        if (inside) {
-          const T* from = image.row(top) + left + i;
-#pragma unroll 8
-          for (int j = 0; j < side; ++j) {
-            const float a = gray_level(__ldg(from + j * image.stride));
-            const float b = second ? gray_level(__ldg(from + j * image.stride + 32)) : 0.0f;
-            to[j * side] = a;
-            if (second) to[j * side + 32] = b;
-          }
-        } else {
-          for (int j = 0; j < side; ++j) {
-            to[j * side] = extended_pixel(image, left + i, top + j);
-            if (second) to[j * side + 32] = extended_pixel(image, left + i + 32, top + j);
-          }
-        }
-      }
+      load_surroundings(image, int(pixel % candidates.width) - margin,
+                        int(pixel / candidates.width) - margin, side,
+                        surroundings + c * candidate_stride);
     }
     for (int first_scale = 0; first_scale < banks.count; first_scale += kScalesAtOnce) {
       const int scales = min(kScalesAtOnce, banks.count - first_scale);
       for (int k = 0; k < scales; ++k) {
         const FoagddDeviceBank& bank = banks.bank[first_scale + k];
-        Patch<n>* out = patches + k * at_once;
-        if (is_published(n, bank.radius)) {
-          for (int i = threadIdx.x; i < bank.weight_count / 4; i += kThreads) {
-            weights[i] = reinterpret_cast<const float4*>(bank.weights)[i];
-          }
+        if (!is_published(n, bank.radius)) continue;
+        for (int i = threadIdx.x; i < bank.weight_count / 4; i += kThreads) {
+          weights[k * weights_per_scale + i] = reinterpret_cast<const float4*>(bank.weights)[i];
         }
-        __syncthreads();
-        if (n == 8 && bank.radius == 11) {
-          published_patches<11>(bank, weights, surroundings, side, candidate_stride, here,
-                                reinterpret_cast<Patch<8>*>(out));
-        } else if (n == 8 && bank.radius == 14) {
-          published_patches<14>(bank, weights, surroundings, side, candidate_stride, here,
-                                reinterpret_cast<Patch<8>*>(out));
-        } else {
-          any_patches<n>(bank, surroundings, side, candidate_stride, here, out);
-        }
-        __syncthreads();
-      }
-      for (int i = threadIdx.x; i < scales * at_once * kEntries; i += kThreads) {
-        const int which = i / kEntries;
-        if (which % at_once >= here) continue;
-        const int2 place = tensor_place(i % kEntries);
-        tensors[i] = tensor_entry<n>(patches[which], place.x, place.y);
       }
       __syncthreads();
-      if (threadIdx.x < scales * at_once && threadIdx.x % at_once < here) {
-        double tensor[kEntries];
-#pragma unroll
-        for (int i = 0; i < kEntries; ++i) tensor[i] = tensors[threadIdx.x * kEntries + i];
-        if (!(foagdd_measure<n>(tensor) > cutoff)) atomicOr(&failed[threadIdx.x % at_once], 1);
+      for (int k = 0; k < scales; ++k) {
+        const FoagddDeviceBank& bank = banks.bank[first_scale + k];
+        FoagddPatch<n>* out = patches + k * at_once;
+        if (!is_published(n, bank.radius)) {
+          any_patches<n>(bank, surroundings, side, candidate_stride, here, out);
+        } else if (int(threadIdx.x) / 32 / kWarpsPerScale == k) {
+          auto* published = reinterpret_cast<FoagddPatch<8>*>(out);
+          const float4* mine = weights + k * weights_per_scale;
+          if (bank.radius == 11) {
+            published_patches<11>(bank, mine, surroundings, side, candidate_stride, here,
+                                  published);
+          } else {
+            published_patches<14>(bank, mine, surroundings, side, candidate_stride, here,
+                                  published);
+          }
+        }
       }
+      __syncthreads();
+      for (int i = threadIdx.x; i < scales * at_once * kFoagddSquares<n>; i += kThreads) {
+        const int which = i / kFoagddSquares<n>;
+        if (which % at_once >= here) continue;
+        foagdd_sum_square<n>(patches[which], i % kFoagddSquares<n>, tensors[which]);
+      }
+      __syncthreads();
+      const int which = threadIdx.x / kFoagddLanes<n>;
+      const bool mine = which < scales * at_once && which % at_once < here;
+      const double measure = foagdd_measure_by_lanes<n>(tensors[mine ? which : 0]);
+      if (mine && !(measure > cutoff)) failed[which % at_once] = 1;
       __syncthreads();
     }
     if (threadIdx.x < here && failed[threadIdx.x]) {
@@ -288,8 +269,8 @@ void DeviceFoagdd::enqueue_confirm_pixels(DeviceView<const T> first,
     }
   }
   with_directions(banks_[0].directions, [&](auto n) {
-    // Three blocks should find room on a multiprocessor of the cards that have much of it.
-    const std::size_t room = std::min<std::size_t>(most_shared_bytes_ - 1024, 74 << 10);
+    // Two blocks should find room on a multiprocessor of the cards that have much of it.
+    const std::size_t room = std::min<std::size_t>(most_shared_bytes_ - 1024, 112 << 10);
     ConfirmMemory<n()> memory{kMostAtOnce, weight_count,
                               2 * (largest_radius + kFoagddDiscRadius) + 1};
     while (memory.at_once > 1 && memory.bytes() > room) --memory.at_once;
@@ -297,7 +278,7 @@ void DeviceFoagdd::enqueue_confirm_pixels(DeviceView<const T> first,
     const auto bytes = static_cast<int>(memory.bytes());
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                "FOAGDD: shared memory");
-    const dim3 grid(multiprocessors_ * 3, candidates.frames);
+    const dim3 grid(multiprocessors_ * 2, candidates.frames);
     kernel<<<grid, kThreads, bytes, cuda_stream(context_)>>>(first, candidates, banks, memory);
   });
   cuda_check_launch("FOAGDD further scales");
