@@ -19,7 +19,7 @@ struct BenchCommand {
   CommonOptions common;
   std::vector<std::string> detectors, sizes = {"640x480", "1280x960", "1920x1080", "3840x2160"};
   std::string image;
-  int repeat = 200, batch = 16;
+  int repeat = 200, batch = 16, tile = 0;
   std::vector<std::string> labels, settings;
 };
 
@@ -53,21 +53,27 @@ Timing time_calls(int repeat, const std::function<void()>& call) {
   return summarise(std::move(times));
 }
 
-// A mural with corners at many scales, as a photograph has. Pinned on CUDA, where uploads are
+// A mural with corners at many scales, as a photograph has; with `tile`, one of that side and its
+// mirror images, so that images of every size are equally dense. Pinned on CUDA, where uploads are
 // fastest from there.
-Image<std::uint8_t> bench_image(const Context& context, int width, int height) {
+Image<std::uint8_t> bench_image(const Context& context, int width, int height, int tile) {
   SceneOptions options;
   options.kind = SceneKind::plane;
   options.views = 1;
-  options.width = width;
-  options.height = height;
+  options.width = tile > 0 ? tile : width;
+  options.height = tile > 0 ? tile : height;
   options.samples = 2;
   const View view = std::move(make_views(context, options).front());
   Image<std::uint8_t> image(context, context.is_cuda() ? Place::pinned : Place::host, width, height,
                             "bench: image");
+  auto source = [](int i, int size) {
+    const int m = i % (2 * size);
+    return m < size ? m : 2 * size - 1 - m;
+  };
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      image(x, y) = std::uint8_t(std::clamp(view.image(x, y), 0.0f, 1.0f) * 255 + 0.5f);
+      const float v = view.image(source(x, options.width), source(y, options.height));
+      image(x, y) = std::uint8_t(std::clamp(v, 0.0f, 1.0f) * 255 + 0.5f);
     }
   }
   return image;
@@ -207,7 +213,8 @@ int run_bench(const BenchCommand& c) {
   json["repeat"] = c.repeat;
   json["warm_up"] = warm_up(c.repeat);
   json["threads"] = context.threads();
-  json["image"] = c.image.empty() ? "synthetic mural (cornea scene --kind plane)" : c.image;
+  json["image"] = !c.image.empty() ? c.image : "synthetic mural (cornea scene --kind plane)";
+  if (c.tile > 0) json["tile"] = c.tile;
   json["results"] = Json::array();
   const std::vector<std::string> sizes =
       c.image.empty() ? c.sizes : std::vector<std::string>{"file"};
@@ -218,7 +225,7 @@ int run_bench(const BenchCommand& c) {
   for (const std::string& size : sizes) {
     const auto [width, height] = c.image.empty() ? parse_size(size) : std::pair(0, 0);
     const auto image =
-        c.image.empty() ? bench_image(context, width, height) : image_from_file(context, c);
+        c.image.empty() ? bench_image(context, width, height, c.tile) : image_from_file(context, c);
     for (const DetectorEntry* entry : entries) {
       json["results"].push_back(measure(context, *entry, settings, image, c));
       progress.advance();
@@ -242,6 +249,11 @@ Run add_bench(CLI::App& app) {
       ->type_name("WxH,...");
   command->add_option("--image", c->image, "measure on this image instead of a synthetic one")
       ->type_name("IMAGE");
+  command
+      ->add_option("--tile", c->tile,
+                   "build the synthetic image from one mural of this side and its mirror images")
+      ->check(CLI::Range(32, 8192))
+      ->type_name("SIDE");
   command->add_option("--set", c->settings, "an option of the detectors, as NAME=VALUE")
       ->type_name("NAME=VALUE...");
   command->add_option("--repeat", c->repeat, "timed calls")

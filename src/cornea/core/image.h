@@ -205,20 +205,29 @@ class AnyView {
   bool on_device_ = false;
 };
 
-// Calls f(HostView<const T>) with the view's own pixel type, for host views of gray pixels.
+// Calls f with a value of the type that gray pixels have.
 template <class F>
-decltype(auto) visit_gray(const AnyView& view, F&& f) {
-  switch (view.pixel()) {
+decltype(auto) with_gray(Pixel pixel, F&& f) {
+  switch (pixel) {
     case Pixel::u8:
-      return f(view.host<std::uint8_t>());
+      return f(std::uint8_t{});
     case Pixel::u16:
-      return f(view.host<std::uint16_t>());
+      return f(std::uint16_t{});
     case Pixel::f32:
-      return f(view.host<float>());
+      return f(float{});
     default:
       fail(ErrorCode::invalid_argument, "a gray 8-bit, 16-bit or float image is needed, not ",
-           name(view.pixel()));
+           name(pixel));
   }
+}
+// Calls f(HostView<const T>) or f(DeviceView<const T>) with the view's own pixel type, gray.
+template <class F>
+decltype(auto) visit_gray(const AnyView& view, F&& f) {
+  return with_gray(view.pixel(), [&](auto t) { return f(view.host<decltype(t)>()); });
+}
+template <class F>
+decltype(auto) visit_gray_on_device(const AnyView& view, F&& f) {
+  return with_gray(view.pixel(), [&](auto t) { return f(view.device<decltype(t)>()); });
 }
 
 }  // namespace cornea

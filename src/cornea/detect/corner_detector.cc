@@ -12,19 +12,6 @@
 namespace cornea {
 namespace {
 
-// Calls f with a value of the channel's type.
-template <class F>
-void with_channel(Pixel pixel, F&& f) {
-  switch (channel_of(pixel)) {
-    case Pixel::u8:
-      return f(std::uint8_t{});
-    case Pixel::u16:
-      return f(std::uint16_t{});
-    default:
-      return f(float{});
-  }
-}
-
 constexpr int kLargestSide = 1 << 20;
 constexpr std::size_t kLargestBatch = 65535;  // CUDA's limit for a grid's y and z
 constexpr char kUnusable[] =
@@ -95,7 +82,7 @@ AnyView CornerDetector::to_working_pixels(AnyView image) {
   const int w = image.width(), h = image.height();
   const std::size_t pixels = std::size_t(w) * h;
   if (is_rgb(image.pixel())) {
-    with_channel(image.pixel(), [&](auto channel) {
+    with_gray(channel_of(image.pixel()), [&](auto channel) {
       using T = decltype(channel);
       const HostView<T> gray(gray_.reserve<T>(context_, pixels), w, h);
       gray_from_rgb<T>(context_, image.host<Rgb<T>>(), gray);
@@ -163,7 +150,7 @@ void CornerDetector::convert_frame(AnyView image, void* to) {
     const Pixel gray_pixel = channel_of(image.pixel());
     const bool quantise = gray_pixel == Pixel::f32 && working_pixel(Pixel::f32) == Pixel::u16;
     if (is_rgb(image.pixel())) {
-      with_channel(gray_pixel, [&](auto channel) {
+      with_gray(channel_of(gray_pixel), [&](auto channel) {
         using T = decltype(channel);
         T* at =
             quantise ? device_gray_.reserve<T>(context_, std::size_t(w) * h) : static_cast<T*>(to);
@@ -206,7 +193,7 @@ AnyView CornerDetector::stack_on_device(std::span<const AnyView> images) {
     first.on_device() ? convert_frame(images[i], to) : upload_frame(images[i], to);
   }
   AnyView view;
-  with_channel(working, [&](auto channel) {
+  with_gray(channel_of(working), [&](auto channel) {
     using T = decltype(channel);
     view = DeviceView<const T>(reinterpret_cast<const T*>(stack), w, h);
   });

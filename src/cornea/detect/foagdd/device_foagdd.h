@@ -15,7 +15,7 @@
 #include "cornea/core/image.h"
 #include "cornea/detect/foagdd/foagdd_band.h"
 #include "cornea/detect/foagdd/foagdd_bank.h"
-#include "cornea/detect/foagdd/foagdd_device.h"
+#include "cornea/detect/foagdd/foagdd_plane.h"
 #include "cornea/detect/peaks/device_peaks.h"
 
 namespace cornea {
@@ -27,8 +27,8 @@ class DeviceFoagdd {
   // The bounds are made for eight directions.
   bool can_screen() const { return banks_[0].directions == 8; }
 
-  // Takes the memory for `frames` images of this size.
-  void prepare(int width, int height, int frames);
+  // Takes the memory for `frames` images of this size; `screens`: with a screen.
+  void prepare(int width, int height, int frames, bool screens);
   // Queues the maps of `frames` images that lie one below the other; with a screen they are as
   // foagdd_map_rows says, and the pixels that may be peaks are marked. `strongest` may be null.
   // `mark` ends a stage of the report.

@@ -63,9 +63,10 @@ void Foagdd::respond(AnyView first, int frames, Map map, MapUse use, void* stron
   const bool screens = use == MapUse::peaks && screen.radius <= kFoagddMostScreenRadius;
   if constexpr (kHasCuda) {
     if (context().is_cuda()) {
-      device_->prepare(first.width(), first.height(), frames);
+      const bool on_device = screens && device_->can_screen();
+      device_->prepare(first.width(), first.height(), frames, on_device);
       mark("prepare");
-      device_->enqueue_response(first, frames, screens && device_->can_screen() ? &screen : nullptr,
+      device_->enqueue_response(first, frames, on_device ? &screen : nullptr,
                                 inside_margin(first.width(), first.height(), margin()),
                                 map.device<double>(), device_peaks(),
                                 static_cast<std::uint64_t*>(strongest),

@@ -3,9 +3,9 @@
 #include "cornea/core/cuda.h"
 #include "cornea/core/pixels.h"
 #include "cornea/detect/foagdd/device_foagdd.h"
-#include "cornea/detect/foagdd/foagdd_device.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
 #include "cornea/detect/foagdd/foagdd_patch.h"
+#include "cornea/detect/foagdd/foagdd_plane.h"
 #include "cornea/detect/peaks/strongest.h"
 
 namespace cornea {
@@ -185,10 +185,6 @@ struct MapPixel {
   __device__ const float* derivatives(const float* first, const FoagddPlane& plane) const {
     return first + frame * plane.frame_size() + plane.at(x, y);
   }
-  __device__ double& in(const DeviceView<double>& first_map, int first_frame) const {
-    const std::size_t line = std::size_t(first_frame + frame) * first_map.height + y;
-    return first_map.data[line * first_map.stride + x];
-  }
 };
 
 // The exact measure of all pixels, a thread each.
@@ -200,13 +196,16 @@ __global__ void __launch_bounds__(kExactThreads)
   for (std::size_t i = blockIdx.x * std::size_t(kExactThreads) + threadIdx.x; i < count;
        i += std::size_t(gridDim.x) * kExactThreads) {
     const MapPixel pixel(i, plane);
-    double tensor[1][foagdd_tensor_size(n)];
-    foagdd_tensor<n, 1>(FoagddLoad{pixel.derivatives(derivatives, plane), plane}, tensor);
-    const double measure = foagdd_measure<n>(tensor[0]);
-    pixel.in(first_map, first_frame) = measure;
+    double tensor[foagdd_tensor_size(n)];
+    foagdd_tensor<n>(FoagddLoad{pixel.derivatives(derivatives, plane), plane}, tensor);
+    const double measure = foagdd_measure<n>(tensor);
+    const int of_map = first_frame + pixel.frame;
+    *foagdd_map_at(first_map, of_map, pixel.x, pixel.y) = measure;
     if (strongest && pixel.x >= region.left && pixel.x < region.right && pixel.y >= region.top &&
         pixel.y < region.bottom) {
-      raise_to(strongest + first_frame + pixel.frame, ordered_bits(measure));
+      // Few are larger than what all others have seen so far.
+      const OrderedBits<double> bits = ordered_bits(measure);
+      if (bits > __ldcg(strongest + of_map)) raise_to(strongest + of_map, bits);
     }
   }
 }
@@ -246,7 +245,8 @@ __global__ void __launch_bounds__(kExactThreads, 6)
     const int factored = threadIdx.x / kFoagddLanes<n>;
     const double measure = foagdd_measure_by_lanes<n>(tensors[min(factored, here - 1)]);
     if (factored < here && threadIdx.x % kFoagddLanes<n> == 0) {
-      MapPixel(pixels.items[base + factored], plane).in(first_map, first_frame) = measure;
+      const MapPixel pixel(pixels.items[base + factored], plane);
+      *foagdd_map_at(first_map, first_frame + pixel.frame, pixel.x, pixel.y) = measure;
     }
     __syncthreads();
   }
@@ -291,12 +291,13 @@ FoagddDeviceBank DeviceFoagdd::device_bank(std::size_t scale) const {
   return bank;
 }
 
-void DeviceFoagdd::prepare(int width, int height, int frames) {
+void DeviceFoagdd::prepare(int width, int height, int frames, bool screens) {
   plane_ = {width, height, banks_[0].directions};
   const std::size_t floats = plane_.frame_size();
   frames_at_once_ = static_cast<int>(std::clamp<std::size_t>(
       kDerivativeBytes / (floats * sizeof(float)), 1, static_cast<std::size_t>(frames)));
   derivatives_.reserve<float>(context_, floats * frames_at_once_);
+  if (!screens) return;
   const std::size_t pixels = std::size_t(width) * height * frames_at_once_;
   bounds_.reserve<float2>(context_, pixels);
   open_cells_.reserve<std::uint32_t>(
@@ -346,13 +347,7 @@ void DeviceFoagdd::enqueue_response(AnyView first, int frames, const FoagddScree
   const int n = banks_[0].directions;
   for (int frame = 0; frame < frames; frame += frames_at_once_) {
     const int count = std::min(frames_at_once_, frames - frame);
-    if (first.pixel() == Pixel::u8) {
-      enqueue_derivatives(first.device<std::uint8_t>(), frame, count);
-    } else if (first.pixel() == Pixel::u16) {
-      enqueue_derivatives(first.device<std::uint16_t>(), frame, count);
-    } else {
-      enqueue_derivatives(first.device<float>(), frame, count);
-    }
+    visit_gray_on_device(first, [&](auto images) { enqueue_derivatives(images, frame, count); });
     mark("derivatives");
     if (screen) {
       const FoagddList open = enqueue_screen(*screen, frame, count, first_map);

@@ -48,13 +48,13 @@ template <class At>
 double exact_measure(int directions, At&& at) {
   return with_directions(directions, [&](auto count) {
     constexpr int n = count;
-    double tensor[1][foagdd_tensor_size(n)];
-    foagdd_tensor<n, 1>(
+    double tensor[foagdd_tensor_size(n)];
+    foagdd_tensor<n>(
         [&](int dx, int dy, double(&d)[n]) {
           for (int i = 0; i < n; ++i) d[i] = at(dx, dy, i);
         },
         tensor);
-    return foagdd_measure<n>(tensor[0]);
+    return foagdd_measure<n>(tensor);
   });
 }
 

@@ -4,9 +4,9 @@
 #include "cornea/core/cuda.h"
 #include "cornea/core/pixels.h"
 #include "cornea/detect/foagdd/device_foagdd.h"
-#include "cornea/detect/foagdd/foagdd_device.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
 #include "cornea/detect/foagdd/foagdd_patch.h"
+#include "cornea/detect/foagdd/foagdd_plane.h"
 #include "cornea/detect/peaks/peak_test.h"
 #include "cornea/detect/peaks/strongest.h"
 
@@ -286,13 +286,7 @@ void DeviceFoagdd::enqueue_confirm_pixels(DeviceView<const T> first,
 
 void DeviceFoagdd::enqueue_confirm(AnyView first, const DeviceCandidates& candidates) {
   const DeviceGuard device(context_);
-  if (first.pixel() == Pixel::u8) {
-    enqueue_confirm_pixels(first.device<std::uint8_t>(), candidates);
-  } else if (first.pixel() == Pixel::u16) {
-    enqueue_confirm_pixels(first.device<std::uint16_t>(), candidates);
-  } else {
-    enqueue_confirm_pixels(first.device<float>(), candidates);
-  }
+  visit_gray_on_device(first, [&](auto images) { enqueue_confirm_pixels(images, candidates); });
 }
 
 }  // namespace cornea

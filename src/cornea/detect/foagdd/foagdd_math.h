@@ -41,8 +41,7 @@ CORNEA_HD constexpr int foagdd_tensor_index(int i, int j) { return i * (i + 1) /
 
 // sum + a b, where a b is exact: fused or not, it is rounded once. Fused it is one instruction on
 // the device; a host without fused operations would call a function for it.
-template <class Real>
-CORNEA_HD inline Real foagdd_add_product(Real a, Real b, Real sum) {
+CORNEA_HD inline double foagdd_add_product(double a, double b, double sum) {
 #if defined(__CUDA_ARCH__) || defined(__FP_FAST_FMA)
   return std::fma(a, b, sum);
 #else
@@ -54,44 +53,30 @@ CORNEA_HD inline Real foagdd_add_product(Real a, Real b, Real sum) {
 // dy, d)` writes the n derivatives at that offset. They are float values, so that each product is
 // exact in double. Each column is summed from its middle outwards, and then the columns from left
 // to right.
-//
-// `pixels` neighbours of a row are made at once, from the columns that they share. In float, for
-// bounds, the sums are rounded.
-template <int n, int pixels, class Real, class Load>
-CORNEA_HD inline void foagdd_tensor(Load&& load, Real (&tensor)[pixels][foagdd_tensor_size(n)]) {
+template <int n, class Load>
+CORNEA_HD inline void foagdd_tensor(Load&& load, double (&tensor)[foagdd_tensor_size(n)]) {
   constexpr int kSize = foagdd_tensor_size(n);
   CORNEA_UNROLL
-  for (int k = 0; k < pixels * kSize; ++k) tensor[k / kSize][k % kSize] = 0;
+  for (int k = 0; k < kSize; ++k) tensor[k] = 0;
   CORNEA_UNROLL
-  for (int dx = -kFoagddDiscRadius; dx < pixels + kFoagddDiscRadius; ++dx) {
-    Real d[n], column[kSize];
+  for (int dx = -kFoagddDiscRadius; dx <= kFoagddDiscRadius; ++dx) {
+    double d[n], column[kSize];
     CORNEA_UNROLL
     for (int k = 0; k < kSize; ++k) column[k] = 0;
     CORNEA_UNROLL
-    for (int row = 0; row <= 2 * kFoagddDiscRadius; ++row) {
-      int highest = 0;  // of the column's heights that the pixels ask for
-      CORNEA_UNROLL
-      for (int p = 0; p < pixels; ++p) {
-        const int half = foagdd_disc_half_height(dx - p);
-        highest = half > highest ? half : highest;
-      }
-      if (row > 2 * highest) continue;
-      load(dx, foagdd_disc_step(row), d);
+    for (int step = 0; step <= 2 * foagdd_disc_half_height(dx); ++step) {
+      load(dx, foagdd_disc_step(step), d);
       CORNEA_UNROLL
       for (int i = 0; i < n; ++i) {
         CORNEA_UNROLL
         for (int j = 0; j <= i; ++j) {
-          Real& sum = column[foagdd_tensor_index(i, j)];
+          double& sum = column[foagdd_tensor_index(i, j)];
           sum = foagdd_add_product(d[i], d[j], sum);
         }
       }
-      CORNEA_UNROLL
-      for (int p = 0; p < pixels; ++p) {
-        if (row != 2 * foagdd_disc_half_height(dx - p)) continue;
-        CORNEA_UNROLL
-        for (int k = 0; k < kSize; ++k) tensor[p][k] += column[k];
-      }
     }
+    CORNEA_UNROLL
+    for (int k = 0; k < kSize; ++k) tensor[k] += column[k];
   }
 }
 
@@ -128,10 +113,9 @@ CORNEA_HD inline double foagdd_measure(double* tensor) {
 //    I / tr M. So the tensor summed over a larger set of pixels bounds the measure. The cell of 2 x
 //    2 pixels has the union of their four discs, 52 pixels: one tensor for four measures.
 //
-// 2. Summing and factoring in float can be far off, because the tensor is close to singular; but
-// how
-//    far is known. Let u = 2^-24 and A the tensor as summed in float. All terms are positive, so
-//    that each entry is off by at most 16 u of itself (the longest chain of additions) and the
+// 2. Summing and factoring in float can be far off, because the tensor is close to singular, but
+//    how far is known. Let u = 2^-24 and A the tensor as summed in float. All terms are positive,
+//    so that each entry is off by at most 16 u of itself (the longest chain of additions) and the
 //    matrix, in the 2-norm, by at most 16 u trace. LDL' of A + shift I in float gives the exact
 //    factors of a matrix that differs from it by at most (n + 10) u trace (N. Higham, "Accuracy and
 //    stability of numerical algorithms", theorem 10.3, with reciprocal pivots, and |L||D||L'|

@@ -5,8 +5,8 @@
 
 #include "cornea/core/cuda.h"
 #include "cornea/detect/foagdd/device_foagdd.h"
-#include "cornea/detect/foagdd/foagdd_device.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
+#include "cornea/detect/foagdd/foagdd_plane.h"
 
 namespace cornea {
 namespace {
@@ -85,7 +85,7 @@ __device__ void append(bool has_item, std::uint32_t item, std::uint32_t* items,
   if (has_item) items[place] = item;
 }
 
-// The two columns of a cell, 8 rows from one above its discs' upper ones on.
+// The two columns of a cell, in the 8 rows that its discs reach.
 using CellRows = float[2][n][8];
 
 __device__ void load_row(const float* from, const FoagddPlane& plane, int k, CellRows& d) {
@@ -156,10 +156,8 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 3)
     const bool open = mine && !(upper <= threshold);
     if (mine && !open) {
       for (int y = 2 * row; y < min(2 * row + 2, plane.height); ++y) {
-        const std::size_t line = std::size_t(frame) * plane.height + y;
-        float2* at = bounds + line * plane.width + 2 * column;
-        double* map = first_map.data + first_frame * (first_map.stride * plane.height) +
-                      line * first_map.stride + 2 * column;
+        float2* at = bounds + (std::size_t(frame) * plane.height + y) * plane.width + 2 * column;
+        double* map = foagdd_map_at(first_map, first_frame + frame, 2 * column, y);
         for (int k = 0; k < 2 && 2 * column + k < plane.width; ++k) {
           at[k] = {0, 0};
           map[k] = 0;
@@ -246,7 +244,7 @@ __global__ void __launch_bounds__(kBoundThreads, 3)
   }
 }
 
-// The pixels of open cells, one a thread: calls f(x, y, frame).
+// The pixels of open cells, one a thread: calls f(x, y, frame, is there one).
 template <class F>
 __device__ void for_each_open_pixel(const FoagddPlane& plane, const FoagddList& cells, F&& f) {
   const std::size_t count = std::size_t(*cells.count) * 4;
@@ -322,10 +320,7 @@ __global__ void __launch_bounds__(kDecideThreads)
       for_each_neighbour(bounds, plane, x, y, radius,
                          [&](const float2& other) { open |= other.x < 0 && upper >= other.y; });
     }
-    if (valid) {
-      const std::size_t line = std::size_t(first_frame + frame) * plane.height + y;
-      first_map.data[line * first_map.stride + x] = mine.y;
-    }
+    if (valid) *foagdd_map_at(first_map, first_frame + frame, x, y) = mine.y;
     append(open, (std::uint32_t(frame) * plane.height + y) * plane.width + x, pixels, count);
   });
 }

@@ -227,14 +227,7 @@ void Harris::respond(AnyView first, int frames, Map map, MapUse, void* strongest
     }
   };
   if (context().is_cuda()) {
-    switch (first.pixel()) {
-      case Pixel::u8:
-        return on_device(std::uint8_t{});
-      case Pixel::u16:
-        return on_device(std::uint16_t{});
-      default:
-        return on_device(float{});
-    }
+    return with_gray(first.pixel(), on_device);
   }
   visit_gray(first, [&](auto image) {
     parallel_for(context(), image.height, kRowsPerPiece, [&](int begin, int end) {

@@ -74,16 +74,9 @@ void launch(const Context& context, DeviceView<const T> first, int frames, int r
 void enqueue_refine_corners(const Context& context, AnyView first, int frames, int radius,
                             Corner* corners, const std::uint32_t* counts, std::size_t capacity) {
   const DeviceGuard device(context);
-  switch (first.pixel()) {
-    case Pixel::u8:
-      return launch(context, first.device<std::uint8_t>(), frames, radius, corners, counts,
-                    capacity);
-    case Pixel::u16:
-      return launch(context, first.device<std::uint16_t>(), frames, radius, corners, counts,
-                    capacity);
-    default:
-      return launch(context, first.device<float>(), frames, radius, corners, counts, capacity);
-  }
+  visit_gray_on_device(first, [&](auto images) {
+    launch(context, images, frames, radius, corners, counts, capacity);
+  });
 }
 
 }  // namespace cornea

@@ -48,6 +48,11 @@ struct FoagddList {
 
 #ifdef __CUDACC__
 
+// A pixel of the maps that lie one below the other.
+__device__ inline double* foagdd_map_at(const DeviceView<double>& first, int frame, int x, int y) {
+  return first.data + (std::size_t(frame) * first.height + y) * first.stride + x;
+}
+
 // A pixel of the extended image as a gray level.
 template <class T>
 __device__ inline float extended_pixel(const DeviceView<const T>& image, int x, int y) {
