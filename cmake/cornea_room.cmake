@@ -72,7 +72,11 @@ function(cornea_register_tests target)
     set_tests_properties(${target} PROPERTIES ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1)
   else()
     include(GoogleTest)
-    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)
+    # Tests that watch the machine's memory run alone.
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER -*NoMoreMemory*
+      PROPERTIES TIMEOUT 600)
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER *NoMoreMemory*
+      PROPERTIES TIMEOUT 600 RUN_SERIAL TRUE)
   endif()
 endfunction()
 
