@@ -105,5 +105,40 @@ TEST_P(GoldenFoagdd, FiftyScenesGiveTheCpusCornersToTheBit) {
 
 INSTANTIATE_TEST_SUITE_P(, GoldenFoagdd, testing::every_device(), testing::device_name);
 
+class GoldenTrilateral : public testing::OnEveryDevice {};
+
+TEST_P(GoldenTrilateral, EveryPixelIsTheDefinitions) {
+  CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "golden/trilateral");
+  int files = 0;
+  double largest = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    // NAME_sigmaX.pfm is what NAME.png becomes with that sigma.
+    const std::string stem = file.path().stem().string();
+    const std::size_t split = stem.find("_sigma");
+    if (file.path().extension() != ".pfm" || split == std::string::npos) continue;
+    SCOPED_TRACE(file.path().filename().string());
+    ++files;
+    const double sigma = std::stod(stem.substr(split + 6));
+    const auto image = read_gray(folder / (stem.substr(0, split) + ".png"));
+    const auto golden = read_image<float>(file.path());
+    for (Grouping grouping : {Grouping::fastest, Grouping::none, Grouping::sorted}) {
+      TrilateralFilter filter(context, {sigma, grouping});
+      Image<float> out(image.width(), image.height());
+      filter.apply(image.view(), out);
+      for (int y = 0; y < out.height(); ++y) {
+        for (int x = 0; x < out.width(); ++x) {
+          const double difference = std::abs(double(out(x, y)) - golden(x, y));
+          largest = std::max(largest, difference);
+          ASSERT_LE(difference, 1e-3) << x << ", " << y;
+        }
+      }
+    }
+  }
+  EXPECT_GE(files, 1);
+  RecordProperty("files", files);
+  RecordProperty("largest_difference", std::to_string(largest));
+}
+INSTANTIATE_TEST_SUITE_P(, GoldenTrilateral, testing::every_device(), testing::device_name);
+
 }  // namespace
 }  // namespace cornea

@@ -10,6 +10,7 @@
 #include "cornea/core/stage_clock.h"
 #include "cornea/core/transfer.h"
 #include "cornea/pipeline/detectors.h"
+#include "cornea/pipeline/filters.h"
 #include "cornea/scene/scene.h"
 
 namespace cornea::cli {
@@ -17,7 +18,8 @@ namespace {
 
 struct BenchCommand {
   CommonOptions common;
-  std::vector<std::string> detectors, sizes = {"640x480", "1280x960", "1920x1080", "3840x2160"};
+  std::vector<std::string> detectors, filters,
+      sizes = {"640x480", "1280x960", "1920x1080", "3840x2160"};
   std::string image;
   int repeat = 200, batch = 16, tile = 0;
   std::vector<std::string> labels, settings;
@@ -113,6 +115,70 @@ double limit_ms(const Context& context, const Image<std::uint8_t>& image) {
   return pixels * (1 + 2 * sizeof(float)) / bytes_per_ms;
 }
 
+// The numbers of one kind of call by stage, medians.
+template <class Call>
+Json stage_medians(int repeat, const Call& call) {
+  std::map<std::string, std::vector<double>> by_stage;
+  std::vector<std::string> order;
+  for (int i = 0; i < repeat; ++i) {
+    for (const StageTime& stage : call()) {
+      if (by_stage[stage.stage].empty()) order.push_back(stage.stage);
+      by_stage[stage.stage].push_back(stage.milliseconds);
+    }
+  }
+  Json stages = Json::object();
+  for (const std::string& stage : order) stages[stage] = summarise(by_stage[stage]).median;
+  return stages;
+}
+
+Json timing_json(const Timing& t) {
+  return {{"median", t.median}, {"least", t.least}, {"p90", t.p90}};
+}
+
+// Float images that stay where the context works: on the host, or on the device.
+Json measure_filter(const Context& context, const FilterEntry& entry, const Settings& settings,
+                    const Image<std::uint8_t>& image, const BenchCommand& c) {
+  const auto filter = entry.make(context, settings);
+  Image<float> host(image.width(), image.height());
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) host(x, y) = float(image(x, y)) / 255.0f;
+  }
+  const Place place = context.is_cuda() ? Place::device : Place::host;
+  Image<float> in(context, place, image.width(), image.height(), "bench: image");
+  Image<float> out(context, place, image.width(), image.height(), "bench: result");
+  if (context.is_cuda()) {
+    upload<float>(context, host.host(), in.device());
+  } else {
+    std::memcpy(in.host().data, host.host().data, sizeof(float) * image.width() * image.height());
+  }
+  const Timing whole = time_calls(c.repeat, [&] { filter->apply(in, out); });
+  // On CUDA also many calls in one go, without the wait after each.
+  constexpr int kQueued = 20;
+  double queued = whole.median;
+  if (context.is_cuda()) {
+    queued = time_calls(std::max(3, c.repeat / kQueued),
+                        [&] {
+                          for (int i = 0; i < kQueued; ++i) filter->enqueue(in, out);
+                          filter->wait();
+                        })
+                 .median /
+             kQueued;
+  }
+  filter->time_stages(true);
+  const Json stages = stage_medians(c.repeat, [&] {
+    filter->apply(in, out);
+    return filter->report().stages;
+  });
+  return {{"filter", entry.name},
+          {"settings", settings},
+          {"width", image.width()},
+          {"height", image.height()},
+          {"milliseconds", timing_json(whole)},
+          {"milliseconds_queued", queued},
+          {"stages", stages},
+          {"memory_bytes", context.memory().bytes}};
+}
+
 Json measure(const Context& context, const DetectorEntry& entry, const Settings& settings,
              const Image<std::uint8_t>& image, const BenchCommand& c) {
   const auto detector = entry.make(context, settings);
@@ -120,18 +186,11 @@ Json measure(const Context& context, const DetectorEntry& entry, const Settings&
   const Timing whole = time_calls(c.repeat, [&] { points = detector->detect(image).size(); });
 
   detector->time_stages(true);
-  std::map<std::string, std::vector<double>> by_stage;
-  std::vector<std::string> order;
-  for (int i = 0; i < c.repeat; ++i) {
+  const Json stages = stage_medians(c.repeat, [&] {
     detector->detect(image);
-    for (const StageTime& stage : detector->report().stages) {
-      if (by_stage[stage.stage].empty()) order.push_back(stage.stage);
-      by_stage[stage.stage].push_back(stage.milliseconds);
-    }
-  }
+    return detector->report().stages;
+  });
   detector->time_stages(false);
-  Json stages = Json::object();
-  for (const std::string& stage : order) stages[stage] = summarise(by_stage[stage]).median;
 
   const std::vector<AnyView> frames(c.batch, AnyView(image));
   const Timing batch =
@@ -141,7 +200,7 @@ Json measure(const Context& context, const DetectorEntry& entry, const Settings&
           {"width", image.width()},
           {"height", image.height()},
           {"points", points},
-          {"milliseconds", {{"median", whole.median}, {"least", whole.least}, {"p90", whole.p90}}},
+          {"milliseconds", timing_json(whole)},
           {"stages", stages},
           {"limit_milliseconds", limit},
           {"share_of_limit", limit / whole.median},
@@ -196,17 +255,40 @@ void print_results(const Json& results, const std::string& device) {
       << std::endl;
 }
 
+void print_filters(const Json& results, const std::string& device) {
+  std::vector<std::vector<std::string>> rows = {
+      {"filter", "settings", "size", "one call", "p90", "queued", "of that"}};
+  for (const Json& r : results) {
+    std::string stages, settings;
+    for (const auto& [stage, ms] : r["stages"].items()) {
+      stages += text(stages.empty() ? "" : ", ", stage, " ", milliseconds_text(ms));
+    }
+    for (const auto& [name, value] : r["settings"].items()) {
+      settings += text(settings.empty() ? "" : " ", name, "=", value.get<std::string>());
+    }
+    rows.push_back({r["filter"], settings, text(r["width"], "x", r["height"]),
+                    milliseconds_text(r["milliseconds"]["median"]),
+                    milliseconds_text(r["milliseconds"]["p90"]),
+                    milliseconds_text(r["milliseconds_queued"]), stages});
+  }
+  std::cout << device << ", float image to float image where the device works\n"
+            << table_text(rows) << std::flush;
+}
+
 int run_bench(const BenchCommand& c) {
   const Context context = c.common.context();
   std::vector<std::string> names = c.detectors;
-  if (names.empty()) {
+  if (names.empty() && c.filters.empty()) {
     for (const DetectorEntry& entry : detector_table()) names.push_back(entry.name);
   }
   std::vector<const DetectorEntry*> entries;
   const Settings settings = parse_pairs(c.settings, "--set");
+  std::vector<const FilterEntry*> filters;
   usage_checked([&] {
     for (const std::string& name : names) entries.push_back(&find_detector(name));
+    for (const std::string& name : c.filters) filters.push_back(&find_filter(name));
     for (const DetectorEntry* entry : entries) entry->make(context, settings);
+    for (const FilterEntry* entry : filters) entry->make(context, settings);
   });
   Json json = {{"device", context.description()}, {"compiler", kCompiler}, {"cuda", kCudaVersion}};
   for (const auto& [key, value] : parse_pairs(c.labels, "--label")) json.emplace(key, value);
@@ -216,12 +298,14 @@ int run_bench(const BenchCommand& c) {
   json["image"] = !c.image.empty() ? c.image : "synthetic mural (cornea scene --kind plane)";
   if (c.tile > 0) json["tile"] = c.tile;
   json["results"] = Json::array();
+  Json filtered = Json::array();
   const std::vector<std::string> sizes =
       c.image.empty() ? c.sizes : std::vector<std::string>{"file"};
   for (const std::string& size : sizes) {
     if (c.image.empty()) parse_size(size);  // a wrong one is found before hours of measuring
   }
-  Progress progress("measuring", static_cast<int>(sizes.size() * entries.size()), c.common.quiet);
+  Progress progress("measuring", static_cast<int>(sizes.size() * (entries.size() + filters.size())),
+                    c.common.quiet);
   for (const std::string& size : sizes) {
     const auto [width, height] = c.image.empty() ? parse_size(size) : std::pair(0, 0);
     const auto image =
@@ -230,9 +314,17 @@ int run_bench(const BenchCommand& c) {
       json["results"].push_back(measure(context, *entry, settings, image, c));
       progress.advance();
     }
+    for (const FilterEntry* entry : filters) {
+      filtered.push_back(measure_filter(context, *entry, settings, image, c));
+      progress.advance();
+    }
   }
   progress.clear();
-  if (c.common.talks()) print_results(json["results"], context.description());
+  if (!filtered.empty()) json["filters"] = filtered;
+  if (c.common.talks()) {
+    if (!entries.empty()) print_results(json["results"], context.description());
+    if (!filters.empty()) print_filters(filtered, context.description());
+  }
   c.common.write_json(json);
   return 0;
 }
@@ -241,8 +333,10 @@ int run_bench(const BenchCommand& c) {
 
 Run add_bench(CLI::App& app) {
   auto c = std::make_shared<BenchCommand>();
-  CLI::App* command = app.add_subcommand("bench", "measure the detectors on this machine");
-  command->add_option("--detector", c->detectors, "which; default all")->type_name("NAME...");
+  CLI::App* command = app.add_subcommand("bench", "measure detectors and filters on this machine");
+  command->add_option("--detector", c->detectors, "which; default all, or none with --filter")
+      ->type_name("NAME...");
+  command->add_option("--filter", c->filters, "filters to measure")->type_name("NAME...");
   command->add_option("--sizes", c->sizes, "image sizes")
       ->capture_default_str()
       ->delimiter(',')
@@ -254,7 +348,7 @@ Run add_bench(CLI::App& app) {
                    "build the synthetic image from one mural of this side and its mirror images")
       ->check(CLI::Range(32, 8192))
       ->type_name("SIDE");
-  command->add_option("--set", c->settings, "an option of the detectors, as NAME=VALUE")
+  command->add_option("--set", c->settings, "an option of the detectors or filters, as NAME=VALUE")
       ->type_name("NAME=VALUE...");
   command->add_option("--repeat", c->repeat, "timed calls")
       ->capture_default_str()

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cornea/cli/common.h"
+#include "cornea/cli/flags.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
 #include "cornea/pipeline/detectors.h"
@@ -19,8 +20,7 @@ struct DetectCommand {
   std::vector<std::string> images;
   std::string detector = "harris";
   std::string mask, draw, csv, response;
-  std::map<std::string, std::string> values;         // by flag name, of any detector
-  std::map<std::string, CLI::Option*> flag_options;  // to tell what was given
+  OptionFlags flags;  // of every detector
 };
 
 // Where a picture or list for this image goes: the name itself for one image, and a file in the
@@ -105,16 +105,8 @@ Json json_points(const std::vector<Corner>& corners) {
   return points;
 }
 
-Settings given_settings(const DetectCommand& c) {
-  Settings settings;
-  for (const auto& [name, option] : c.flag_options) {
-    if (option->count() > 0) settings[name] = c.values.at(name);
-  }
-  return settings;
-}
-
 std::unique_ptr<CornerDetector> make_detector(const DetectCommand& c, const Context& context) {
-  return usage_checked([&] { return find_detector(c.detector).make(context, given_settings(c)); });
+  return usage_checked([&] { return find_detector(c.detector).make(context, c.flags.given()); });
 }
 
 void write_results(const DetectCommand& c, CornerDetector& detector, const std::string& image,
@@ -186,46 +178,6 @@ int run_detect(const DetectCommand& c) {
   return failed ? 1 : 0;
 }
 
-// One flag for every option of every detector; the help says which detectors have it.
-void add_detector_flags(CLI::App& command, DetectCommand& c) {
-  std::map<std::string, std::vector<std::pair<std::string, const Flag*>>> users;
-  std::vector<std::string> order;
-  for (const DetectorEntry& entry : detector_table()) {
-    for (const Flag& flag : entry.flags) {
-      if (users[flag.name].empty()) order.push_back(flag.name);
-      users[flag.name].emplace_back(entry.name, &flag);
-    }
-  }
-  for (const std::string& name : order) {
-    const auto& list = users[name];
-    const Flag& flag = *list.front().second;
-    std::string help = flag.help, defaults;
-    bool same = true;
-    for (const auto& [detector, f] : list) same &= f->default_text == flag.default_text;
-    for (const auto& [detector, f] : list) {
-      defaults += text(defaults.empty() ? "" : ", ", detector, ": ", f->default_text);
-    }
-    const bool everyone = list.size() == detector_table().size();
-    help += same && everyone ? text(" [", flag.default_text, "]") : text(" [", defaults, "]");
-    std::string& value = c.values[name];
-    if (flag.kind == Flag::Kind::on_off) {
-      c.flag_options[name] =
-          command
-              .add_flag_function(
-                  "--" + name + ",!--no-" + name,
-                  [&value](std::int64_t on) { value = on > 0 ? "yes" : "no"; }, help)
-              ->group("Detector");
-      continue;
-    }
-    CLI::Option* option = command.add_option("--" + name, value, help)->group("Detector");
-    option->type_name(flag.kind == Flag::Kind::integer   ? "N"
-                      : flag.kind == Flag::Kind::number  ? "X"
-                      : flag.kind == Flag::Kind::numbers ? "X,X,..."
-                                                         : CLI::detail::join(flag.choices, "|"));
-    c.flag_options[name] = option;
-  }
-}
-
 }  // namespace
 
 Run add_detect(CLI::App& app) {
@@ -249,7 +201,7 @@ Run add_detect(CLI::App& app) {
       ->type_name("OUT.pfm");
   command->add_option("--mask", c->mask, "image of the same size; no corners where it is black")
       ->type_name("IMAGE");
-  add_detector_flags(*command, *c);
+  c->flags.add(*command, "Detector", detector_table());
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);
   return [c] { return run_detect(*c); };

@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     commands.emplace_back(app.get_subcommands(nullptr).back(), std::move(run));
   };
   add(cli::add_detect);
+  add(cli::add_filter);
   add(cli::add_scene);
   if constexpr (kHasBench) add(cli::add_bench);
   add(cli::add_info);

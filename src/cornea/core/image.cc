@@ -1,5 +1,8 @@
 #include "cornea/core/image.h"
 
+#include <cstdint>
+#include <limits>
+
 namespace cornea {
 
 std::string_view name(Pixel pixel) {
@@ -47,6 +50,15 @@ void AnyView::check(Pixel pixel, bool on_device) const {
           " memory was given where one in ", on_device ? "device" : "host", " memory is needed");
   require(pixel == pixel_, "a ", name(pixel_), " image was given where a ", name(pixel),
           " one is needed");
+}
+
+void check_image_size(const AnyView& image) {
+  constexpr int kLargestSide = 1 << 20;
+  require(
+      image.width() <= kLargestSide && image.height() <= kLargestSide &&
+          std::uint64_t(image.width()) * image.height() <= std::numeric_limits<std::int32_t>::max(),
+      "an image of ", image.width(), " x ", image.height(),
+      " pixels is too large; the limits are 2^31 - 1 pixels and 2^20 a side");
 }
 
 }  // namespace cornea

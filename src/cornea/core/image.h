@@ -205,6 +205,38 @@ class AnyView {
   bool on_device_ = false;
 };
 
+// An error unless all its pixels can be counted in 32 bits.
+void check_image_size(const AnyView& image);
+// Images in one call: CUDA's limit for the y and z of a grid.
+inline constexpr std::size_t kLargestBatch = 65535;
+
+// The same for an image to write.
+class AnyTarget {
+ public:
+  template <class T>
+  requires(!std::is_const_v<T>) AnyTarget(HostView<T> v) : view_(v) {}
+  template <class T>
+  requires(!std::is_const_v<T>) AnyTarget(DeviceView<T> v) : view_(v) {}
+  template <class T>
+  AnyTarget(Image<T>& image) : view_(image) {}
+
+  const AnyView& view() const { return view_; }
+  void* data() const { return const_cast<void*>(view_.data()); }
+  template <class T>
+  HostView<T> host() const {
+    const HostView<const T> v = view_.host<T>();
+    return {const_cast<T*>(v.data), v.width, v.height, v.stride};
+  }
+  template <class T>
+  DeviceView<T> device() const {
+    const DeviceView<const T> v = view_.device<T>();
+    return {const_cast<T*>(v.data), v.width, v.height, v.stride};
+  }
+
+ private:
+  AnyView view_;
+};
+
 // Calls f with a value of the type that gray pixels have.
 template <class F>
 decltype(auto) with_gray(Pixel pixel, F&& f) {

@@ -39,6 +39,8 @@ CORNEA_HD inline float gray_level(float v) { return v * 255.0f; }
 
 // Float pixels beyond this would overflow in products of derivatives.
 inline constexpr float kLargestPixel = 1e6f;
+inline constexpr char kUnusable[] =
+    "the image holds NaN, infinite values or values beyond 1e6; replace them, or scale it to 0..1";
 CORNEA_HD inline bool is_usable(float v) { return v >= -kLargestPixel && v <= kLargestPixel; }
 
 // On the host, with the context's threads.

@@ -1,7 +1,6 @@
 #include "cornea/detect/corner_detector.h"
 
 #include <chrono>
-#include <limits>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
@@ -11,11 +10,6 @@
 
 namespace cornea {
 namespace {
-
-constexpr int kLargestSide = 1 << 20;
-constexpr std::size_t kLargestBatch = 65535;  // CUDA's limit for a grid's y and z
-constexpr char kUnusable[] =
-    "the image holds NaN, infinite values or values beyond 1e6; replace them, or scale it to 0..1";
 
 const char* place_name(const AnyView& view) { return view.on_device() ? "device" : "host"; }
 
@@ -36,11 +30,7 @@ void CornerDetector::check_call(std::span<const AnyView> images, AnyView mask) c
   require(!first.empty(), "the image is empty");
   require(first.pixel() != Pixel::f64, "double images are not supported; give float ones (0..1)");
   require(first.data() != nullptr, "the image has a size and no pixels");
-  require(
-      first.width() <= kLargestSide && first.height() <= kLargestSide &&
-          std::uint64_t(first.width()) * first.height() <= std::numeric_limits<std::int32_t>::max(),
-      "an image of ", first.width(), " x ", first.height(),
-      " pixels is too large; the limits are 2^31 - 1 pixels and 2^20 a side");
+  check_image_size(first);
   require(images.size() <= kLargestBatch, "a batch of ", images.size(),
           " images is too large; the limit is ", kLargestBatch);
   for (const AnyView& image : images) {

@@ -3,28 +3,15 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cornea/core/context.h"
 #include "cornea/detect/corner_detector.h"
+#include "cornea/pipeline/settings.h"
 
 namespace cornea {
-
-// One option as a front end shows it.
-struct Flag {
-  enum class Kind { number, integer, on_off, choice, numbers };
-  std::string name;  // "max-points"
-  std::string help;  // with the unit
-  Kind kind = Kind::number;
-  std::string default_text;
-  std::vector<std::string> choices;  // of a choice
-};
-
-// Values as text, by flag name; what is missing keeps its default.
-using Settings = std::map<std::string, std::string>;
 
 struct DetectorEntry {
   std::string name;     // "harris"

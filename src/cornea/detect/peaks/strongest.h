@@ -5,15 +5,10 @@
 #include <cstdint>
 
 #include "cornea/core/image.h"
+#include "cornea/core/stack.h"
 #include "cornea/detect/peaks/peaks_math.h"
 
 namespace cornea {
-
-template <class R>
-__device__ DeviceView<const R> frame_of(DeviceView<const R> first, int frame) {
-  return {first.data + frame * (first.stride * first.height), first.width, first.height,
-          first.stride};
-}
 
 __device__ inline void raise_to(std::uint32_t* at, std::uint32_t v) { atomicMax(at, v); }
 __device__ inline void raise_to(std::uint64_t* at, std::uint64_t v) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
 #include "cornea/core/simd.h"
@@ -180,6 +181,29 @@ void gaussian_blur(const Context& context, HostView<const float> in, HostView<fl
     rows.run(
         begin, end, [&](int y) { return in_place ? saved.row(y, begin) : in.row(y); }, out);
   });
+}
+
+void GaussianOptions::validate() const { check_sigma(sigma); }
+
+GaussianFilter::GaussianFilter(const Context& context, const GaussianOptions& options)
+    : ImageFilter(context), options_(options) {
+  options.validate();
+  radius_ = gaussian_radius(options.sigma);
+  const std::vector<float> kernel = gaussian_kernel(options.sigma, radius_);
+  weights_.assign(kernel.begin() + radius_, kernel.end());
+}
+
+void GaussianFilter::run(HostView<const float> image, HostView<float> out, float) {
+  gaussian_blur(context(), image, out, options_.sigma);
+  mark("blur");
+}
+
+void GaussianFilter::enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out,
+                                   int images, float) {
+  if constexpr (kHasCuda) {
+    enqueue_blur(first, first_out, images);
+    mark("blur");
+  }
 }
 
 }  // namespace cornea

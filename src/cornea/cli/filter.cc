@@ -1,0 +1,131 @@
+#include <iostream>
+#include <memory>
+
+#include "cornea/cli/common.h"
+#include "cornea/cli/flags.h"
+#include "cornea/core/error.h"
+#include "cornea/filter/trilateral/trilateral.h"
+#include "cornea/pipeline/filters.h"
+
+namespace cornea::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FilterCommand {
+  CommonOptions common;
+  std::string image, out, filter = "trilateral", levels;
+  OptionFlags flags;
+};
+
+// No result may overwrite what the user gave, nor another result.
+void check_outputs(const FilterCommand& c) {
+  std::error_code ignored;
+  for (const std::string& file : {c.out, c.levels, c.common.json}) {
+    if (!file.empty() && file != "-" && fs::equivalent(file, c.image, ignored)) {
+      throw UsageError(file + ": is the input and would be overwritten; choose another name");
+    }
+  }
+  auto same = [](const std::string& a, const std::string& b) {
+    return !a.empty() && fs::path(a).lexically_normal() == fs::path(b).lexically_normal();
+  };
+  if (same(c.levels, c.out) || same(c.common.json, c.out) || same(c.common.json, c.levels)) {
+    throw UsageError("two results would go to one file; give them other names");
+  }
+}
+
+// A picture of the levels, wide windows bright; as .pfm the levels themselves.
+void write_levels(const std::string& file, const Image<std::uint8_t>& levels) {
+  const bool exact = fs::path(file).extension() == ".pfm";
+  int most = 1;
+  for (int y = 0; y < levels.height(); ++y) {
+    for (int x = 0; x < levels.width(); ++x) most = std::max<int>(most, levels(x, y));
+  }
+  Image<float> picture(levels.width(), levels.height());
+  for (int y = 0; y < levels.height(); ++y) {
+    for (int x = 0; x < levels.width(); ++x) {
+      picture(x, y) = exact ? float(levels(x, y)) : float(levels(x, y)) / float(most);
+    }
+  }
+  write_image(file, picture);
+}
+
+int run_filter(const FilterCommand& c) {
+  const Context context = c.common.context();
+  const auto filter =
+      usage_checked([&] { return find_filter(c.filter).make(context, c.flags.given()); });
+  auto* trilateral = dynamic_cast<TrilateralFilter*>(filter.get());
+  if (!c.levels.empty() && !trilateral) {
+    throw UsageError("--levels belongs to the trilateral filter; the filter " + c.filter +
+                     " has no levels");
+  }
+  check_outputs(c);
+  const GrayImage image = read_gray(c.image, c.common.reading());
+  filter->time_stages(true);
+  std::visit(
+      [&](const auto& pixels) {
+        if (fs::path(c.out).extension() == ".pfm") {
+          Image<float> exact(pixels.width(), pixels.height());
+          filter->apply(pixels, exact);
+          write_image(c.out, exact);
+        } else {
+          write_image(c.out, filter->apply(pixels));
+        }
+      },
+      image.pixels);
+  const FilterReport report = filter->report();
+  if (!c.levels.empty()) write_levels(c.levels, trilateral->level_map(image.view()));
+  Json stages = Json::object();
+  std::string by_stage;
+  for (const StageTime& stage : report.stages) {
+    stages[stage.stage] = stage.milliseconds;
+    by_stage +=
+        text(by_stage.empty() ? "" : ", ", stage.stage, " ", milliseconds_text(stage.milliseconds));
+  }
+  if (c.common.talks()) {
+    std::cout << c.image << "  " << image.width() << " x " << image.height() << "  "
+              << milliseconds_text(report.milliseconds) << " (" << by_stage << ")\n"
+              << c.filter << " on " << context.description() << "\nfiltered image: " << c.out
+              << std::endl;
+    if (!c.levels.empty()) std::cout << "levels: " << c.levels << std::endl;
+  }
+  c.common.write_json({{"image", c.image},
+                       {"width", image.width()},
+                       {"height", image.height()},
+                       {"filter", c.filter},
+                       {"device", context.name()},
+                       {"milliseconds", report.milliseconds},
+                       {"stages", stages}});
+  return 0;
+}
+
+}  // namespace
+
+Run add_filter(CLI::App& app) {
+  auto c = std::make_shared<FilterCommand>();
+  CLI::App* command = app.add_subcommand("filter", "smooth an image");
+  command->add_option("image", c->image, "image file; colour becomes gray")
+      ->required()
+      ->type_name("IMAGE");
+  command
+      ->add_option("-o,--out", c->out,
+                   "the filtered image: .png, .jpg, .pgm, .tif, or .pfm for exact floats (gray "
+                   "levels 0..255 of an 8-bit or 16-bit image, else the image's own units)")
+      ->required()
+      ->type_name("OUT");
+  std::string names;
+  for (const FilterEntry& entry : filter_table()) {
+    names += text(names.empty() ? "" : ", ", entry.name, " (", entry.summary, ")");
+  }
+  command->add_option("--filter", c->filter, names)->capture_default_str()->type_name("NAME");
+  command
+      ->add_option("--levels", c->levels,
+                   "trilateral: a picture of each pixel's level, or the levels as .pfm")
+      ->type_name("OUT");
+  c->flags.add(*command, "Filter", filter_table());
+  add_common_options(*command, c->common);
+  add_reading_options(*command, c->common);
+  return [c] { return run_filter(*c); };
+}
+
+}  // namespace cornea::cli

@@ -1,0 +1,36 @@
+// Flags for the options of a whole table of detectors or filters.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cornea/pipeline/settings.h"
+
+namespace cornea::cli {
+
+class OptionFlags {
+ public:
+  // One flag for every option of every entry; the help says which entries have it.
+  template <class Entry>
+  void add(CLI::App& command, const char* group, const std::vector<Entry>& table) {
+    std::vector<Owner> owners;
+    for (const Entry& entry : table) owners.emplace_back(entry.name, &entry.flags);
+    add_all(command, group, owners);
+  }
+
+  // What was given on the command line.
+  Settings given() const;
+
+ private:
+  using Owner = std::pair<std::string, const std::vector<Flag>*>;
+  void add_all(CLI::App& command, const char* group, const std::vector<Owner>& owners);
+
+  std::map<std::string, std::string> values_;  // by flag name
+  std::map<std::string, CLI::Option*> options_;
+};
+
+}  // namespace cornea::cli

@@ -1,0 +1,14 @@
+// For .cu files: images of one size that lie one below the other.
+#pragma once
+
+#include "cornea/core/image.h"
+
+namespace cornea {
+
+template <class T>
+__device__ DeviceView<T> frame_of(DeviceView<T> first, int frame) {
+  return {first.data + frame * (first.stride * first.height), first.width, first.height,
+          first.stride};
+}
+
+}  // namespace cornea

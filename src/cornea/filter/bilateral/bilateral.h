@@ -1,0 +1,40 @@
+// Bilateral filter: a mean over a square window in which neighbours count by their distance and by
+// how much their value differs,
+//
+//   out = I + sum D w / sum w,   D(m, n) = I(x + m, y + n) - I(x, y),   |m|, |n| <= radius
+//   w = exp(-(m^2 + n^2) / (2 sigma^2)) exp(-D^2 / (2 sigma_range^2))
+//
+// Neighbours outside the image do not count. Every sum is exact to float; no table stands for the
+// weights.
+#pragma once
+
+#include "cornea/filter/image_filter.h"
+
+namespace cornea {
+
+struct BilateralOptions {
+  double sigma = 4;         // of distances, pixels
+  double sigma_range = 20;  // of differences, gray levels of 0..255
+  int radius = 0;           // of the window, pixels; 0: 3 sigma, rounded up
+
+  void validate() const;
+};
+
+class BilateralFilter : public ImageFilter {
+ public:
+  explicit BilateralFilter(const Context& context, const BilateralOptions& options = {});
+
+  int radius() const { return radius_; }
+
+ private:
+  void run(HostView<const float> image, HostView<float> out, float unit) override;
+  void enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out, int images,
+                     float unit) override;
+  void enqueue_windows(DeviceView<const float> first, DeviceView<float> first_out, int images,
+                       float unit);
+
+  BilateralOptions options_;
+  int radius_ = 0;
+};
+
+}  // namespace cornea

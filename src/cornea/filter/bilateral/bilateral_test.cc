@@ -1,0 +1,104 @@
+#include "cornea/filter/bilateral/bilateral.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cornea/core/error.h"
+#include "cornea/core/random.h"
+#include "cornea/core/testing.h"
+
+namespace cornea {
+namespace {
+
+// The definition, in double, at one pixel of an image of 0..1.
+double plain_bilateral(const Image<float>& image, int x, int y, double sigma, double sigma_range,
+                       int radius) {
+  double sum = 0, weights = 0;
+  const double own = image(x, y);
+  for (int n = std::max(-radius, -y); n <= std::min(radius, image.height() - 1 - y); ++n) {
+    for (int m = std::max(-radius, -x); m <= std::min(radius, image.width() - 1 - x); ++m) {
+      const double d = 255 * (image(x + m, y + n) - own);
+      const double w = std::exp(-(m * m + n * n) / (2 * sigma * sigma)) *
+                       std::exp(-d * d / (2 * sigma_range * sigma_range));
+      weights += w;
+      sum += w * image(x + m, y + n);
+    }
+  }
+  return sum / weights;
+}
+
+class Bilateral : public testing::OnEveryDevice {};
+INSTANTIATE_TEST_SUITE_P(, Bilateral, testing::every_device(), testing::device_name);
+
+TEST_P(Bilateral, AgreesWithTheDefinition) {
+  Random random(5);
+  for (int round = 0; round < 30; ++round) {
+    const int w = random.integer(1, 90), h = random.integer(1, 60);
+    const BilateralOptions options{0.4 + 5 * random.uniform(), 1 + 60 * random.uniform(),
+                                   round % 3 ? 0 : random.integer(1, 20)};
+    const Image<float> image = testing::random_image<float>(w, h, round);
+    BilateralFilter filter(context, options);
+    const Image<float> out = filter.apply(image);
+    double largest = 0;
+    for (int y = 0; y < h; ++y) {
+      for (int x = 0; x < w; ++x) {
+        const double expected =
+            plain_bilateral(image, x, y, options.sigma, options.sigma_range, filter.radius());
+        largest = std::max(largest, std::abs(out(x, y) - expected) * 255);
+      }
+    }
+    EXPECT_LT(largest, 1e-3) << w << " x " << h << ", radius " << filter.radius();
+  }
+}
+
+TEST_P(Bilateral, RangesCountInGrayLevelsOfEveryType) {
+  const auto image = testing::random_image<std::uint8_t>(60, 40, 2);
+  Image<std::uint16_t> wide(60, 40);
+  Image<float> unit(60, 40);
+  for (int i = 0; i < 60 * 40; ++i) {
+    wide(i % 60, i / 60) = std::uint16_t(image(i % 60, i / 60) * 257);
+    unit(i % 60, i / 60) = float(image(i % 60, i / 60)) / 255.0f;
+  }
+  BilateralFilter filter(context, {2, 40});
+  Image<float> from_8(60, 40), from_16(60, 40), from_float(60, 40);
+  filter.apply(image, from_8);
+  filter.apply(wide, from_16);
+  filter.apply(unit, from_float);
+  for (int i = 0; i < 60 * 40; ++i) {
+    ASSERT_NEAR(from_16(i % 60, i / 60), from_8(i % 60, i / 60), 1e-3);
+    ASSERT_NEAR(from_float(i % 60, i / 60) * 255, from_8(i % 60, i / 60), 1e-3);
+  }
+}
+
+TEST_P(Bilateral, KeepsAnEdgeAndSmoothsTheRest) {
+  Random random(1);
+  Image<std::uint8_t> image(80, 40);
+  for (int i = 0; i < 80 * 40; ++i) {
+    image(i % 80, i / 80) = std::uint8_t((i % 80 < 40 ? 60 : 190) + random.integer(-8, 8));
+  }
+  BilateralFilter filter(context, {3, 30});
+  Image<float> out(80, 40);
+  filter.apply(image, out);
+  for (int y = 0; y < 40; ++y) {
+    EXPECT_NEAR(out(39, y), 60, 4);
+    EXPECT_NEAR(out(40, y), 190, 4);
+  }
+}
+
+TEST(BilateralOptions, AreChecked) {
+  const Context cpu = Context::cpu();
+  EXPECT_THROW(BilateralFilter(cpu, {0, 20}), Error);
+  EXPECT_THROW(BilateralFilter(cpu, {4, 0}), Error);
+  EXPECT_THROW(BilateralFilter(cpu, {4, 20, -1}), Error);
+  EXPECT_EQ(BilateralFilter(cpu, {4.1, 20}).radius(), 13);
+}
+
+TEST(BilateralThreads, GiveTheSameBytes) {
+  const auto image = testing::random_image<float>(150, 90, 4);
+  BilateralFilter one(Context::cpu(1), {2}), three(Context::cpu(3), {2});
+  const Image<float> a = one.apply(image), b = three.apply(image);
+  for (int i = 0; i < 150 * 90; ++i) ASSERT_EQ(a(i % 150, i / 150), b(i % 150, i / 150));
+}
+
+}  // namespace
+}  // namespace cornea

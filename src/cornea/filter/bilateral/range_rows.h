@@ -1,0 +1,54 @@
+// The sums of range-weighted windows on the CPU.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/image.h"
+
+namespace cornea {
+
+// A copy of an image with `margin` more pixels on every side and room to read on after each row.
+class PaddedImage {
+ public:
+  PaddedImage(int width, int height, int margin);
+  PaddedImage(const Context& context, HostView<const float> image, int margin, float outside);
+
+  float* row(int y) { return data_.data() + (y + margin_) * stride_ + margin_; }
+  const float* row(int y) const { return data_.data() + (y + margin_) * stride_ + margin_; }
+  int width() const { return width_; }
+  int height() const { return height_; }
+  std::ptrdiff_t stride() const { return stride_; }
+
+ private:
+  int width_, height_, margin_;
+  std::ptrdiff_t stride_;
+  std::vector<float> data_;
+};
+
+// The exponents of a square window's distances, row by row: -(k m)^2 - (k n)^2.
+std::vector<float> window_exponents(double sigma, int radius);
+
+// Row y of the bilateral filter of an image whose margin is kOutside; `range` is the exponent's
+// scale of differences.
+void bilateral_row(const PaddedImage& image, int y, int radius, const float* exponents, float range,
+                   float* out);
+// The same weights, made from `image`, for the mean of two others, whose margins are zero.
+void bilateral_row_of_two(const PaddedImage& image, const PaddedImage& first,
+                          const PaddedImage& second, int y, int radius, const float* exponents,
+                          float range, float* first_out, float* second_out);
+
+// A window of its own for a pixel: the mean of what lies above a plane through it,
+//
+//   sum D w / sum w,   D(m, n) = I(x + m, y + n) - I(x, y) - a m - b n
+//
+// over |m|, |n| <= half that lie in the image, with |m| <= reach[|n|].
+struct PlaneWindow {
+  float spatial, range;  // the exponent's scales of distances and differences
+  const int* reach;
+};
+float mean_above_plane(const PaddedImage& image, const PlaneWindow& window, int x, int y, int half,
+                       float a, float b);
+
+}  // namespace cornea

@@ -1,0 +1,157 @@
+#include <utility>
+
+#include "cornea/core/cuda.h"
+#include "cornea/core/stack.h"
+#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/gaussian/reflect.h"
+
+namespace cornea {
+namespace {
+
+// Kernels up to this radius have their own code, with the weights in the launch's parameters.
+constexpr int kMostTiled = 20;
+struct Weights {
+  float weight[kMostTiled + 1];
+};
+
+constexpr int kTileWidth = 64, kTileHeight = 32, kThreads = 256;
+constexpr int kAcross = 4;                                  // outputs of a thread along x
+constexpr int kDown = kTileWidth * kTileHeight / kThreads;  // and along y
+CORNEA_HD constexpr int round_up4(int v) { return (v + 3) / 4 * 4; }
+
+// weight[0] v[centre] + sum_k weight[k] (v[centre - k] + v[centre + k]), in the CPU's order.
+template <int radius>
+__device__ float symmetric_sum(const Weights& w, const float* v) {
+  float sum = w.weight[0] * v[radius];
+#pragma unroll
+  for (int k = 1; k <= radius; ++k) sum += w.weight[k] * (v[radius - k] + v[radius + k]);
+  return sum;
+}
+
+// A tile and its surroundings go to shared memory, are blurred along x there, and then along y.
+template <int radius>
+__global__ void __launch_bounds__(kThreads)
+    tile_kernel(DeviceView<const float> first, DeviceView<float> first_out,
+                const __grid_constant__ Weights weights) {
+  constexpr int kRows = kTileHeight + 2 * radius;
+  // The tile begins at a multiple of 16 bytes.
+  constexpr int kBefore = round_up4(radius), kPitch = kBefore + kTileWidth + round_up4(radius);
+  __shared__ __align__(16) float tile[kRows][kPitch];
+  __shared__ __align__(16) float rows[kRows][kTileWidth];
+  const auto image = frame_of(first, blockIdx.z);
+  const int left = int(blockIdx.y) * kTileWidth, top = int(blockIdx.x) * kTileHeight;
+
+  const bool inside = left >= kBefore && top >= radius &&
+                      left + kTileWidth + round_up4(radius) <= image.width &&
+                      top + kTileHeight + radius <= image.height;
+  constexpr int kColumns = kPitch;
+  for (int i = threadIdx.x; i < kRows * kColumns; i += kThreads) {
+    const int row = i / kColumns, column = i % kColumns;
+    const int x = left - kBefore + column, y = top - radius + row;
+    tile[row][column] =
+        inside ? __ldg(image.row(y) + x)
+               : __ldg(image.row(reflect101(y, image.height)) + reflect101(x, image.width));
+  }
+  __syncthreads();
+
+  constexpr int kGroups = kTileWidth / kAcross;
+  for (int i = threadIdx.x; i < kRows * kGroups; i += kThreads) {
+    const int row = i / kGroups, x = i % kGroups * kAcross;
+    constexpr int kWindow = kBefore + kAcross + round_up4(radius);
+    float v[kWindow];
+#pragma unroll
+    for (int k = 0; k < kWindow; k += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(&tile[row][x + k]);
+      v[k] = four.x, v[k + 1] = four.y, v[k + 2] = four.z, v[k + 3] = four.w;
+    }
+    float out[kAcross];
+#pragma unroll
+    for (int k = 0; k < kAcross; ++k) {
+      out[k] = symmetric_sum<radius>(weights, v + kBefore - radius + k);
+    }
+    *reinterpret_cast<float4*>(&rows[row][x]) = {out[0], out[1], out[2], out[3]};
+  }
+  __syncthreads();
+
+  const int x = threadIdx.x % kTileWidth, begin = threadIdx.x / kTileWidth * kDown;
+  float v[kDown + 2 * radius];
+#pragma unroll
+  for (int k = 0; k < kDown + 2 * radius; ++k) v[k] = rows[begin + k][x];
+  if (left + x >= image.width) return;
+  float* out = frame_of(first_out, blockIdx.z).row(top + begin) + left + x;
+#pragma unroll
+  for (int k = 0; k < kDown; ++k) {
+    if (top + begin + k >= image.height) break;
+    out[k * first_out.stride] = symmetric_sum<radius>(weights, v + k);
+  }
+}
+
+// Any radius, one direction: a pixel a thread.
+template <bool along_x>
+__global__ void line_kernel(DeviceView<const float> first, DeviceView<float> first_out,
+                            const float* weights, int radius) {
+  const auto image = frame_of(first, blockIdx.z);
+  const int x = int(blockIdx.y * blockDim.x + threadIdx.x);
+  const int y = int(blockIdx.x * blockDim.y + threadIdx.y);
+  if (x >= image.width || y >= image.height) return;
+  float sum = weights[0] * image(x, y);
+  for (int k = 1; k <= radius; ++k) {
+    const float before = along_x ? image(reflect101(x - k, image.width), y)
+                                 : image(x, reflect101(y - k, image.height));
+    const float after = along_x ? image(reflect101(x + k, image.width), y)
+                                : image(x, reflect101(y + k, image.height));
+    sum += __ldg(weights + k) * (before + after);
+  }
+  frame_of(first_out, blockIdx.z)(x, y) = sum;
+}
+
+template <int radius>
+void launch_tiles(const Context& context, DeviceView<const float> first, DeviceView<float> out,
+                  int images, const Weights& weights) {
+  const dim3 grid(divide_up(first.height, kTileHeight), divide_up(first.width, kTileWidth), images);
+  tile_kernel<radius><<<grid, kThreads, 0, cuda_stream(context)>>>(first, out, weights);
+}
+
+}  // namespace
+
+void GaussianFilter::enqueue_blur(DeviceView<const float> first, DeviceView<float> first_out,
+                                  int images) {
+  const DeviceGuard device(context());
+  const cudaStream_t stream = cuda_stream(context());
+  if (radius_ == 0) {
+    const std::size_t row = first.width * sizeof(float);
+    context().copy_on_device(first_out.data, first_out.stride * sizeof(float), first.data,
+                             first.stride * sizeof(float), row, std::size_t(first.height) * images);
+    return;
+  }
+  if (radius_ <= kMostTiled) {
+    Weights weights;
+    std::copy(weights_.begin(), weights_.end(), weights.weight);
+    [&]<int... r>(std::integer_sequence<int, r...>) {
+      ((radius_ == r + 1 ? launch_tiles<r + 1>(context(), first, first_out, images, weights)
+                         : void()),
+       ...);
+    }
+    (std::make_integer_sequence<int, kMostTiled>{});
+    cuda_check_launch("Gaussian tiles");
+    return;
+  }
+  if (!device_weights_.data<float>()) {
+    auto* to = device_weights_.reserve<float>(context(), weights_.size());
+    cuda_check(cudaMemcpyAsync(to, weights_.data(), weights_.size() * sizeof(float),
+                               cudaMemcpyHostToDevice, stream),
+               "uploading a Gaussian's weights");
+    context().synchronize();
+  }
+  const DeviceView<float> rows(
+      rows_.reserve<float>(context(), std::size_t(first.width) * first.height * images),
+      first.width, first.height);
+  const dim3 block(32, 8);
+  const dim3 grid(divide_up(first.height, 8), divide_up(first.width, 32), images);
+  const auto* weights = device_weights_.data<float>();
+  line_kernel<true><<<grid, block, 0, stream>>>(first, rows, weights, radius_);
+  line_kernel<false><<<grid, block, 0, stream>>>(rows, first_out, weights, radius_);
+  cuda_check_launch("Gaussian lines");
+}
+
+}  // namespace cornea

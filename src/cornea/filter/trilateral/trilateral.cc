@@ -1,0 +1,226 @@
+#include "cornea/filter/trilateral/trilateral.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+
+#include "cornea/core/build.h"
+#include "cornea/core/error.h"
+#include "cornea/core/parallel.h"
+#include "cornea/core/transfer.h"
+#include "cornea/filter/bilateral/range_rows.h"
+#include "cornea/filter/bilateral/range_weight.h"
+#include "cornea/filter/trilateral/device_trilateral.h"
+#include "cornea/filter/trilateral/level_rows.h"
+#include "cornea/filter/trilateral/trilateral_math.h"
+
+namespace cornea {
+namespace {
+
+constexpr int kRowsPerPiece = 16;
+constexpr int kTileSide = 32;
+
+// The steps up to the levels, on the host.
+struct Gradients {
+  PaddedImage magnitude, gx, gy;  // with margins for their smoothing
+  Image<float> squared;
+  double sigma_r = 0;
+
+  Gradients(const Context& context, HostView<const float> image, int margin)
+      : magnitude(context, image, margin, kOutside),
+        gx(image.width, image.height, margin),
+        gy(image.width, image.height, margin),
+        squared(image.width, image.height) {
+    const int w = image.width, h = image.height;
+    float least = INFINITY, largest = 0;
+    std::mutex mutex;
+    parallel_for(context, h, kRowsPerPiece, [&](int begin, int end) {
+      float my_least = INFINITY, my_largest = 0;
+      for (int y = begin; y < end; ++y) {
+        const float *row = image.row(y), *below = image.row(std::min(y + 1, h - 1));
+        float *x_out = gx.row(y), *y_out = gy.row(y), *m_out = magnitude.row(y);
+        float* s_out = squared.host().row(y);
+        for (int x = 0; x < w - 1; ++x) x_out[x] = row[x + 1] - row[x];
+        x_out[w - 1] = 0;
+        for (int x = 0; x < w; ++x) y_out[x] = below[x] - row[x];
+        for (int x = 0; x < w; ++x) {
+          s_out[x] = squared_magnitude(x_out[x], y_out[x]);
+          m_out[x] = std::sqrt(s_out[x]);
+        }
+        const auto [low, high] = std::minmax_element(s_out, s_out + w);
+        my_least = std::min(my_least, *low);
+        my_largest = std::max(my_largest, *high);
+      }
+      const std::lock_guard lock(mutex);
+      least = std::min(least, my_least);
+      largest = std::max(largest, my_largest);
+    });
+    sigma_r = trilateral_range(least, largest);
+  }
+};
+
+Image<std::uint8_t> find_levels(const Context& context, const Gradients& gradients) {
+  const HostView<const float> squared = gradients.squared.host();
+  Image<std::uint8_t> levels(squared.width, squared.height);
+  const int count = trilateral_level_count(squared.width, squared.height);
+  parallel_for(context, squared.height, kLevelRows, [&](int begin, int end) {
+    level_rows(squared, gradients.sigma_r, count, begin, end, levels.host());
+  });
+  return levels;
+}
+
+// Pixels level by level, the widest windows first, within pieces of an image.
+std::vector<std::uint32_t> level_order(HostView<const std::uint8_t> levels, int piece_width,
+                                       int piece_height) {
+  std::vector<std::uint32_t> order;
+  order.reserve(std::size_t(levels.width) * levels.height);
+  for (int top = 0; top < levels.height; top += piece_height) {
+    for (int left = 0; left < levels.width; left += piece_width) {
+      const int right = std::min(left + piece_width, levels.width);
+      const int bottom = std::min(top + piece_height, levels.height);
+      std::array<std::size_t, 33> place{};
+      for (int y = top; y < bottom; ++y) {
+        for (int x = left; x < right; ++x) ++place[32 - levels(x, y)];
+      }
+      std::exclusive_scan(place.begin(), place.end(), place.begin(), order.size());
+      order.resize(order.size() + std::size_t(right - left) * (bottom - top));
+      for (int y = top; y < bottom; ++y) {
+        for (int x = left; x < right; ++x) {
+          order[place[32 - levels(x, y)]++] = std::uint32_t(y) * levels.width + x;
+        }
+      }
+    }
+  }
+  return order;
+}
+
+Grouping chosen(const Context& context, Grouping grouping) {
+  if (grouping != Grouping::fastest) return grouping;
+  return context.is_cuda() ? Grouping::tiles : Grouping::none;
+}
+
+}  // namespace
+
+std::vector<int> window_reach(double sigma) {
+  constexpr double kMostLeftOut = 0x1p-27;
+  const int far = static_cast<int>(std::ceil(12 * sigma)) + 1;  // beyond it lies less than e^-60
+  std::vector<double> ring(far + 1);  // the sum of g by the whole part of the distance, rounded up
+  for (int n = 0; n <= far; ++n) {
+    for (int m = 0; m <= far; ++m) {
+      const double squared = double(m) * m + double(n) * n;
+      const int distance = static_cast<int>(std::ceil(std::sqrt(squared)));
+      if (distance > far) break;
+      const int alike = (m > 0 ? 2 : 1) * (n > 0 ? 2 : 1);
+      ring[distance] += alike * std::exp(-squared / (2 * sigma * sigma));
+    }
+  }
+  int radius = far;
+  for (double left_out = ring[radius]; left_out <= kMostLeftOut && radius > 1;
+       left_out += ring[radius]) {
+    --radius;
+  }
+  std::vector<int> reach(radius + 1);
+  for (int n = 0; n <= radius; ++n) {
+    reach[n] = static_cast<int>(std::sqrt(double(radius) * radius - double(n) * n));
+  }
+  return reach;
+}
+
+void TrilateralOptions::validate() const {
+  require(sigma >= 0.1 && sigma <= kTrilateralMostSigma,
+          "the trilateral filter's sigma lies in 0.1 to ", kTrilateralMostSigma, " pixels, not ",
+          sigma);
+}
+
+TrilateralFilter::TrilateralFilter(const Context& context, const TrilateralOptions& options)
+    : ImageFilter(context), options_(options) {
+  options.validate();
+  options_.grouping = chosen(context, options.grouping);
+  if constexpr (kHasCuda) {
+    if (context.is_cuda()) {
+      device_ = std::make_unique<DeviceTrilateral>(context, options_.sigma, options_.grouping);
+    }
+  }
+}
+
+TrilateralFilter::~TrilateralFilter() = default;
+
+void TrilateralFilter::run(HostView<const float> image, HostView<float> out, float) {
+  const int w = image.width, h = image.height;
+  const int half = gradient_half_width(options_.sigma);
+  const Gradients gradients(context(), image, half);
+  mark("gradients");
+  if (!(gradients.sigma_r > 0)) {
+    for (int y = 0; y < h; ++y) std::copy_n(image.row(y), w, out.row(y));
+    return;
+  }
+  const Image<std::uint8_t> levels = find_levels(context(), gradients);
+  mark("min-max stack");
+
+  const auto range = static_cast<float>(exponent_scale(gradients.sigma_r));
+  const std::vector<float> exponents = window_exponents(options_.sigma, half);
+  Image<float> a(w, h), b(w, h);
+  parallel_for(context(), h, kRowsPerPiece, [&](int begin, int end) {
+    for (int y = begin; y < end; ++y) {
+      bilateral_row_of_two(gradients.magnitude, gradients.gx, gradients.gy, y, half,
+                           exponents.data(), range, a.host().row(y), b.host().row(y));
+    }
+  });
+  mark("gradient smoothing");
+
+  std::vector<std::uint32_t> order;
+  if (options_.grouping == Grouping::sorted) order = level_order(levels.host(), w, h);
+  if (options_.grouping == Grouping::tiles)
+    order = level_order(levels.host(), kTileSide, kTileSide);
+  mark("adaptive level");
+
+  const PaddedImage source(context(), image, 0, 0);
+  const std::vector<int> reach = window_reach(options_.sigma);
+  const PlaneWindow window{static_cast<float>(exponent_scale(options_.sigma)), range, reach.data()};
+  auto filter_pixel = [&](int x, int y) {
+    const int wide = std::min(level_half_width(levels(x, y)), static_cast<int>(reach.size()) - 1);
+    const float mean =
+        wide == 0 ? 0 : mean_above_plane(source, window, x, y, wide, a(x, y), b(x, y));
+    out(x, y) = image(x, y) + mean;
+  };
+  if (order.empty()) {
+    parallel_for(context(), h, 4, [&](int begin, int end) {
+      for (int y = begin; y < end; ++y) {
+        for (int x = 0; x < w; ++x) filter_pixel(x, y);
+      }
+    });
+  } else {
+    parallel_for(context(), static_cast<int>(order.size()), 1024, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) filter_pixel(order[i] % w, order[i] / w);
+    });
+  }
+  mark("detail filter");
+}
+
+void TrilateralFilter::enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out,
+                                     int images, float) {
+  if constexpr (kHasCuda) {
+    device_->enqueue(first, first_out, images, [this](const char* stage) { mark(stage); });
+  }
+}
+
+Image<std::uint8_t> TrilateralFilter::level_map(AnyView image) {
+  check_image(image);
+  if constexpr (kHasCuda) {
+    if (context().is_cuda()) {
+      Image<std::uint8_t> levels(image.width(), image.height());
+      const DeviceView<const float> first = levels_on_device(image);
+      const DeviceView<const std::uint8_t> found(
+          device_->enqueue_levels(first, 1, [](const char*) {}), image.width(), image.height());
+      download<std::uint8_t>(context(), found, levels.host());
+      wait();
+      return levels;
+    }
+  }
+  const Gradients gradients(context(), levels_on_host(image), 0);
+  return find_levels(context(), gradients);
+}
+
+}  // namespace cornea

@@ -1,0 +1,278 @@
+#include <algorithm>
+
+#include "cornea/core/cuda.h"
+#include "cornea/core/stack.h"
+#include "cornea/filter/bilateral/range_window.h"
+#include "cornea/filter/trilateral/device_trilateral.h"
+#include "cornea/filter/trilateral/trilateral_math.h"
+
+namespace cornea {
+namespace {
+
+constexpr dim3 kBlock(32, 8);
+constexpr int kThreads = 256;
+constexpr int kTile = 32;  // side of the tiles whose levels are made together
+
+// Rows go along the grid's first index: only that one may be large.
+dim3 pixel_grid(int width, int height, int images) {
+  return dim3(divide_up(height, int(kBlock.y)), divide_up(width, int(kBlock.x)), images);
+}
+
+struct Gradient {
+  float x, y, magnitude;
+};
+
+// The least and the largest squared magnitude of an image, as bits, which have the order of the
+// values; of the least the complement, so that both begin at zero and only rise.
+struct Extremes {
+  std::uint32_t not_least, largest;
+};
+__device__ double range_of(const Extremes& e) {
+  return trilateral_range(__uint_as_float(~e.not_least), __uint_as_float(e.largest));
+}
+// The same, worked out once for a block.
+__device__ double range_for_block(const Extremes* extremes) {
+  __shared__ double sigma_r;
+  if (threadIdx.x == 0 && threadIdx.y == 0) sigma_r = range_of(*extremes);
+  __syncthreads();
+  return sigma_r;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    gradient_kernel(DeviceView<const float> first, Gradient* gradients, float* squares,
+                    Extremes* extremes) {
+  const auto image = frame_of(first, blockIdx.z);
+  const int x = blockIdx.y * kBlock.x + threadIdx.x, y = blockIdx.x * kBlock.y + threadIdx.y;
+  std::uint32_t not_least = 0, largest = 0;
+  if (x < image.width && y < image.height) {
+    const float own = image(x, y);
+    const float gx = x + 1 < image.width ? image(x + 1, y) - own : 0.0f;
+    const float gy = y + 1 < image.height ? image(x, y + 1) - own : 0.0f;
+    const float squared = squared_magnitude(gx, gy);
+    const std::size_t at = (std::size_t(blockIdx.z) * image.height + y) * image.width + x;
+    gradients[at] = {gx, gy, sqrtf(squared)};
+    squares[at] = squared;
+    largest = __float_as_uint(squared);
+    not_least = ~largest;
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    not_least = max(not_least, __shfl_xor_sync(~0u, not_least, step));
+    largest = max(largest, __shfl_xor_sync(~0u, largest, step));
+  }
+  __shared__ std::uint32_t block_extremes[2];
+  if (threadIdx.y == 0 && threadIdx.x < 2) block_extremes[threadIdx.x] = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    atomicMax(&block_extremes[0], not_least);
+    atomicMax(&block_extremes[1], largest);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && threadIdx.y == 0) {
+    // Few blocks know better than all before them.
+    Extremes& all = extremes[blockIdx.z];
+    if (block_extremes[0] > __ldcg(&all.not_least)) atomicMax(&all.not_least, block_extremes[0]);
+    if (block_extremes[1] > __ldcg(&all.largest)) atomicMax(&all.largest, block_extremes[1]);
+  }
+}
+
+// The levels of a tile: the stack stays in shared memory, two levels of it at a time.
+__global__ void __launch_bounds__(kThreads)
+    level_kernel(const float* squares, int width, int height, int level_count,
+                 const Extremes* extremes, std::uint8_t* levels) {
+  extern __shared__ float stack[];
+  const int halo = level_count - 1, side = kTile + 2 * halo, area = side * side;
+  float *low = stack, *high = low + area, *next_low = high + area, *next_high = next_low + area;
+  const int left = int(blockIdx.y) * kTile, top = int(blockIdx.x) * kTile;
+  const std::size_t frame = std::size_t(blockIdx.z) * height * width;
+  const double sigma_r = range_for_block(extremes + blockIdx.z);
+  // Beyond the image its edge stands again, which changes no extreme.
+  for (int i = threadIdx.x; i < area; i += kThreads) {
+    const int x = min(max(left - halo + i % side, 0), width - 1);
+    const int y = min(max(top - halo + i / side, 0), height - 1);
+    low[i] = high[i] = __ldg(squares + frame + std::size_t(y) * width + x);
+  }
+  __syncthreads();
+
+  constexpr int kPixels = kTile * kTile / kThreads;
+  LevelLimits limits[kPixels];
+  int level[kPixels];
+  bool open[kPixels];
+  int inside[kPixels];  // where the pixel lies in the tile with its halo
+#pragma unroll
+  for (int k = 0; k < kPixels; ++k) {
+    const int i = threadIdx.x + k * kThreads, x = i % kTile, y = i / kTile;
+    inside[k] = (halo + y) * side + halo + x;
+    level[k] = 0;
+    open[k] = left + x < width && top + y < height;
+    limits[k] = level_limits(low[inside[k]], sigma_r);
+  }
+  // A thread walks down a column, a part of it.
+  const int parts = kThreads / side, part = threadIdx.x / side, column = threadIdx.x % side;
+  for (int l = 1; l < level_count; ++l) {
+    const int begin = l, count = side - 2 * l, rows = divide_up(count, parts);
+    if (part < parts && column >= begin && column < side - begin) {
+      const int first_row = begin + part * rows, last_row = min(first_row + rows, side - begin);
+      auto across = [&](int row, float& least, float& largest) {
+        const int at = row * side + column;
+        least = fminf(fminf(low[at - 1], low[at]), low[at + 1]);
+        largest = fmaxf(fmaxf(high[at - 1], high[at]), high[at + 1]);
+      };
+      float least[3], largest[3];
+      if (first_row < last_row) {
+        across(first_row - 1, least[0], largest[0]);
+        across(first_row, least[1], largest[1]);
+      }
+      for (int row = first_row; row < last_row; ++row) {
+        across(row + 1, least[2], largest[2]);
+        next_low[row * side + column] = fminf(fminf(least[0], least[1]), least[2]);
+        next_high[row * side + column] = fmaxf(fmaxf(largest[0], largest[1]), largest[2]);
+        least[0] = least[1], least[1] = least[2];
+        largest[0] = largest[1], largest[1] = largest[2];
+      }
+    }
+    __syncthreads();
+    float* const was_low = low;
+    float* const was_high = high;
+    low = next_low, high = next_high, next_low = was_low, next_high = was_high;
+    bool any = false;
+#pragma unroll
+    for (int k = 0; k < kPixels; ++k) {
+      open[k] =
+          open[k] && high[inside[k]] <= limits[k].largest && low[inside[k]] >= limits[k].least;
+      level[k] += open[k];
+      any |= open[k];
+    }
+    if (!__syncthreads_or(any)) break;
+  }
+#pragma unroll
+  for (int k = 0; k < kPixels; ++k) {
+    const int i = threadIdx.x + k * kThreads, x = left + i % kTile, y = top + i / kTile;
+    if (x < width && y < height) levels[frame + std::size_t(y) * width + x] = level[k];
+  }
+}
+
+// The gradients, smoothed with weights that come from their magnitudes.
+__global__ void __launch_bounds__(kThreads)
+    smooth_kernel(const Gradient* gradients, int width, int height, int half, float spatial,
+                  const Extremes* extremes, float2* planes) {
+  const double sigma_r = range_for_block(extremes + blockIdx.z);
+  const int x = blockIdx.y * kBlock.x + threadIdx.x, y = blockIdx.x * kBlock.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  const std::size_t at = (std::size_t(blockIdx.z) * height + y) * width + x;
+  const Gradient own = gradients[at];
+  float2 plane = {own.x, own.y};
+  if (half > 0 && sigma_r > 0) {
+    const auto range = static_cast<float>(exponent_scale(sigma_r));
+    float weights = 0, sum_x = 0, sum_y = 0;
+    for (int n = max(-half, -y); n <= min(half, height - 1 - y); ++n) {
+      for (int m = max(-half, -x); m <= min(half, width - 1 - x); ++m) {
+        const Gradient g = gradients[std::ptrdiff_t(at) + n * width + m];
+        const float d = (g.magnitude - own.magnitude) * range, u = spatial * m, v = spatial * n;
+        const float w = fast_exp2(fmaf(-d, d, fmaf(-u, u, -v * v)));
+        weights += w;
+        sum_x = fmaf(w, g.x, sum_x);
+        sum_y = fmaf(w, g.y, sum_y);
+      }
+    }
+    plane = {sum_x / weights, sum_y / weights};
+  }
+  planes[at] = plane;
+}
+
+// The detail of every pixel. Without an order, blocks of 32 x 8 pixels as they lie.
+__global__ void __launch_bounds__(kThreads)
+    detail_kernel(DeviceView<const float> first, DeviceView<float> first_out,
+                  const Extremes* extremes, const float2* planes, const std::uint8_t* levels,
+                  const std::uint32_t* order, std::size_t slots, float spatial, const int* reach,
+                  int reach_radius) {
+  const int frame = blockIdx.y;
+  const double sigma_r = range_for_block(extremes + frame);
+  const auto image = frame_of(first, frame);
+  const std::size_t slot = std::size_t(blockIdx.x) * kThreads + threadIdx.x;
+  if (slot >= slots) return;
+  int x, y;
+  if (order) {
+    const std::uint32_t pixel = order[frame * slots + slot];
+    if (pixel == kNoPixel) return;
+    x = int(pixel % image.width), y = int(pixel / image.width);
+  } else {
+    const int across = divide_up(image.width, int(kBlock.x));
+    x = int(blockIdx.x) % across * kBlock.x + threadIdx.x % kBlock.x;
+    y = int(blockIdx.x) / across * kBlock.y + threadIdx.x / kBlock.x;
+    if (x >= image.width || y >= image.height) return;
+  }
+  const std::size_t at = (std::size_t(frame) * image.height + y) * image.width + x;
+  const int half = min(level_half_width(levels[at]), reach_radius);
+  float mean = 0;
+  if (half > 0 && sigma_r > 0) {
+    const RangeWindow window{spatial, static_cast<float>(exponent_scale(sigma_r)), reach};
+    mean = window_mean<true>(image, window, x, y, half, planes[at].x, planes[at].y);
+  }
+  frame_of(first_out, frame)(x, y) = image(x, y) + mean;
+}
+
+}  // namespace
+
+DeviceTrilateral::DeviceTrilateral(const Context& context, double sigma, Grouping grouping)
+    : context_(context), sigma_(sigma), grouping_(grouping) {
+  const DeviceGuard device(context_);
+  const std::vector<int> reach = window_reach(sigma);
+  reach_radius_ = static_cast<int>(reach.size()) - 1;
+  cuda_check(
+      cudaMemcpyAsync(reach_.reserve<int>(context_, reach.size()), reach.data(),
+                      reach.size() * sizeof(int), cudaMemcpyHostToDevice, cuda_stream(context_)),
+      "uploading the reach of windows");
+  context_.synchronize();
+}
+
+const std::uint8_t* DeviceTrilateral::enqueue_levels(DeviceView<const float> first, int images,
+                                                     const std::function<void(const char*)>& mark) {
+  const DeviceGuard device(context_);
+  const cudaStream_t stream = cuda_stream(context_);
+  const int w = first.width, h = first.height;
+  const std::size_t pixels = std::size_t(w) * h * images;
+  auto* extremes = extremes_.reserve<Extremes>(context_, images);
+  auto* gradients = gradients_.reserve<Gradient>(context_, pixels);
+  auto* squares = squares_.reserve<float>(context_, pixels);
+  auto* levels = levels_.reserve<std::uint8_t>(context_, pixels);
+  cuda_check(cudaMemsetAsync(extremes, 0, images * sizeof(Extremes), stream),
+             "clearing the extremes");
+  gradient_kernel<<<pixel_grid(w, h, images), kBlock, 0, stream>>>(first, gradients, squares,
+                                                                   extremes);
+  cuda_check_launch("trilateral gradients");
+  mark("gradients");
+  const int count = trilateral_level_count(w, h), side = kTile + 2 * (count - 1);
+  const int bytes = 4 * side * side * static_cast<int>(sizeof(float));
+  cuda_check(cudaFuncSetAttribute(level_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+             "trilateral levels: shared memory");
+  const dim3 tiles(divide_up(h, kTile), divide_up(w, kTile), images);
+  level_kernel<<<tiles, kThreads, bytes, stream>>>(squares, w, h, count, extremes, levels);
+  cuda_check_launch("trilateral levels");
+  mark("min-max stack");
+  return levels;
+}
+
+void DeviceTrilateral::enqueue(DeviceView<const float> first, DeviceView<float> first_out,
+                               int images, const std::function<void(const char*)>& mark) {
+  const DeviceGuard device(context_);
+  const cudaStream_t stream = cuda_stream(context_);
+  const int w = first.width, h = first.height;
+  const std::uint8_t* levels = enqueue_levels(first, images, mark);
+  const auto* extremes = extremes_.data<Extremes>();
+  const auto spatial = static_cast<float>(exponent_scale(sigma_));
+  auto* planes = planes_.reserve<float2>(context_, std::size_t(w) * h * images);
+  smooth_kernel<<<pixel_grid(w, h, images), kBlock, 0, stream>>>(
+      gradients_.data<Gradient>(), w, h, gradient_half_width(sigma_), spatial, extremes, planes);
+  cuda_check_launch("trilateral gradient smoothing");
+  mark("gradient smoothing");
+  const TrilateralOrder order = enqueue_order(w, h, images);
+  mark("adaptive level");
+  const dim3 grid(static_cast<unsigned>(divide_up<std::size_t>(order.slots, kThreads)), images);
+  detail_kernel<<<grid, kThreads, 0, stream>>>(first, first_out, extremes, planes, levels,
+                                               order.pixels, order.slots, spatial,
+                                               reach_.data<int>(), reach_radius_);
+  cuda_check_launch("trilateral detail");
+  mark("detail filter");
+}
+
+}  // namespace cornea

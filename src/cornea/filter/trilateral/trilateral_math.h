@@ -1,0 +1,81 @@
+// The trilateral filter's formulas that the CPU and CUDA share.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "cornea/core/host_device.h"
+
+namespace cornea {
+
+inline constexpr double kTrilateralBeta = 0.15;
+inline constexpr double kTrilateralMostSigma = 100;
+
+// The square of a gradient's magnitude. The stack is made of squares, which have the same order; of
+// 8-bit images they are exact.
+CORNEA_HD inline float squared_magnitude(float gx, float gy) { return gx * gx + gy * gy; }
+
+// sigma_r, from the least and the largest square.
+CORNEA_HD inline double trilateral_range(float least, float largest) {
+  return kTrilateralBeta * (std::sqrt(double(largest)) - std::sqrt(double(least)));
+}
+
+// What a pixel's window may hold: squares from `least` to `largest`. The magnitudes are compared in
+// double; these are the outermost floats that pass, so that a comparison of floats decides the
+// same.
+struct LevelLimits {
+  float least, largest;
+};
+CORNEA_HD inline LevelLimits level_limits(float squared, double sigma_r) {
+  const double magnitude = std::sqrt(double(squared));
+  const double high = magnitude + sigma_r, low = magnitude - sigma_r;
+  LevelLimits limits{0, static_cast<float>(high * high)};
+  while (std::sqrt(double(limits.largest)) > high) {
+    limits.largest = std::nextafter(limits.largest, 0.0f);
+  }
+  for (float next; std::sqrt(double(next = std::nextafter(limits.largest, INFINITY))) <= high;) {
+    limits.largest = next;
+  }
+  if (low <= 0) return limits;
+  limits.least = static_cast<float>(low * low);
+  while (std::sqrt(double(limits.least)) < low) {
+    limits.least = std::nextafter(limits.least, INFINITY);
+  }
+  for (float next;
+       limits.least > 0 && std::sqrt(double(next = std::nextafter(limits.least, 0.0f))) >= low;) {
+    limits.least = next;
+  }
+  return limits;
+}
+
+// Half the width of a level's window.
+CORNEA_HD inline int level_half_width(int level) { return (1 << level) / 2; }
+
+inline int trilateral_level_count(int width, int height) {
+  int levels = 0;
+  for (int side = width < height ? width : height; side > 0; side /= 2) ++levels;
+  return levels;
+}
+
+// Half the width of the window in which gradients are smoothed.
+inline int gradient_half_width(double sigma) { return (static_cast<int>(sigma) - 1) / 2; }
+
+// How far a window has to reach, whatever its half width: reach[|n|] along x for |n| <= R. What
+// lies further than R is left out, and float does not notice:
+//
+// Let g(m, n) = exp(-(m^2 + n^2) / (2 sigma^2)) and w = g exp(-D^2 / (2 sigma_r^2)) <= g. Let N and
+// W be the sums of D w and w over a window, M = N / W, and n, v the parts of N, W from beyond R,
+// where the sum of g is G. Leaving them out moves the mean by
+//
+//   |(N - n) / (W - v) - M| = |M v - n| / (W - v) <= |M| v + |n|
+//
+// because the centre, with w = 1, makes W - v >= 1. Here v <= G, and |n| <= e^(-1/2) sigma_r G
+// because |D| exp(-D^2 / (2 sigma_r^2)) is at most e^(-1/2) sigma_r. And |M| <= 10 sigma_r:
+// neighbours with |D| <= t sigma_r give at most t sigma_r of it; each of the others, for t >= 1, at
+// most t sigma_r exp(-t^2 / 2) g, of a sum of g over the plane that is T <= 2 pi sigma^2 + 4 sigma
+// + 1; with t^2 = 2 ln T that is 2 t sigma_r, and 2 t <= 9.5 for sigma <= 100 (where T < 3.5, t = 1
+// gives 3.2 sigma_r). So the mean moves by less than 11 sigma_r G, and R is the least whole number
+// with G <= 2^-27: 1.4 sigma_r 2^-24, less than one unit in the last place of sigma_r as a float.
+std::vector<int> window_reach(double sigma);
+
+}  // namespace cornea

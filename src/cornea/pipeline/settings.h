@@ -1,0 +1,23 @@
+// Options of detectors and filters as front ends show and give them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cornea {
+
+// One option as a front end shows it.
+struct Flag {
+  enum class Kind { number, integer, on_off, choice, numbers };
+  std::string name;  // "max-points"
+  std::string help;  // with the unit
+  Kind kind = Kind::number;
+  std::string default_text;
+  std::vector<std::string> choices;  // of a choice
+};
+
+// Values as text, by flag name; what is missing keeps its default.
+using Settings = std::map<std::string, std::string>;
+
+}  // namespace cornea
