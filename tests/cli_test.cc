@@ -138,6 +138,44 @@ TEST_F(Cli, AFullDiskIsNoticed) {
   expect_refused("cornea detect small.png --json /dev/full", 1, "/dev/full");
 }
 
+TEST_F(Cli, FilterWritesEveryFormatAndTheStableJsonKeys) {
+  for (const FilterEntry& entry : filter_table()) {
+    for (const char* out : {"out.png", "out.jpg", "out.pgm", "out.pfm"}) {
+      const Outcome o = shell(text("cornea filter small.png --device cpu --filter ", entry.name,
+                                   " --sigma 2 -o ", out, " --json -"));
+      ASSERT_EQ(o.code, 0) << o.err;
+      const Json json = Json::parse(o.out);
+      EXPECT_EQ(json["width"], 64);
+      EXPECT_EQ(json["height"], 48);
+      EXPECT_EQ(json["filter"], entry.name);
+      EXPECT_EQ(json["device"], "cpu");
+      EXPECT_GT(json["milliseconds"], 0);
+    }
+    // The picture is the exact result, rounded; gray levels in both.
+    const auto exact = read_image<float>(folder / "out.pfm");
+    const auto rounded = read_image<std::uint8_t>(folder / "out.png");
+    for (int y = 0; y < 48; ++y) {
+      for (int x = 0; x < 64; ++x) ASSERT_NEAR(exact(x, y), rounded(x, y), 0.5001);
+    }
+  }
+}
+
+TEST_F(Cli, FilterKeepsSixteenBitsAndShowsLevels) {
+  write_image(folder / "deep.png", testing::random_image<std::uint16_t>(40, 30, 2));
+  Outcome o = shell(
+      "cornea filter deep.png -o out.png --filter trilateral --device cpu --levels levels.png");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(probe_image(folder / "out.png").bits, 16);
+  EXPECT_EQ(probe_image(folder / "levels.png").width, 40);
+  EXPECT_NE(o.out.find("detail filter"), std::string::npos) << o.out;
+  o = shell("cornea filter small.png -o out.png --levels levels.pfm --device cpu");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto levels = read_image<float>(folder / "levels.pfm");
+  for (int i = 0; i < 64 * 48; ++i) {
+    ASSERT_EQ(levels(i % 64, i / 64), std::floor(levels(i % 64, i / 64)));
+  }
+}
+
 TEST_F(Cli, QuietSaysNothing) {
   const Outcome o = shell("cornea detect small.png --quiet");
   EXPECT_EQ(o.code, 0);
@@ -200,6 +238,18 @@ TEST_F(Cli, BenchMeasuresAndWritesJson) {
   for (const Json& result : json["results"]) EXPECT_GT(result["milliseconds"]["median"], 0);
 }
 
+TEST_F(Cli, BenchMeasuresFilters) {
+  const Outcome o = shell(
+      "cornea bench --device cpu --filter gaussian trilateral --sizes 64x48 --repeat 3 --tile 32 "
+      "--set sigma=2 --json b.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json json = Json::parse(read_text(folder / "b.json"));
+  EXPECT_TRUE(json["results"].empty());
+  ASSERT_EQ(json["filters"].size(), 2u);
+  EXPECT_EQ(json["filters"][1]["settings"]["sigma"], "2");
+  EXPECT_GT(json["filters"][1]["stages"]["detail filter"], 0);
+}
+
 TEST_F(Cli, WrongUsageIsExitCode2) {
   expect_refused("cornea", 2, "--help");
   expect_refused("cornea polish small.png", 2, "--help");
@@ -213,6 +263,15 @@ TEST_F(Cli, WrongUsageIsExitCode2) {
   expect_refused("cornea detect small.png --max-per-cell 3", 2, "cell");
   expect_refused("cornea detect small.png --threads -2", 2, "threads");
   expect_refused("cornea detect small.png --device gpu", 2, "cuda:N");
+  expect_refused("cornea filter small.png", 2, "--out");
+  expect_refused("cornea filter small.png -o o.png --filter median", 2, "median");
+  expect_refused("cornea filter small.png -o o.png --sigma 0", 2, "sigma");
+  expect_refused("cornea filter small.png -o o.png --sigma wide", 2, "--sigma");
+  expect_refused("cornea filter small.png -o o.png --filter gaussian --radius 3", 2, "--radius");
+  expect_refused("cornea filter small.png -o o.png --filter gaussian --levels l.png", 2,
+                 "--levels");
+  expect_refused("cornea filter small.png -o small.png", 2, "input");
+  expect_refused("cornea filter small.png -o o.png --levels o.png", 2, "two results");
   expect_refused("cornea scene -o s --views 0", 2, "1 view or more");
   expect_refused("cornea scene -o s --noise nan", 2, "noise");
   expect_refused("cornea scene -o s --kind castle", 2, "castle");
@@ -250,6 +309,16 @@ TEST_F(Cli, WrongInputIsExitCode1AndNamesTheFile) {
     expect_refused(detect + "small.png --draw no/such/folder/x.png", 1, "x.png");
     expect_refused(detect + "small.png --csv no/such/folder/x.csv", 1, "x.csv");
     expect_refused(detect + "small.png --json no/such/folder/x.json", 1, "x.json");
+  }
+  for (const char* filter : {"gaussian", "trilateral"}) {
+    const std::string command = text("cornea filter -o o.png --filter ", filter, " ");
+    expect_refused(command + "missing.png", 1, "missing.png");
+    expect_refused(command + "text.jpg", 1, "text.jpg");
+    expect_refused(command + "nan.pfm", 1, "nan.pfm: the image holds NaN");
+    EXPECT_EQ(shell(command + "dot.png").code, 0);
+    EXPECT_EQ(shell(command + "thin.png").code, 0);
+    expect_refused(text("cornea filter small.png -o no/such/x.png --filter ", filter), 1, "x.png");
+    expect_refused(text("cornea filter small.png -o x.gif --filter ", filter), 1, "x.gif");
   }
 }
 

@@ -50,6 +50,19 @@ void write_levels(const std::string& file, const Image<std::uint8_t>& levels) {
   write_image(file, picture);
 }
 
+// Filters an image into a file.
+template <class Out, class In>
+void filter_into(const std::string& out, ImageFilter& filter, const Image<In>& image,
+                 const std::string& name) {
+  Image<Out> result(image.width(), image.height());
+  try {
+    filter.apply(image, result);
+  } catch (const Error& error) {
+    fail(error.code(), name, ": ", error.what());
+  }
+  write_image(out, result);
+}
+
 int run_filter(const FilterCommand& c) {
   const Context context = c.common.context();
   const auto filter =
@@ -63,14 +76,10 @@ int run_filter(const FilterCommand& c) {
   const GrayImage image = read_gray(c.image, c.common.reading());
   filter->time_stages(true);
   std::visit(
-      [&](const auto& pixels) {
-        if (fs::path(c.out).extension() == ".pfm") {
-          Image<float> exact(pixels.width(), pixels.height());
-          filter->apply(pixels, exact);
-          write_image(c.out, exact);
-        } else {
-          write_image(c.out, filter->apply(pixels));
-        }
+      [&]<class T>(const Image<T>& pixels) {
+        const bool exact = fs::path(c.out).extension() == ".pfm";
+        exact ? filter_into<float>(c.out, *filter, pixels, c.image)
+              : filter_into<T>(c.out, *filter, pixels, c.image);
       },
       image.pixels);
   const FilterReport report = filter->report();

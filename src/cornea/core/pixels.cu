@@ -25,10 +25,22 @@ __global__ void u16_kernel(DeviceView<const float> from, DeviceView<std::uint16_
   if (x < from.width && y < from.height) to(x, y) = u16_from_unit(from(x, y));
 }
 
+// A thread looks at a few pixels of a row, so that their loads do not wait for each other.
+constexpr int kLooks = 8;
 __global__ void usable_kernel(DeviceView<const float> image, int* flag) {
-  const int x = blockIdx.y * blockDim.x + threadIdx.x;
+  const int x = blockIdx.y * (blockDim.x * kLooks) + threadIdx.x;
   const int y = blockIdx.x * blockDim.y + threadIdx.y;
-  if (x < image.width && y < image.height && !is_usable(image(x, y))) *flag = 1;
+  if (y >= image.height) return;
+  float v[kLooks];
+#pragma unroll
+  for (int i = 0; i < kLooks; ++i) {
+    const int column = x + i * int(blockDim.x);
+    v[i] = column < image.width ? image(column, y) : 0.0f;
+  }
+  bool usable = true;
+#pragma unroll
+  for (int i = 0; i < kLooks; ++i) usable &= is_usable(v[i]);
+  if (!usable) *flag = 1;
 }
 
 }  // namespace
@@ -49,8 +61,8 @@ void u16_from_float(const Context& context, DeviceView<const float> from,
 
 void flag_unusable(const Context& context, DeviceView<const float> image, int* flag) {
   const DeviceGuard device(context);
-  usable_kernel<<<grid_for(image.width, image.height), kBlock, 0, cuda_stream(context)>>>(image,
-                                                                                          flag);
+  usable_kernel<<<grid_for(divide_up(image.width, kLooks), image.height), kBlock, 0,
+                  cuda_stream(context)>>>(image, flag);
   cuda_check_launch("check of float pixels");
 }
 

@@ -8,10 +8,8 @@
 namespace cornea {
 namespace {
 
-constexpr Choice<Grouping> kGroupings[] = {{Grouping::fastest, "fastest"},
-                                           {Grouping::none, "none"},
-                                           {Grouping::sorted, "sorted"},
-                                           {Grouping::tiles, "tiles"}};
+constexpr Choice<Grouping> kGroupings[] = {
+    {Grouping::fastest, "fastest"}, {Grouping::none, "none"}, {Grouping::sorted, "sorted"}};
 
 template <class Visitor>
 void visit(GaussianOptions& o, Visitor& v) {

@@ -1,6 +1,9 @@
 #include "cornea/filter/bilateral/bilateral.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
@@ -12,7 +15,7 @@ namespace cornea {
 namespace {
 
 constexpr int kMostRadius = 4096;
-constexpr int kRowsPerPiece = 8;
+constexpr int kRowsPerPiece = 32;  // and as many as the radius, so that a pair spans two pieces
 
 }  // namespace
 
@@ -34,12 +37,35 @@ BilateralFilter::BilateralFilter(const Context& context, const BilateralOptions&
 }
 
 void BilateralFilter::run(HostView<const float> image, HostView<float> out, float unit) {
-  const PaddedImage padded(context(), image, radius_, kOutside);
-  const std::vector<float> exponents = window_exponents(options_.sigma, radius_);
   const auto range = static_cast<float>(exponent_scale(options_.sigma_range * unit));
-  parallel_for(context(), image.height, kRowsPerPiece, [&](int begin, int end) {
+  const PaddedImage padded(context(), image, radius_, kOutside, range);
+  const std::vector<float> exponents = window_exponents(options_.sigma, radius_);
+  const int rows = std::max(kRowsPerPiece, radius_), h = image.height;
+  // A piece's sums reach into the rows of the next one.
+  struct Piece {
+    PaddedImage sums, weights;
+  };
+  std::vector<std::optional<Piece>> pieces((h + rows - 1) / rows);
+  parallel_for(context(), h, rows, [&](int begin, int end) {
+    const int reached = end - begin + radius_;
+    std::optional<Piece>& piece = pieces[begin / rows];
+    piece.emplace(PaddedImage(image.width, reached, radius_),
+                  PaddedImage(image.width, reached, radius_));
+    bilateral_pairs(padded, begin, end, radius_, exponents.data(), piece->sums, piece->weights);
+  });
+  parallel_for(context(), h, rows, [&](int begin, int end) {
+    const Piece& piece = *pieces[begin / rows];
     for (int y = begin; y < end; ++y) {
-      bilateral_row(padded, y, radius_, exponents.data(), range, out.row(y));
+      const float *sums = piece.sums.row(y - begin), *weights = piece.weights.row(y - begin);
+      const bool reached = begin > 0 && y < begin + radius_;
+      const Piece* before = reached ? &*pieces[begin / rows - 1] : nullptr;
+      const float* more_sums = before ? before->sums.row(rows + y - begin) : nullptr;
+      const float* more_weights = before ? before->weights.row(rows + y - begin) : nullptr;
+      for (int x = 0; x < image.width; ++x) {
+        const float sum = sums[x] + (before ? more_sums[x] : 0);
+        const float weight = 1 + (weights[x] + (before ? more_weights[x] : 0));
+        out(x, y) = image(x, y) + sum / (weight * range);
+      }
     }
   });
   mark("windows");

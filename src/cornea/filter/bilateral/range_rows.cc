@@ -16,81 +16,34 @@ namespace {
 using Floats = Pack<float>;
 using Ints = Pack<std::int32_t>;
 constexpr int kWidth = kLanes<float>;
-constexpr int kAtOnce = 4;                // packs of a row, for work while one waits
-constexpr int kSlack = kAtOnce * kWidth;  // that may be read beyond a row
+// Packs of a row, for work while one waits; as many as the registers hold.
+constexpr int kAtOnce = kPackBytes == 16 ? 6 : 4;
+constexpr int kSlack = kAtOnce * kWidth;  // that may be read and written beyond a row
 constexpr int kRowsPerPiece = 64;
 
-// 2^e for e <= 0, to 2e-7 of itself; below -126 it stays at 2^-126. The whole part goes to the
+// 2^e for e <= 0, to 3e-6 of itself; below -126 it stays at 2^-126. The whole part goes to the
 // exponent, 2^f for |f| <= 1/2 is a polynomial.
 inline Floats exp2_pack(Floats e) {
   const Floats least = pack_of(-126.0f);
   e = e > least ? e : least;
   constexpr float kRound = 12582912.0f;  // 1.5 2^23: sums with it have no fraction
   const Floats shifted = e + kRound;
-  const Floats f = e - (shifted - kRound);
-  Floats p = pack_of(1.33953077e-3f);
-  p = p * f + 9.61825389e-3f;
-  p = p * f + 5.55032913e-2f;
-  p = p * f + 2.40226479e-1f;
-  p = p * f + 6.93147187e-1f;
-  p = p * f + 1.0f;
+  const Floats f = e - (shifted - kRound), squared = f * f;
+  const Floats low = f * 0.69312181f + 0.99999926f, high = f * 0.05591786f + 0.24024745f;
+  const Floats p = (squared * 0.0095701f + high) * squared + low;
   Ints bits, whole;
   std::memcpy(&bits, &p, sizeof bits);
   std::memcpy(&whole, &shifted, sizeof whole);
   bits += whole << 23;
-  std::memcpy(&p, &bits, sizeof p);
-  return p;
+  Floats result;
+  std::memcpy(&result, &bits, sizeof result);
+  return result;
 }
 
 inline float sum_of(Floats v) {
   float sum = 0;
   for (int i = 0; i < kWidth; ++i) sum += v[i];
   return sum;
-}
-
-// `two`: the mean of two other images. Else that of the differences, added to the pixel.
-template <bool two>
-inline void row_of_windows(const PaddedImage& image, const PaddedImage* first,
-                           const PaddedImage* second, int y, int radius, const float* exponents,
-                           float range, float* first_out, float* second_out) {
-  const int width = image.width();
-  for (int x = 0; x < width; x += kSlack) {
-    Floats own[kAtOnce], weights[kAtOnce], sums[kAtOnce], second_sums[kAtOnce];
-    for (int k = 0; k < kAtOnce; ++k) {
-      own[k] = load_pack(image.row(y) + x + k * kWidth);
-      weights[k] = sums[k] = second_sums[k] = Floats{};
-    }
-    const float* exponent = exponents;
-    for (int n = -radius; n <= radius; ++n) {
-      const float* row = image.row(y + n) + x;
-      for (int m = -radius; m <= radius; ++m, ++exponent) {
-        const Floats spatial = pack_of(*exponent);
-#pragma GCC unroll 4
-        for (int k = 0; k < kAtOnce; ++k) {
-          const Floats d = load_pack(row + m + k * kWidth) - own[k];
-          const Floats scaled = d * range;
-          const Floats w = exp2_pack(spatial - scaled * scaled);
-          weights[k] += w;
-          if constexpr (two) {
-            const std::ptrdiff_t at = x + m + k * kWidth;
-            sums[k] += w * load_pack(first->row(y + n) + at);
-            second_sums[k] += w * load_pack(second->row(y + n) + at);
-          } else {
-            sums[k] += w * d;
-          }
-        }
-      }
-    }
-    float results[2][kSlack];
-    for (int k = 0; k < kAtOnce; ++k) {
-      const Floats mean = sums[k] / weights[k];
-      store_pack(results[0] + k * kWidth, two ? mean : own[k] + mean);
-      if (two) store_pack(results[1] + k * kWidth, second_sums[k] / weights[k]);
-    }
-    const int count = std::min(kSlack, width - x);
-    std::copy_n(results[0], count, first_out + x);
-    if (two) std::copy_n(results[1], count, second_out + x);
-  }
 }
 
 }  // namespace
@@ -103,11 +56,13 @@ PaddedImage::PaddedImage(int width, int height, int margin)
       data_(stride_ * (std::size_t(height) + 2 * margin) + kSlack) {}
 
 PaddedImage::PaddedImage(const Context& context, HostView<const float> image, int margin,
-                         float outside)
+                         float outside, float scale)
     : PaddedImage(image.width, image.height, margin) {
   if (outside != 0) std::fill(data_.begin(), data_.end(), outside);
   parallel_for(context, height_, kRowsPerPiece, [&](int begin, int end) {
-    for (int y = begin; y < end; ++y) std::copy_n(image.row(y), width_, row(y));
+    for (int y = begin; y < end; ++y) {
+      for (int x = 0; x < width_; ++x) row(y)[x] = image(x, y) * scale;
+    }
   });
 }
 
@@ -123,17 +78,91 @@ std::vector<float> window_exponents(double sigma, int radius) {
   return exponents;
 }
 
+// A weight serves both ends of a pair of pixels: only the half of the window that follows a pixel
+// in reading order is looked at. A pixel's own sums stay in registers, its partners' in memory; the
+// window is walked down, column after column, so that what was written is not read again at once.
 CORNEA_VECTOR_CLONES
-void bilateral_row(const PaddedImage& image, int y, int radius, const float* exponents, float range,
-                   float* out) {
-  row_of_windows<false>(image, nullptr, nullptr, y, radius, exponents, range, out, nullptr);
+void bilateral_pairs(const PaddedImage& image, int begin, int end, int radius,
+                     const float* exponents, PaddedImage& sums, PaddedImage& weights) {
+  const int side = 2 * radius + 1;
+  for (int y = begin; y < end; ++y) {
+    for (int x = 0; x < image.width(); x += kSlack) {
+      Floats own[kAtOnce], sum[kAtOnce], weight[kAtOnce];
+      for (int k = 0; k < kAtOnce; ++k) {
+        own[k] = load_pack(image.row(y) + x + k * kWidth);
+        sum[k] = weight[k] = Floats{};
+      }
+      for (int m = -radius; m <= radius; ++m) {
+        const int first = m > 0 ? 0 : 1;
+        const float* exponent = exponents + (radius + first) * side + radius + m;
+        const float* other = image.row(y + first) + x + m;
+        float* other_sum = sums.row(y + first - begin) + x + m;
+        float* other_weight = weights.row(y + first - begin) + x + m;
+        for (int n = first; n <= radius; ++n) {
+          const Floats spatial = pack_of(*exponent);
+          // Everything is read before anything is written: a processor that compares only the low
+          // bits of addresses would wait.
+          Floats d[kAtOnce], new_sum[kAtOnce], new_weight[kAtOnce];
+#pragma GCC unroll 8
+          for (int k = 0; k < kAtOnce; ++k) {
+            d[k] = load_pack(other + k * kWidth) - own[k];
+            new_sum[k] = load_pack(other_sum + k * kWidth);
+            new_weight[k] = load_pack(other_weight + k * kWidth);
+          }
+#pragma GCC unroll 8
+          for (int k = 0; k < kAtOnce; ++k) {
+            const Floats w = exp2_pack(spatial - d[k] * d[k]);
+            weight[k] += w;
+            sum[k] += w * d[k];
+            new_weight[k] += w;
+            new_sum[k] -= w * d[k];
+          }
+#pragma GCC unroll 8
+          for (int k = 0; k < kAtOnce; ++k) {
+            store_pack(other_weight + k * kWidth, new_weight[k]);
+            store_pack(other_sum + k * kWidth, new_sum[k]);
+          }
+          exponent += side;
+          other += image.stride();
+          other_sum += sums.stride();
+          other_weight += weights.stride();
+        }
+      }
+      for (int k = 0; k < kAtOnce; ++k) {
+        float *my_sum = sums.row(y - begin) + x + k * kWidth,
+              *my_weight = weights.row(y - begin) + x + k * kWidth;
+        store_pack(my_sum, load_pack(my_sum) + sum[k]);
+        store_pack(my_weight, load_pack(my_weight) + weight[k]);
+      }
+    }
+  }
 }
 
 CORNEA_VECTOR_CLONES
 void bilateral_row_of_two(const PaddedImage& image, const PaddedImage& first,
                           const PaddedImage& second, int y, int radius, const float* exponents,
                           float range, float* first_out, float* second_out) {
-  row_of_windows<true>(image, &first, &second, y, radius, exponents, range, first_out, second_out);
+  const int width = image.width();
+  for (int x = 0; x < width; x += kWidth) {
+    const Floats own = load_pack(image.row(y) + x);
+    Floats weights{}, first_sum{}, second_sum{};
+    const float* exponent = exponents;
+    for (int n = -radius; n <= radius; ++n) {
+      for (int m = -radius; m <= radius; ++m, ++exponent) {
+        const Floats scaled = (load_pack(image.row(y + n) + x + m) - own) * range;
+        const Floats w = exp2_pack(pack_of(*exponent) - scaled * scaled);
+        weights += w;
+        first_sum += w * load_pack(first.row(y + n) + x + m);
+        second_sum += w * load_pack(second.row(y + n) + x + m);
+      }
+    }
+    float results[2][kWidth];
+    store_pack(results[0], first_sum / weights);
+    store_pack(results[1], second_sum / weights);
+    const int count = std::min(kWidth, width - x);
+    std::copy_n(results[0], count, first_out + x);
+    std::copy_n(results[1], count, second_out + x);
+  }
 }
 
 CORNEA_VECTOR_CLONES

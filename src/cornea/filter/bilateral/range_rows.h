@@ -13,7 +13,8 @@ namespace cornea {
 class PaddedImage {
  public:
   PaddedImage(int width, int height, int margin);
-  PaddedImage(const Context& context, HostView<const float> image, int margin, float outside);
+  PaddedImage(const Context& context, HostView<const float> image, int margin, float outside,
+              float scale = 1);
 
   float* row(int y) { return data_.data() + (y + margin_) * stride_ + margin_; }
   const float* row(int y) const { return data_.data() + (y + margin_) * stride_ + margin_; }
@@ -30,11 +31,15 @@ class PaddedImage {
 // The exponents of a square window's distances, row by row: -(k m)^2 - (k n)^2.
 std::vector<float> window_exponents(double sigma, int radius);
 
-// Row y of the bilateral filter of an image whose margin is kOutside; `range` is the exponent's
-// scale of differences.
-void bilateral_row(const PaddedImage& image, int y, int radius, const float* exponents, float range,
-                   float* out);
-// The same weights, made from `image`, for the mean of two others, whose margins are zero.
+// Adds what pairs of pixels give each other, with the first of a pair in the rows [begin, end): to
+// `sums` D w and to `weights` w, whose row 0 stands for row `begin`; the second of a pair may lie
+// `radius` rows below. The image is multiplied by the exponent's scale of
+// differences, and so is D; its margin is kOutside.
+void bilateral_pairs(const PaddedImage& image, int begin, int end, int radius,
+                     const float* exponents, PaddedImage& sums, PaddedImage& weights);
+
+// Row y of the mean of two images, with the weights of a bilateral filter of a third, whose margin
+// is kOutside; the margins of the two are zero.
 void bilateral_row_of_two(const PaddedImage& image, const PaddedImage& first,
                           const PaddedImage& second, int y, int radius, const float* exponents,
                           float range, float* first_out, float* second_out);

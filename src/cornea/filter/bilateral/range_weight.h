@@ -17,7 +17,7 @@ namespace cornea {
 CORNEA_HD inline double exponent_scale(double sigma) { return 0.84932180028801907 / sigma; }
 
 // Stands for a pixel outside the image: its weight is 0, and so is its product with the difference.
-inline constexpr float kOutside = 1e18f;
+inline constexpr float kOutside = 1e12f;
 
 #ifdef __CUDACC__
 // 2^e to two units in the last place, in one instruction.

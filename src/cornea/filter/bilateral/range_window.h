@@ -27,15 +27,30 @@ __device__ inline float window_mean(const DeviceView<const float>& image, const 
     const float base = has_plane ? -fmaf(b, float(n), own) : -own;
     const float row_exponent = -(k * n) * (k * n);
     float u = k * left;
-#pragma unroll 8
-    for (int i = 0; i < count; ++i) {
-      float d = __ldg(row + i) + base;
+    auto add = [&](float value) {
+      float d = value + base;
       if (has_plane) d = fmaf(slope, u, d);
       const float scaled = d * range;
       const float w = fast_exp2(fmaf(-scaled, scaled, fmaf(-u, u, row_exponent)));
       weights += w;
       sum = fmaf(w, d, sum);
       u += k;
+    };
+    // A few at a time, so that their loads do not wait for each other.
+    constexpr int kAtOnce = 4;
+    float values[kAtOnce];
+    int remaining = count;
+    for (; remaining >= kAtOnce; remaining -= kAtOnce, row += kAtOnce) {
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) values[i] = __ldg(row + i);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) add(values[i]);
+    }
+    if (remaining > 0) {
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) values[i] = i < remaining ? __ldg(row + i) : kOutside;
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) add(values[i]);
     }
   }
   return sum / weights;

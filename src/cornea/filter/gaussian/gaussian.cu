@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <utility>
 
 #include "cornea/core/cuda.h"
@@ -44,13 +45,22 @@ __global__ void __launch_bounds__(kThreads)
   const bool inside = left >= kBefore && top >= radius &&
                       left + kTileWidth + round_up4(radius) <= image.width &&
                       top + kTileHeight + radius <= image.height;
-  constexpr int kColumns = kPitch;
-  for (int i = threadIdx.x; i < kRows * kColumns; i += kThreads) {
-    const int row = i / kColumns, column = i % kColumns;
-    const int x = left - kBefore + column, y = top - radius + row;
-    tile[row][column] =
-        inside ? __ldg(image.row(y) + x)
-               : __ldg(image.row(reflect101(y, image.height)) + reflect101(x, image.width));
+  const bool aligned =
+      image.stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(image.data) % sizeof(float4) == 0;
+  if (inside && aligned) {
+    constexpr int kFours = kPitch / 4;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < kRows * kFours; i += kThreads) {
+      const int row = i / kFours, column = i % kFours * 4;
+      *reinterpret_cast<float4*>(&tile[row][column]) = __ldg(
+          reinterpret_cast<const float4*>(image.row(top - radius + row) + left - kBefore + column));
+    }
+  } else {
+    for (int i = threadIdx.x; i < kRows * kPitch; i += kThreads) {
+      const int row = i / kPitch, column = i % kPitch;
+      const int x = reflect101(left - kBefore + column, image.width);
+      tile[row][column] = __ldg(image.row(reflect101(top - radius + row, image.height)) + x);
+    }
   }
   __syncthreads();
 

@@ -15,9 +15,8 @@ namespace cornea {
 // The order in which threads take the pixels of an image.
 struct TrilateralOrder {
   const std::uint32_t* pixels = nullptr;  // y * width + x, image by image; null: as they lie
-  std::size_t slots = 0;                  // of an image; some may hold no pixel
+  std::size_t slots = 0;                  // of an image
 };
-inline constexpr std::uint32_t kNoPixel = ~0u;
 
 class DeviceTrilateral {
  public:

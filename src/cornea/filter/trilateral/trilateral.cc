@@ -20,7 +20,6 @@ namespace cornea {
 namespace {
 
 constexpr int kRowsPerPiece = 16;
-constexpr int kTileSide = 32;
 
 // The steps up to the levels, on the host.
 struct Gradients {
@@ -71,26 +70,18 @@ Image<std::uint8_t> find_levels(const Context& context, const Gradients& gradien
   return levels;
 }
 
-// Pixels level by level, the widest windows first, within pieces of an image.
-std::vector<std::uint32_t> level_order(HostView<const std::uint8_t> levels, int piece_width,
-                                       int piece_height) {
-  std::vector<std::uint32_t> order;
-  order.reserve(std::size_t(levels.width) * levels.height);
-  for (int top = 0; top < levels.height; top += piece_height) {
-    for (int left = 0; left < levels.width; left += piece_width) {
-      const int right = std::min(left + piece_width, levels.width);
-      const int bottom = std::min(top + piece_height, levels.height);
-      std::array<std::size_t, 33> place{};
-      for (int y = top; y < bottom; ++y) {
-        for (int x = left; x < right; ++x) ++place[32 - levels(x, y)];
-      }
-      std::exclusive_scan(place.begin(), place.end(), place.begin(), order.size());
-      order.resize(order.size() + std::size_t(right - left) * (bottom - top));
-      for (int y = top; y < bottom; ++y) {
-        for (int x = left; x < right; ++x) {
-          order[place[32 - levels(x, y)]++] = std::uint32_t(y) * levels.width + x;
-        }
-      }
+// Pixels level by level, the widest windows first.
+std::vector<std::uint32_t> level_order(HostView<const std::uint8_t> levels) {
+  std::array<std::size_t, 33> place{};  // of the levels, falling
+  auto slot = [&](int x, int y) -> std::size_t& { return place[32 - levels(x, y)]; };
+  for (int y = 0; y < levels.height; ++y) {
+    for (int x = 0; x < levels.width; ++x) ++slot(x, y);
+  }
+  std::exclusive_scan(place.begin(), place.end(), place.begin(), std::size_t{0});
+  std::vector<std::uint32_t> order(std::size_t(levels.width) * levels.height);
+  for (int y = 0; y < levels.height; ++y) {
+    for (int x = 0; x < levels.width; ++x) {
+      order[slot(x, y)++] = std::uint32_t(y) * levels.width + x;
     }
   }
   return order;
@@ -98,7 +89,7 @@ std::vector<std::uint32_t> level_order(HostView<const std::uint8_t> levels, int 
 
 Grouping chosen(const Context& context, Grouping grouping) {
   if (grouping != Grouping::fastest) return grouping;
-  return context.is_cuda() ? Grouping::tiles : Grouping::none;
+  return context.is_cuda() ? Grouping::sorted : Grouping::none;
 }
 
 }  // namespace
@@ -171,9 +162,7 @@ void TrilateralFilter::run(HostView<const float> image, HostView<float> out, flo
   mark("gradient smoothing");
 
   std::vector<std::uint32_t> order;
-  if (options_.grouping == Grouping::sorted) order = level_order(levels.host(), w, h);
-  if (options_.grouping == Grouping::tiles)
-    order = level_order(levels.host(), kTileSide, kTileSide);
+  if (options_.grouping == Grouping::sorted) order = level_order(levels.host());
   mark("adaptive level");
 
   const PaddedImage source(context(), image, 0, 0);

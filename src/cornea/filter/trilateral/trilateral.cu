@@ -164,10 +164,14 @@ __global__ void __launch_bounds__(kThreads)
   if (half > 0 && sigma_r > 0) {
     const auto range = static_cast<float>(exponent_scale(sigma_r));
     float weights = 0, sum_x = 0, sum_y = 0;
-    for (int n = max(-half, -y); n <= min(half, height - 1 - y); ++n) {
-      for (int m = max(-half, -x); m <= min(half, width - 1 - x); ++m) {
-        const Gradient g = gradients[std::ptrdiff_t(at) + n * width + m];
-        const float d = (g.magnitude - own.magnitude) * range, u = spatial * m, v = spatial * n;
+    const int left = max(-half, -x), columns = min(half, width - 1 - x) - left + 1;
+    const int top = max(-half, -y), rows = min(half, height - 1 - y) - top + 1;
+    for (int j = 0; j < rows; ++j) {
+      const Gradient* row = gradients + at + std::ptrdiff_t(top + j) * width + left;
+      const float v = spatial * (top + j);
+      for (int i = 0; i < columns; ++i) {
+        const Gradient g = row[i];
+        const float d = (g.magnitude - own.magnitude) * range, u = spatial * (left + i);
         const float w = fast_exp2(fmaf(-d, d, fmaf(-u, u, -v * v)));
         weights += w;
         sum_x = fmaf(w, g.x, sum_x);
@@ -193,7 +197,6 @@ __global__ void __launch_bounds__(kThreads)
   int x, y;
   if (order) {
     const std::uint32_t pixel = order[frame * slots + slot];
-    if (pixel == kNoPixel) return;
     x = int(pixel % image.width), y = int(pixel / image.width);
   } else {
     const int across = divide_up(image.width, int(kBlock.x));

@@ -26,9 +26,8 @@ namespace cornea {
 // pixel to pixel, and what works in step should have equal ones.
 enum class Grouping {
   none,    // as they lie
-  sorted,  // all of one level together, over the whole image
-  tiles,   // all of one level together, in tiles of 32 x 32
-  fastest  // what was measured to be fastest: tiles on CUDA, none on the CPU
+  sorted,  // all of one level together, the widest windows first
+  fastest  // what was measured to be fastest: sorted on CUDA, none on the CPU
 };
 
 struct TrilateralOptions {
