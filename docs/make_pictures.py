@@ -1,10 +1,14 @@
-"""Draws the pictures of docs/foagdd.md that are not made by the program itself.
+"""Draws the pictures of docs/foagdd.md and docs/filters.md that are not made by the program alone.
 
-  python3 docs/make_pictures.py          (needs NumPy and opencv-python)
+  python3 docs/make_pictures.py [build/cpu/cornea]      (needs NumPy and opencv-python)
 
-The filters come from their definition, the plot from the figures in bench/results.
+The filters of FOAGDD come from their definition, the plots from the figures in bench/results, the
+filtered pictures from the program.
 """
 import json
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import cv2
@@ -46,52 +50,113 @@ def read_sizes(name):
     return [(r["width"] * r["height"] / 1e6, r["milliseconds"]["median"]) for r in results]
 
 
-def draw_cost(path, series):
-    """Time against size, both logarithmic; a straight line of slope one is linear cost."""
+def draw_cost(path, series, x_label, x_ticks, y_ticks):
+    """Time against size or sigma, both logarithmic; series are (label, colour, points, dashed slope)."""
     width, height, left, top, right, bottom = 760, 420, 78, 24, 150, 56
-    x_range, y_range = (0.2, 45), (0.1, 5000)
+    x_range, y_range = (x_ticks[0] * 0.8, x_ticks[-1] * 1.35), (y_ticks[0], y_ticks[-1] * 4)
 
-    def place(megapixels, ms):
-        fx = np.log(megapixels / x_range[0]) / np.log(x_range[1] / x_range[0])
+    def place(x, ms):
+        fx = np.log(x / x_range[0]) / np.log(x_range[1] / x_range[0])
         fy = np.log(ms / y_range[0]) / np.log(y_range[1] / y_range[0])
         return left + fx * (width - left - right), height - bottom - fy * (height - top - bottom)
 
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
            f'font-family="sans-serif" font-size="14" fill="{INK}">',
            f'<rect width="{width}" height="{height}" fill="{PAPER}"/>']
-    for ms in (0.1, 1, 10, 100, 1000):
+    for ms in y_ticks:
         x, y = place(x_range[0], ms)
         out.append(f'<path d="M{x:.1f} {y:.1f}H{width - right}" stroke="#d0d7de"/>'
                    f'<text x="{x - 8:.1f}" y="{y + 5:.1f}" text-anchor="end">{ms:g}</text>')
-    for megapixels in (0.25, 0.5, 1, 2, 4, 8, 16, 33):
-        x, y = place(megapixels, y_range[0])
+    for tick in x_ticks:
+        x, y = place(tick, y_range[0])
         out.append(f'<path d="M{x:.1f} {y:.1f}V{top}" stroke="#eaeef2"/>'
-                   f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="middle">{megapixels:g}</text>')
+                   f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="middle">{tick:g}</text>')
     middle = left + (width - left - right) / 2
-    out.append(f'<text x="{middle}" y="{height - 12}" text-anchor="middle">megapixels</text>'
+    out.append(f'<text x="{middle}" y="{height - 12}" text-anchor="middle">{x_label}</text>'
                f'<text transform="translate(20 {height / 2}) rotate(-90)" text-anchor="middle">'
                "milliseconds</text>")
-    for label, colour, points in series:
-        # Linear cost through the largest image, for the eye.
-        megapixels, ms = points[-1]
-        start = max(points[0][0], megapixels * y_range[0] / ms)
-        x1, y1 = place(start, ms * start / megapixels)
-        x2, y2 = place(megapixels, ms)
-        out.append(f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" '
-                   'stroke-dasharray="4 5" opacity="0.6"/>')
+    ends = []
+    for label, colour, points, slope in series:
+        if slope:  # cost that grows with this power, through the last point, for the eye
+            x_last, ms = points[-1]
+            start = max(points[0][0], x_last * (y_range[0] / ms) ** (1 / slope))
+            x1, y1 = place(start, ms * (start / x_last) ** slope)
+            x2, y2 = place(x_last, ms)
+            out.append(f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" '
+                       'stroke-dasharray="4 5" opacity="0.6"/>')
         dots = [place(*p) for p in points]
         out.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in dots)}" fill="none" '
                    f'stroke="{colour}" stroke-width="2"/>')
         out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>' for x, y in dots]
-        x, y = dots[-1]
-        lines = label.split("\n")
-        out += [f'<text x="{x + 12:.1f}" y="{y + 5 + 18 * i:.1f}" fill="{colour}">{line}</text>'
+        ends.append((*dots[-1][::-1], label.split("\n"), colour))
+    # Labels at the ends of their lines, moved down where they would meet.
+    lowest = 0
+    for y, x, lines, colour in sorted(ends):
+        y = max(y + 5, lowest)
+        lowest = y + 18 * len(lines)
+        out += [f'<text x="{x + 12:.1f}" y="{y + 18 * i:.1f}" fill="{colour}">{line}</text>'
                 for i, line in enumerate(lines)]
     out.append("</svg>\n")
     path.write_text("\n".join(out))
 
 
+def read_filters(name, x_of):
+    """{filter: [(x, ms)]}; on a GPU of calls that follow each other."""
+    points = {}
+    for r in json.loads((ROOT / "bench" / "results" / name).read_text())["filters"]:
+        points.setdefault(r["filter"], []).append((x_of(r), r["milliseconds_queued"]))
+    return {name: sorted(p) for name, p in points.items()}
+
+
+def draw_filter_costs():
+    colours = {"gaussian": "#009e73", "bilateral": "#d55e00", "trilateral": "#0072b2"}
+    for device, label in (("h200", "H200"), ("neoverse-v1", "2 cores")):
+        megapixels = read_filters(f"{device}-filters-sizes.json", lambda r: r["width"] * r["height"] / 1e6)
+        sigmas = read_filters(f"{device}-filters-sigmas.json", lambda r: float(r["settings"]["sigma"]))
+        gpu = device == "h200"
+        y_ticks = (0.01, 0.1, 1, 10) if gpu else (0.1, 1, 10, 100, 1000)
+        draw_cost(IMAGES / f"filters-size-{device}.svg",
+                  [(f"{f}", colours[f], p, 1) for f, p in megapixels.items()], "megapixels",
+                  (0.25, 0.5, 1, 2, 4, 8, 16, 33) if gpu else (0.25, 0.5, 1, 2, 4, 8), y_ticks)
+        draw_cost(IMAGES / f"filters-sigma-{device}.svg",
+                  [(f"{f}", colours[f], p, 0) for f, p in sigmas.items()], "sigma, pixels",
+                  (1, 2, 4, 8, 16), y_ticks)
+
+
+def draw_filtered(cornea, path):
+    """Input, Gaussian, bilateral; trilateral, its levels, what it took away."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+
+        def run(*command):
+            subprocess.run([str(c) for c in (cornea, *command, "--device", "cpu", "--quiet")], check=True)
+
+        run("scene", "-o", folder, "--kind", "boxes", "--views", 1, "--width", 640, "--height", 480,
+            "--samples", 4, "--noise", 6)
+        source = folder / "view_000.png"
+        run("filter", source, "-o", folder / "g.png", "--filter", "gaussian", "--sigma", 4)
+        run("filter", source, "-o", folder / "b.png", "--filter", "bilateral", "--sigma-range", 25)
+        run("filter", source, "-o", folder / "t.png", "--levels", folder / "l.png")
+        image, g, b, t, levels = (cv2.imread(str(folder / f), 0)
+                                  for f in ("view_000.png", "g.png", "b.png", "t.png", "l.png"))
+    taken = np.clip(128 + 4 * (image.astype(int) - t), 0, 255).astype(np.uint8)
+    panels = []
+    for label, panel in (("input, noise 6", image), ("Gaussian, sigma 4", g),
+                         ("bilateral, sigma 4, range 25", b), ("trilateral, sigma 4", t),
+                         ("levels, wide is bright", levels), ("input - trilateral, times 4", taken)):
+        panel = cv2.resize(panel, (480, 360), interpolation=cv2.INTER_AREA)
+        strip = np.full((28, 480), 255, np.uint8)
+        cv2.putText(strip, label, (4, 19), cv2.FONT_HERSHEY_SIMPLEX, 0.5, 40, 1, cv2.LINE_AA)
+        panels.append(np.pad(np.vstack([strip, panel]), ((2, 6), (4, 4)), constant_values=255))
+    picture = np.vstack([np.hstack(panels[:3]), np.hstack(panels[3:])])
+    cv2.imwrite(str(path), picture, [cv2.IMWRITE_JPEG_QUALITY, 88])
+
+
 draw_filters(IMAGES / "foagdd-filters.png")
 draw_cost(IMAGES / "foagdd-cost.svg",
-          [("2 cores,\nNeoverse V1", "#0072b2", read_sizes("neoverse-v1-foagdd-sizes.json")),
-           ("NVIDIA H200", "#d55e00", read_sizes("h200-foagdd-sizes.json"))])
+          [("2 cores,\nNeoverse V1", "#0072b2", read_sizes("neoverse-v1-foagdd-sizes.json"), 1),
+           ("NVIDIA H200", "#d55e00", read_sizes("h200-foagdd-sizes.json"), 1)],
+          "megapixels", (0.25, 0.5, 1, 2, 4, 8, 16, 33), (0.1, 1, 10, 100, 1000))
+draw_filter_costs()
+draw_filtered(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "cpu" / "cornea",
+              IMAGES / "filters.jpg")

@@ -165,28 +165,34 @@ void bilateral_row_of_two(const PaddedImage& image, const PaddedImage& first,
   }
 }
 
+PlaneWindows::PlaneWindows(double sigma, const std::vector<int>& reach_of)
+    : reach(reach_of), centre_(static_cast<int>(reach_of.size()) - 1) {
+  const double k = exponent_scale(sigma);
+  for (int m = -centre_; m <= centre_ + kSlack; ++m) {
+    exponents_.push_back(static_cast<float>(-k * k * m * m));
+  }
+}
+
 CORNEA_VECTOR_CLONES
-float mean_above_plane(const PaddedImage& image, const PlaneWindow& window, int x, int y, int half,
-                       float a, float b) {
+float mean_above_plane(const PaddedImage& image, const PlaneWindows& windows, int x, int y,
+                       int half, float a, float b) {
   Floats lanes;
   Ints index;
   for (int i = 0; i < kWidth; ++i) lanes[i] = float(i), index[i] = i;
-  const float own = image.row(y)[x], k = window.spatial;
-  const Floats slope = pack_of(a), range = pack_of(window.range);
+  const float own = image.row(y)[x];
+  const Floats step = pack_of(-a * kWidth);
   Floats weights{}, sums{};
   const int top = std::max(-half, -y), bottom = std::min(half, image.height() - 1 - y);
   for (int n = top; n <= bottom; ++n) {
-    const int reach = std::min(half, window.reach[std::abs(n)]);
+    const int reach = std::min(half, windows.reach[std::abs(n)]);
     const int left = std::max(-reach, -x),
               count = std::min(reach, image.width() - 1 - x) - left + 1;
-    const float* row = image.row(y + n) + x + left;
-    const float base = -(own + b * n);
-    const Floats row_exponent = pack_of(-(k * n) * (k * n));
-    Floats m = lanes + float(left);
-    for (int i = 0; i < count; i += kWidth, m += float(kWidth)) {
-      const Floats d = (load_pack(row + i) + base) - slope * m;
-      const Floats u = m * k, scaled = d * range;
-      Floats e = row_exponent - u * u - scaled * scaled;
+    const float *row = image.row(y + n) + x + left, *exponents = windows.exponents() + left;
+    const float row_exponent = windows.exponents()[n];
+    Floats plane = -(own + b * n) - a * (lanes + float(left));
+    for (int i = 0; i < count; i += kWidth, plane += step) {
+      const Floats d = load_pack(row + i) + plane;
+      Floats e = (load_pack(exponents + i) + row_exponent) - d * d;
       if (i + kWidth > count) e = index < count - i ? e : pack_of(-1000.0f);
       const Floats w = exp2_pack(e);
       weights += w;

@@ -44,16 +44,27 @@ void bilateral_row_of_two(const PaddedImage& image, const PaddedImage& first,
                           const PaddedImage& second, int y, int radius, const float* exponents,
                           float range, float* first_out, float* second_out);
 
-// A window of its own for a pixel: the mean of what lies above a plane through it,
+// Windows of their own for pixels, with |m| <= reach[|n|] for each of their rows.
+class PlaneWindows {
+ public:
+  PlaneWindows(double sigma, const std::vector<int>& reach);
+
+  std::vector<int> reach;
+  // By the distance along x or y, from -R to R and a little more.
+  const float* exponents() const { return exponents_.data() + centre_; }
+
+ private:
+  int centre_;
+  std::vector<float> exponents_;
+};
+
+// The mean of what lies above a plane through a pixel,
 //
 //   sum D w / sum w,   D(m, n) = I(x + m, y + n) - I(x, y) - a m - b n
 //
-// over |m|, |n| <= half that lie in the image, with |m| <= reach[|n|].
-struct PlaneWindow {
-  float spatial, range;  // the exponent's scales of distances and differences
-  const int* reach;
-};
-float mean_above_plane(const PaddedImage& image, const PlaneWindow& window, int x, int y, int half,
-                       float a, float b);
+// over |m|, |n| <= half that lie in the image. The image is multiplied by the exponent's scale of
+// differences, and so are a, b and the result.
+float mean_above_plane(const PaddedImage& image, const PlaneWindows& windows, int x, int y,
+                       int half, float a, float b);
 
 }  // namespace cornea

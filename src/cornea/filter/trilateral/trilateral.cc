@@ -165,13 +165,15 @@ void TrilateralFilter::run(HostView<const float> image, HostView<float> out, flo
   if (options_.grouping == Grouping::sorted) order = level_order(levels.host());
   mark("adaptive level");
 
-  const PaddedImage source(context(), image, 0, 0);
-  const std::vector<int> reach = window_reach(options_.sigma);
-  const PlaneWindow window{static_cast<float>(exponent_scale(options_.sigma)), range, reach.data()};
+  const PaddedImage source(context(), image, 0, 0, range);
+  const PlaneWindows windows(options_.sigma, window_reach(options_.sigma));
   auto filter_pixel = [&](int x, int y) {
-    const int wide = std::min(level_half_width(levels(x, y)), static_cast<int>(reach.size()) - 1);
-    const float mean =
-        wide == 0 ? 0 : mean_above_plane(source, window, x, y, wide, a(x, y), b(x, y));
+    const int widest = static_cast<int>(windows.reach.size()) - 1;
+    const int wide = std::min(level_half_width(levels(x, y)), widest);
+    const float mean = wide == 0 ? 0
+                                 : mean_above_plane(source, windows, x, y, wide, a(x, y) * range,
+                                                    b(x, y) * range) /
+                                       range;
     out(x, y) = image(x, y) + mean;
   };
   if (order.empty()) {
