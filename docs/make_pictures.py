@@ -104,7 +104,8 @@ def read_filters(name, x_of):
     """{filter: [(x, ms)]}; on a GPU of calls that follow each other."""
     points = {}
     for r in json.loads((ROOT / "bench" / "results" / name).read_text())["filters"]:
-        points.setdefault(r["filter"], []).append((x_of(r), r["milliseconds_queued"]))
+        ms = r.get("milliseconds_queued", r["milliseconds"]["median"])
+        points.setdefault(r["filter"], []).append((x_of(r), ms))
     return {name: sorted(p) for name, p in points.items()}
 
 

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstring>
 #include <iostream>
+#include <optional>
 
 #include "cornea/cli/common.h"
 #include "cornea/cli/progress.h"
@@ -154,29 +155,28 @@ Json measure_filter(const Context& context, const FilterEntry& entry, const Sett
   const Timing whole = time_calls(c.repeat, [&] { filter->apply(in, out); });
   // On CUDA also many calls in one go, without the wait after each.
   constexpr int kQueued = 20;
-  double queued = whole.median;
+  std::optional<double> queued;
   if (context.is_cuda()) {
-    queued = time_calls(std::max(3, c.repeat / kQueued),
-                        [&] {
-                          for (int i = 0; i < kQueued; ++i) filter->enqueue(in, out);
-                          filter->wait();
-                        })
-                 .median /
-             kQueued;
+    auto many = [&] {
+      for (int i = 0; i < kQueued; ++i) filter->enqueue(in, out);
+      filter->wait();
+    };
+    queued = time_calls(std::max(3, c.repeat / kQueued), many).median / kQueued;
   }
   filter->time_stages(true);
   const Json stages = stage_medians(c.repeat, [&] {
     filter->apply(in, out);
     return filter->report().stages;
   });
-  return {{"filter", entry.name},
-          {"settings", settings},
-          {"width", image.width()},
-          {"height", image.height()},
-          {"milliseconds", timing_json(whole)},
-          {"milliseconds_queued", queued},
-          {"stages", stages},
-          {"memory_bytes", context.memory().bytes}};
+  Json result = {{"filter", entry.name},
+                 {"settings", settings},
+                 {"width", image.width()},
+                 {"height", image.height()},
+                 {"milliseconds", timing_json(whole)},
+                 {"stages", stages},
+                 {"memory_bytes", context.memory().bytes}};
+  if (queued) result["milliseconds_queued"] = *queued;
+  return result;
 }
 
 Json measure(const Context& context, const DetectorEntry& entry, const Settings& settings,
@@ -266,10 +266,12 @@ void print_filters(const Json& results, const std::string& device) {
     for (const auto& [name, value] : r["settings"].items()) {
       settings += text(settings.empty() ? "" : " ", name, "=", value.get<std::string>());
     }
-    rows.push_back({r["filter"], settings, text(r["width"], "x", r["height"]),
-                    milliseconds_text(r["milliseconds"]["median"]),
-                    milliseconds_text(r["milliseconds"]["p90"]),
-                    milliseconds_text(r["milliseconds_queued"]), stages});
+    rows.push_back(
+        {r["filter"], settings, text(r["width"], "x", r["height"]),
+         milliseconds_text(r["milliseconds"]["median"]),
+         milliseconds_text(r["milliseconds"]["p90"]),
+         r.contains("milliseconds_queued") ? milliseconds_text(r["milliseconds_queued"]) : "-",
+         stages});
   }
   std::cout << device << ", float image to float image where the device works\n"
             << table_text(rows) << std::flush;

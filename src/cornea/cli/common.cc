@@ -1,5 +1,6 @@
 #include "cornea/cli/common.h"
 
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
@@ -50,6 +51,12 @@ void add_reading_options(CLI::App& command, CommonOptions& options) {
                    ? std::string("--max-pixels takes a positive number")
                    : std::string();
       });
+}
+
+bool is_pfm(const std::filesystem::path& file) {
+  std::string ending = file.extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return ending == ".pfm";
 }
 
 void print_error(const std::string& sentence) {

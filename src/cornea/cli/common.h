@@ -53,6 +53,9 @@ void add_common_options(CLI::App& command, CommonOptions& options);
 // --max-pixels, for commands that read images.
 void add_reading_options(CLI::App& command, CommonOptions& options);
 
+// Whether a file's name ends in .pfm, in capitals or not: it holds exact floats.
+bool is_pfm(const std::filesystem::path& file);
+
 // The sentence on one line of standard error, whatever the names in it hold.
 void print_error(const std::string& sentence);
 

@@ -34,7 +34,7 @@ fs::path output_for(const std::string& out, const std::string& image, bool sever
 // No result may overwrite what the user gave, nor another result.
 void check_outputs(const DetectCommand& c) {
   const bool several = c.images.size() > 1;
-  if (!several && !c.response.empty() && fs::path(c.response).extension() != ".pfm") {
+  if (!several && !c.response.empty() && !is_pfm(c.response)) {
     throw UsageError(c.response +
                      ": a response map is written as exact floats, to a file named .pfm");
   }

@@ -36,7 +36,7 @@ void check_outputs(const FilterCommand& c) {
 
 // A picture of the levels, wide windows bright; as .pfm the levels themselves.
 void write_levels(const std::string& file, const Image<std::uint8_t>& levels) {
-  const bool exact = fs::path(file).extension() == ".pfm";
+  const bool exact = is_pfm(file);
   int most = 1;
   for (int y = 0; y < levels.height(); ++y) {
     for (int x = 0; x < levels.width(); ++x) most = std::max<int>(most, levels(x, y));
@@ -77,7 +77,7 @@ int run_filter(const FilterCommand& c) {
   filter->time_stages(true);
   std::visit(
       [&]<class T>(const Image<T>& pixels) {
-        const bool exact = fs::path(c.out).extension() == ".pfm";
+        const bool exact = is_pfm(c.out);
         exact ? filter_into<float>(c.out, *filter, pixels, c.image)
               : filter_into<T>(c.out, *filter, pixels, c.image);
       },

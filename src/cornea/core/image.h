@@ -29,6 +29,18 @@ struct Rgb {
   friend bool operator==(const Rgb&, const Rgb&) = default;
 };
 
+// The type of a pixel's gray value.
+template <class T>
+struct GrayType {
+  using type = T;
+};
+template <class T>
+struct GrayType<Rgb<T>> {
+  using type = T;
+};
+template <class T>
+using GrayOf = typename GrayType<T>::type;
+
 // What both views share: a pointer, a size and the distance between rows, in elements.
 template <class T>
 struct ViewBase {
@@ -221,7 +233,6 @@ class AnyTarget {
   AnyTarget(Image<T>& image) : view_(image) {}
 
   const AnyView& view() const { return view_; }
-  void* data() const { return const_cast<void*>(view_.data()); }
   template <class T>
   HostView<T> host() const {
     const HostView<const T> v = view_.host<T>();

@@ -2,7 +2,7 @@
 // baseline and for AVX2 machines and the loader picks; elsewhere the baseline already has the
 // vector unit (NEON on aarch64). What the function calls is inlined into it, so that the clones
 // hold the loops themselves. Results do not differ: builds forbid contraction into fused
-// operations (but for rows of detect/foagdd, which say so).
+// operations (but for some rooms' hot loops: see src/cornea/CMakeLists.txt).
 //
 // Pack<T> is a short vector for loops that the compiler does not vectorise by itself: the usual
 // operators work on all lanes. It is as wide as the registers of AVX2 on x86-64 and of NEON

@@ -27,8 +27,8 @@ ImageFilter::ImageFilter(const Context& context) : context_(context), clock_(con
 
 void ImageFilter::check_image(const AnyView& image) const {
   require(!image.empty(), "the image is empty");
-  require(!is_rgb(image.pixel()) && image.pixel() != Pixel::f64,
-          "filters take gray 8-bit, 16-bit or float images, not ", name(image.pixel()));
+  require(image.pixel() != Pixel::f64, "filters take 8-bit, 16-bit or float images, not ",
+          name(image.pixel()));
   check_image_size(image);
   require(context_.is_cuda() || !image.on_device(),
           "the image lies in device memory and the context is the CPU's; use the context that owns "
@@ -52,22 +52,26 @@ void ImageFilter::check_call(std::span<const AnyView> images,
     require(result.width() == first.width() && result.height() == first.height(), "an image of ",
             first.width(), " x ", first.height(), " pixels cannot be written into ", result.width(),
             " x ", result.height());
-    require(result.pixel() == first.pixel() || result.pixel() == Pixel::f32, "the result of a ",
-            name(first.pixel()), " image is of that type or float, not ", name(result.pixel()));
+    const Pixel gray = channel_of(first.pixel());
+    require(result.pixel() == gray || result.pixel() == Pixel::f32, "the result of a ",
+            name(first.pixel()), " image is ", name(gray), " or float, not ", name(result.pixel()));
     require(result.on_device() == first.on_device(),
             "the image and the result lie in host and in device memory; copy them to one place");
   }
 }
 
 HostView<const float> ImageFilter::levels_on_host(AnyView image) {
+  HostView<const float> levels;
   if (image.pixel() == Pixel::f32) {
-    require(all_usable(context_, image.host<float>()), kUnusable);
-    return image.host<float>();
+    levels = image.host<float>();
+  } else {
+    const std::size_t pixels = std::size_t(image.width()) * image.height();
+    const HostView<float> to(host_levels_.reserve<float>(context_, pixels), image.width(),
+                             image.height());
+    to_levels(context_, image, to);
+    levels = to;
   }
-  const std::size_t pixels = std::size_t(image.width()) * image.height();
-  const HostView<float> levels(host_levels_.reserve<float>(context_, pixels), image.width(),
-                               image.height());
-  to_levels(context_, image, levels);
+  if (channel_of(image.pixel()) == Pixel::f32) require(all_usable(context_, levels), kUnusable);
   return levels;
 }
 
@@ -98,21 +102,22 @@ int* ImageFilter::flag() {
 void ImageFilter::place_on_device(AnyView image, DeviceView<float> to) {
   if constexpr (kHasCuda) {
     const std::size_t row = image.width() * bytes_of(image.pixel());
-    if (!image.on_device()) {
-      const bool direct = image.pixel() == Pixel::f32;
-      void* at = direct ? to.data : pixels_.reserve_bytes(context_, row * image.height());
-      context_.upload(at, row, image.data(), image.stride_bytes(), row, image.height());
-      if (!direct) {
-        with_gray(image.pixel(), [&](auto type) {
-          using T = decltype(type);
-          to_levels(context_, DeviceView<const T>(static_cast<const T*>(at), to.width, to.height),
-                    to);
-        });
-      }
-    } else {
+    if (image.on_device()) {
       to_levels(context_, image, to);
+    } else if (image.pixel() == Pixel::f32) {
+      context_.upload(to.data, row, image.data(), image.stride_bytes(), row, image.height());
+    } else {
+      void* at = pixels_.reserve_bytes(context_, row * image.height());
+      context_.upload(at, row, image.data(), image.stride_bytes(), row, image.height());
+      with_gray(channel_of(image.pixel()), [&](auto type) {
+        using T = decltype(type);
+        const int w = to.width, h = to.height;
+        is_rgb(image.pixel())
+            ? to_levels(context_, DeviceView<const Rgb<T>>(static_cast<Rgb<T>*>(at), w, h), to)
+            : to_levels(context_, DeviceView<const T>(static_cast<T*>(at), w, h), to);
+      });
     }
-    if (image.pixel() == Pixel::f32) flag_unusable(context_, to, flag());
+    if (channel_of(image.pixel()) == Pixel::f32) flag_unusable(context_, to, flag());
   }
 }
 
@@ -124,7 +129,8 @@ DeviceView<const float> ImageFilter::levels_on_device(AnyView image) {
   return to;
 }
 
-void ImageFilter::enqueue_images(std::span<const AnyView> images, std::span<const AnyTarget> out) {
+void ImageFilter::enqueue_images(std::span<const AnyView> images, std::span<const AnyTarget> out,
+                                 bool may_wait) {
   if constexpr (kHasCuda) {
     const AnyView& first = images[0];
     const int w = first.width(), h = first.height(), count = static_cast<int>(images.size());
@@ -143,6 +149,10 @@ void ImageFilter::enqueue_images(std::span<const AnyView> images, std::span<cons
       }
       stack = DeviceView<const float>(levels, w, h);
     }
+    // What cannot be used must not be lost.
+    bool over_images = false;
+    for (int i = 0; i < count; ++i) over_images |= overlap(images[i], out[i].view());
+    if (may_wait && over_images && channel_of(first.pixel()) == Pixel::f32) wait();
     mark(first.on_device() ? "prepare" : "upload");
     const DeviceView<float> result =
         alone && to_float
@@ -184,11 +194,21 @@ void ImageFilter::apply_batch(std::span<const AnyView> images, std::span<const A
   check_call(images, out);
   if (time_stages_) clock_.start();
   timing_ = time_stages_;
-  if (context_.is_cuda()) {
-    enqueue_images(images, out);
-    wait();
-  } else {
-    for (std::size_t i = 0; i < images.size(); ++i) apply_on_host(images[i], out[i]);
+  try {
+    if (context_.is_cuda()) {
+      enqueue_images(images, out, true);
+      wait();
+    } else {
+      for (std::size_t i = 0; i < images.size(); ++i) apply_on_host(images[i], out[i]);
+    }
+  } catch (...) {
+    // What was queued before may still raise the flag, and the next image is not to blame.
+    if (context_.is_cuda()) {
+      context_.synchronize();
+      if (int* unusable = unusable_.data<int>()) *unusable = 0;
+    }
+    timing_ = false;
+    throw;
   }
   timing_ = false;
   report_ = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0, {}};
@@ -202,7 +222,7 @@ void ImageFilter::enqueue(AnyView image, AnyTarget out) {
   check_call({&image, 1}, {&out, 1});
   require(image.on_device(), "enqueue() takes images in device memory; apply() uploads others");
   timing_ = false;
-  enqueue_images({&image, 1}, {&out, 1});
+  enqueue_images({&image, 1}, {&out, 1}, false);
 }
 
 }  // namespace cornea

@@ -1,10 +1,11 @@
 // Images in, filtered images out: what every filter shares. A filter is made once with its options
-// and then takes image after image; after the first one of a size it allocates nothing.
+// and then takes image after image; on CUDA it allocates nothing after the first one of a size.
 //
-// Images are gray, 8-bit, 16-bit or float (0..1). The result has the size of the image, and its
-// type or float; of an 8-bit or 16-bit image a float result holds gray levels, 0..255. It may be
-// written over the image. On a CPU context both lie in host memory; on a CUDA context both lie in
-// host memory (one upload and one download an image) or both on the device.
+// Images are 8-bit, 16-bit or float (0..1), gray or RGB, which becomes gray. The result is gray,
+// has the size of the image, and its type or float; of an 8-bit or 16-bit image a float result
+// holds gray levels, 0..255. It may be written over the image. On a CPU context both lie in host
+// memory; on a CUDA context both lie in host memory (one upload and one download an image) or both
+// on the device.
 #pragma once
 
 #include <span>
@@ -29,20 +30,22 @@ class ImageFilter {
   ImageFilter(const ImageFilter&) = delete;
   ImageFilter& operator=(const ImageFilter&) = delete;
 
+  // After an error the result may hold anything, unless it would lie over the image.
   void apply(AnyView image, AnyTarget out) { apply_batch({&image, 1}, {&out, 1}); }
-  // Many images of one size and type in one go.
+  // Many images of one size and type in one go. No result lies over an image but its own.
   void apply_batch(std::span<const AnyView> images, std::span<const AnyTarget> out);
-  // A new image of the same type in the same kind of memory.
+  // A new gray image of the same type in the same kind of memory.
   template <class T>
-  Image<T> apply(const Image<T>& image) {
-    Image<T> out(context_, image.place(), image.width(), image.height(), "filter: result");
+  auto apply(const Image<T>& image) {
+    Image<GrayOf<T>> out(context_, image.place(), image.width(), image.height(), "filter: result");
     apply(AnyView(image), AnyTarget(out));
     return out;
   }
 
   // On CUDA, without waiting: the work on device images is queued. Once an image of that size and
-  // type has gone through nothing is allocated, so that it can be captured in a graph. wait() ends
-  // it, and complains about images that could not be used.
+  // type has gone through nothing is allocated, so that it can be captured in a graph, which may be
+  // replayed until the filter meets a larger image. wait() ends it, and complains about images that
+  // could not be used.
   void enqueue(AnyView device_image, AnyTarget device_out);
   void wait();
 
@@ -76,7 +79,8 @@ class ImageFilter {
   void check_call(std::span<const AnyView> images, std::span<const AnyTarget> out) const;
   void apply_on_host(AnyView image, const AnyTarget& out);
   void place_on_device(AnyView image, DeviceView<float> to);
-  void enqueue_images(std::span<const AnyView> images, std::span<const AnyTarget> out);
+  void enqueue_images(std::span<const AnyView> images, std::span<const AnyTarget> out,
+                      bool may_wait);
   int* flag();
 
   Context context_;

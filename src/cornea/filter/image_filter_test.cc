@@ -129,14 +129,36 @@ TEST_P(Filters, WhatCannotBeFilteredIsAnError) {
   EXPECT_THROW(filter.apply(AnyView(), image), Error);
   Image<std::uint8_t> bytes(20, 10);
   EXPECT_THROW(filter.apply(image, bytes), Error);
-  EXPECT_THROW(filter.apply(Image<Rgb<std::uint8_t>>(20, 10)), Error);
   for (float bad : {std::numeric_limits<float>::quiet_NaN(), INFINITY, 2e6f}) {
     image(3, 3) = bad;
     EXPECT_THROW(filter.apply(image), Error);
   }
+  // The image itself is not lost.
+  EXPECT_THROW(filter.apply(image, image), Error);
+  EXPECT_EQ(image(3, 3), 2e6f);
+  EXPECT_EQ(image(4, 3), testing::random_image<float>(20, 10, 1)(4, 3));
   image(3, 3) = 0.5f;
   EXPECT_NO_THROW(filter.apply(image));
   EXPECT_THROW(GaussianFilter(context, {-1}), Error);
+}
+
+TEST_P(Filters, ColourBecomesGray) {
+  const auto gray = testing::random_image<std::uint16_t>(50, 40, 5);
+  Image<Rgb<std::uint16_t>> colour(50, 40);
+  Image<Rgb<float>> floats(50, 40);
+  Image<float> expected(50, 40);
+  for (int i = 0; i < 50 * 40; ++i) {
+    const std::uint16_t v = gray(i % 50, i / 50);
+    colour(i % 50, i / 50) = {v, v, v};
+    floats(i % 50, i / 50) = {0.25f, 0.5f, float(v) / 65535.0f};
+    expected(i % 50, i / 50) = gray_value(floats(i % 50, i / 50));
+  }
+  GaussianFilter filter(context, {1.2});
+  EXPECT_TRUE(same_pixels(filter.apply(colour), expected_blur(gray, 1.2)));
+  EXPECT_TRUE(same_pixels(filter.apply(floats), expected_blur(expected, 1.2)));
+  if (!context.is_cuda()) return;
+  EXPECT_TRUE(same_pixels(to_host(context, filter.apply(to_device(context, colour))),
+                          expected_blur(gray, 1.2)));
 }
 
 TEST(Levels, RoundAndClamp) {

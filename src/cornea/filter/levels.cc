@@ -10,12 +10,16 @@ constexpr int kRowsPerPiece = 64;
 }  // namespace
 
 void to_levels(const Context& context, AnyView from, HostView<float> to) {
-  visit_gray(from, [&](auto pixels) {
+  auto convert = [&](auto pixels) {
     parallel_for(context, to.height, kRowsPerPiece, [&](int begin, int end) {
       for (int y = begin; y < end; ++y) {
         for (int x = 0; x < to.width; ++x) to(x, y) = level_of(pixels(x, y));
       }
     });
+  };
+  with_gray(channel_of(from.pixel()), [&](auto type) {
+    using T = decltype(type);
+    is_rgb(from.pixel()) ? convert(from.host<Rgb<T>>()) : convert(from.host<T>());
   });
 }
 

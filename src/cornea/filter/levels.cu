@@ -27,8 +27,12 @@ __global__ void from_levels_kernel(DeviceView<const float> from, DeviceView<T> t
 
 void to_levels(const Context& context, AnyView from, DeviceView<float> to) {
   const DeviceGuard device(context);
-  visit_gray_on_device(from, [&](auto pixels) {
+  auto convert = [&](auto pixels) {
     to_levels_kernel<<<grid_of(to.width, to.height), kBlock, 0, cuda_stream(context)>>>(pixels, to);
+  };
+  with_gray(channel_of(from.pixel()), [&](auto type) {
+    using T = decltype(type);
+    is_rgb(from.pixel()) ? convert(from.device<Rgb<T>>()) : convert(from.device<T>());
   });
   cuda_check_launch("pixels to levels");
 }

@@ -276,7 +276,9 @@ void DeviceFoagdd::enqueue_confirm_pixels(DeviceView<const T> first,
     while (memory.at_once > 1 && memory.bytes() > room) --memory.at_once;
     const auto kernel = confirm_kernel<n(), T>;
     const auto bytes = static_cast<int>(memory.bytes());
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+    // The same for everyone: the setting belongs to the kernel, whoever uses it.
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    std::max(bytes, static_cast<int>(room))),
                "FOAGDD: shared memory");
     const dim3 grid(multiprocessors_ * 2, candidates.frames);
     kernel<<<grid, kThreads, bytes, cuda_stream(context_)>>>(first, candidates, banks, memory);

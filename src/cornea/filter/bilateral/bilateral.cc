@@ -38,26 +38,28 @@ BilateralFilter::BilateralFilter(const Context& context, const BilateralOptions&
 
 void BilateralFilter::run(HostView<const float> image, HostView<float> out, float unit) {
   const auto range = static_cast<float>(exponent_scale(options_.sigma_range * unit));
-  const PaddedImage padded(context(), image, radius_, kOutside, range);
-  const std::vector<float> exponents = window_exponents(options_.sigma, radius_);
-  const int rows = std::max(kRowsPerPiece, radius_), h = image.height;
+  // No further than to the other side of the image.
+  const int h = image.height, radius = std::min(radius_, std::max(image.width, h));
+  const PaddedImage padded(context(), image, radius, kOutside, range);
+  const std::vector<float> exponents = window_exponents(options_.sigma, radius);
+  const int rows = std::max(kRowsPerPiece, radius);
   // A piece's sums reach into the rows of the next one.
   struct Piece {
     PaddedImage sums, weights;
   };
   std::vector<std::optional<Piece>> pieces((h + rows - 1) / rows);
   parallel_for(context(), h, rows, [&](int begin, int end) {
-    const int reached = end - begin + radius_;
+    const int reached = end - begin + radius;
     std::optional<Piece>& piece = pieces[begin / rows];
-    piece.emplace(PaddedImage(image.width, reached, radius_),
-                  PaddedImage(image.width, reached, radius_));
-    bilateral_pairs(padded, begin, end, radius_, exponents.data(), piece->sums, piece->weights);
+    piece.emplace(PaddedImage(image.width, reached, radius, 0),
+                  PaddedImage(image.width, reached, radius, 0));
+    bilateral_pairs(padded, begin, end, radius, exponents.data(), piece->sums, piece->weights);
   });
   parallel_for(context(), h, rows, [&](int begin, int end) {
     const Piece& piece = *pieces[begin / rows];
     for (int y = begin; y < end; ++y) {
       const float *sums = piece.sums.row(y - begin), *weights = piece.weights.row(y - begin);
-      const bool reached = begin > 0 && y < begin + radius_;
+      const bool reached = begin > 0 && y < begin + radius;
       const Piece* before = reached ? &*pieces[begin / rows - 1] : nullptr;
       const float* more_sums = before ? before->sums.row(rows + y - begin) : nullptr;
       const float* more_weights = before ? before->weights.row(rows + y - begin) : nullptr;

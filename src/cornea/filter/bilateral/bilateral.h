@@ -4,8 +4,8 @@
 //   out = I + sum D w / sum w,   D(m, n) = I(x + m, y + n) - I(x, y),   |m|, |n| <= radius
 //   w = exp(-(m^2 + n^2) / (2 sigma^2)) exp(-D^2 / (2 sigma_range^2))
 //
-// Neighbours outside the image do not count. Every sum is exact to float; no table stands for the
-// weights.
+// Neighbours outside the image do not count. Weights are computed, to 3e-6 of themselves; no table
+// stands for them.
 #pragma once
 
 #include "cornea/filter/image_filter.h"

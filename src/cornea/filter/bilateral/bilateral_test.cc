@@ -85,6 +85,22 @@ TEST_P(Bilateral, KeepsAnEdgeAndSmoothsTheRest) {
   }
 }
 
+TEST_P(Bilateral, AWindowMayBeLargerThanTheImage) {
+  const Image<float> image = testing::random_image<float>(30, 17, 9);
+  BilateralFilter wide(context, {2, 20, 4096}), enough(context, {2, 20, 30});
+  const Image<float> a = wide.apply(image), b = enough.apply(image);
+  for (int i = 0; i < 30 * 17; ++i) ASSERT_NEAR(a(i % 30, i / 30), b(i % 30, i / 30), 1e-6);
+}
+
+TEST_P(Bilateral, WideWindowsKeepTheirMiddle) {
+  const Image<float> image = testing::random_image<float>(1300, 3, 9);
+  BilateralFilter filter(context, {1, 20, 600});
+  const Image<float> out = filter.apply(image);
+  for (int x = 0; x < 1300; x += 37) {
+    EXPECT_NEAR(out(x, 1), plain_bilateral(image, x, 1, 1, 20, 600), 3e-6);
+  }
+}
+
 TEST(BilateralOptions, AreChecked) {
   const Context cpu = Context::cpu();
   EXPECT_THROW(BilateralFilter(cpu, {0, 20}), Error);

@@ -21,10 +21,10 @@ constexpr int kAtOnce = kPackBytes == 16 ? 6 : 4;
 constexpr int kSlack = kAtOnce * kWidth;  // that may be read and written beyond a row
 constexpr int kRowsPerPiece = 64;
 
-// 2^e for e <= 0, to 3e-6 of itself; below -126 it stays at 2^-126. The whole part goes to the
-// exponent, 2^f for |f| <= 1/2 is a polynomial.
+// 2^e for e <= 0, to 3e-6 of itself; below -125 it stays at 2^-125, a normal number. The whole part
+// goes to the exponent, 2^f for |f| <= 1/2 is a polynomial.
 inline Floats exp2_pack(Floats e) {
-  const Floats least = pack_of(-126.0f);
+  const Floats least = pack_of(-125.0f);
   e = e > least ? e : least;
   constexpr float kRound = 12582912.0f;  // 1.5 2^23: sums with it have no fraction
   const Floats shifted = e + kRound;
@@ -48,22 +48,31 @@ inline float sum_of(Floats v) {
 
 }  // namespace
 
-PaddedImage::PaddedImage(int width, int height, int margin)
+PaddedImage::PaddedImage(int width, int height, int margin, int rows_beside)
     : width_(width),
       height_(height),
       margin_(margin),
+      rows_beside_(rows_beside),
       stride_(std::ptrdiff_t(width) + 2 * margin + kSlack),
-      data_(stride_ * (std::size_t(height) + 2 * margin) + kSlack) {}
+      data_(stride_ * (std::size_t(height) + 2 * rows_beside) + kSlack) {}
 
 PaddedImage::PaddedImage(const Context& context, HostView<const float> image, int margin,
                          float outside, float scale)
     : PaddedImage(image.width, image.height, margin) {
-  if (outside != 0) std::fill(data_.begin(), data_.end(), outside);
+  if (outside != 0) fill_margin(outside);
   parallel_for(context, height_, kRowsPerPiece, [&](int begin, int end) {
     for (int y = begin; y < end; ++y) {
       for (int x = 0; x < width_; ++x) row(y)[x] = image(x, y) * scale;
     }
   });
+}
+
+void PaddedImage::fill_margin(float value) {
+  float* const end = data_.data() + data_.size();
+  std::fill(data_.data(), row(0), value);
+  for (int y = 0; y < height_; ++y) {
+    std::fill(row(y) + width_, y + 1 < height_ ? row(y + 1) : end, value);
+  }
 }
 
 std::vector<float> window_exponents(double sigma, int radius) {
@@ -149,7 +158,10 @@ void bilateral_row_of_two(const PaddedImage& image, const PaddedImage& first,
     const float* exponent = exponents;
     for (int n = -radius; n <= radius; ++n) {
       for (int m = -radius; m <= radius; ++m, ++exponent) {
-        const Floats scaled = (load_pack(image.row(y + n) + x + m) - own) * range;
+        // Outside the image, where the square would be infinite, it ends at the limit.
+        const Floats far = (load_pack(image.row(y + n) + x + m) - own) * range,
+                     limit = pack_of(1e9f);
+        const Floats scaled = far < limit ? far : limit;
         const Floats w = exp2_pack(pack_of(*exponent) - scaled * scaled);
         weights += w;
         first_sum += w * load_pack(first.row(y + n) + x + m);

@@ -12,18 +12,22 @@ namespace cornea {
 // A copy of an image with `margin` more pixels on every side and room to read on after each row.
 class PaddedImage {
  public:
-  PaddedImage(int width, int height, int margin);
+  PaddedImage(int width, int height, int margin) : PaddedImage(width, height, margin, margin) {}
+  // With another number of rows above and below.
+  PaddedImage(int width, int height, int margin, int rows_beside);
   PaddedImage(const Context& context, HostView<const float> image, int margin, float outside,
               float scale = 1);
 
-  float* row(int y) { return data_.data() + (y + margin_) * stride_ + margin_; }
-  const float* row(int y) const { return data_.data() + (y + margin_) * stride_ + margin_; }
+  void fill_margin(float value);
+
+  float* row(int y) { return data_.data() + (y + rows_beside_) * stride_ + margin_; }
+  const float* row(int y) const { return data_.data() + (y + rows_beside_) * stride_ + margin_; }
   int width() const { return width_; }
   int height() const { return height_; }
   std::ptrdiff_t stride() const { return stride_; }
 
  private:
-  int width_, height_, margin_;
+  int width_, height_, margin_, rows_beside_;
   std::ptrdiff_t stride_;
   std::vector<float> data_;
 };

@@ -57,7 +57,8 @@ class Band {
         width_(width),
         height_(height),
         padded_(std::size_t(width) + 2 * std::size_t(radius)),
-        ring_(std::size_t(2 * radius + 1) * width),
+        slots_(std::min(2 * radius + 1, height)),
+        ring_(std::size_t(slots_) * width),
         before_(radius + 1),
         after_(radius + 1) {}
 
@@ -78,7 +79,7 @@ class Band {
 
  private:
   // Every mirrored row of y - r .. y + r lies in that range itself, so 2r + 1 slots do.
-  float* slot(int row) { return ring_.data() + std::size_t(row % (2 * radius_ + 1)) * width_; }
+  float* slot(int row) { return ring_.data() + std::size_t(row % slots_) * width_; }
 
   void blur_along_x(const float* row, float* blurred) {
     float* middle = padded_.data() + radius_;
@@ -96,7 +97,9 @@ class Band {
 
   const float* weight_;
   int radius_, width_, height_;
-  std::vector<float> padded_, ring_;
+  std::vector<float> padded_;
+  int slots_;  // rows that the ring keeps
+  std::vector<float> ring_;
   std::vector<const float*> before_, after_;
 };
 
@@ -191,6 +194,9 @@ GaussianFilter::GaussianFilter(const Context& context, const GaussianOptions& op
   radius_ = gaussian_radius(options.sigma);
   const std::vector<float> kernel = gaussian_kernel(options.sigma, radius_);
   weights_.assign(kernel.begin() + radius_, kernel.end());
+  if constexpr (kHasCuda) {
+    if (context.is_cuda()) upload_weights();
+  }
 }
 
 void GaussianFilter::run(HostView<const float> image, HostView<float> out, float) {

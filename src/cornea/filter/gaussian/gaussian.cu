@@ -124,6 +124,16 @@ void launch_tiles(const Context& context, DeviceView<const float> first, DeviceV
 
 }  // namespace
 
+void GaussianFilter::upload_weights() {
+  if (radius_ <= kMostTiled) return;
+  const DeviceGuard device(context());
+  auto* to = device_weights_.reserve<float>(context(), weights_.size());
+  cuda_check(cudaMemcpyAsync(to, weights_.data(), weights_.size() * sizeof(float),
+                             cudaMemcpyHostToDevice, cuda_stream(context())),
+             "uploading a Gaussian's weights");
+  context().synchronize();
+}
+
 void GaussianFilter::enqueue_blur(DeviceView<const float> first, DeviceView<float> first_out,
                                   int images) {
   const DeviceGuard device(context());
@@ -145,13 +155,6 @@ void GaussianFilter::enqueue_blur(DeviceView<const float> first, DeviceView<floa
     (std::make_integer_sequence<int, kMostTiled>{});
     cuda_check_launch("Gaussian tiles");
     return;
-  }
-  if (!device_weights_.data<float>()) {
-    auto* to = device_weights_.reserve<float>(context(), weights_.size());
-    cuda_check(cudaMemcpyAsync(to, weights_.data(), weights_.size() * sizeof(float),
-                               cudaMemcpyHostToDevice, stream),
-               "uploading a Gaussian's weights");
-    context().synchronize();
   }
   const DeviceView<float> rows(
       rows_.reserve<float>(context(), std::size_t(first.width) * first.height * images),

@@ -43,6 +43,7 @@ class GaussianFilter : public ImageFilter {
   void enqueue_blur(DeviceView<const float> first, DeviceView<float> first_out, int images);
 
  private:
+  void upload_weights();
   void run(HostView<const float> image, HostView<float> out, float unit) override;
   void enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out, int images,
                      float unit) override;

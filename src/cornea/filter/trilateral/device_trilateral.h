@@ -20,7 +20,8 @@ struct TrilateralOrder {
 
 class DeviceTrilateral {
  public:
-  DeviceTrilateral(const Context& context, double sigma, Grouping grouping);
+  DeviceTrilateral(const Context& context, double sigma, const std::vector<int>& reach,
+                   Grouping grouping);
 
   // Queues the filter for images that lie one below the other. `mark` ends a stage of the report.
   void enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images,

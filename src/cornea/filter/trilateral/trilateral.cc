@@ -28,10 +28,11 @@ struct Gradients {
   double sigma_r = 0;
 
   Gradients(const Context& context, HostView<const float> image, int margin)
-      : magnitude(context, image, margin, kOutside),
+      : magnitude(image.width, image.height, margin),
         gx(image.width, image.height, margin),
         gy(image.width, image.height, margin),
         squared(image.width, image.height) {
+    magnitude.fill_margin(kOutside);
     const int w = image.width, h = image.height;
     float least = INFINITY, largest = 0;
     std::mutex mutex;
@@ -129,9 +130,11 @@ TrilateralFilter::TrilateralFilter(const Context& context, const TrilateralOptio
     : ImageFilter(context), options_(options) {
   options.validate();
   options_.grouping = chosen(context, options.grouping);
+  reach_ = window_reach(options.sigma);
   if constexpr (kHasCuda) {
     if (context.is_cuda()) {
-      device_ = std::make_unique<DeviceTrilateral>(context, options_.sigma, options_.grouping);
+      device_ =
+          std::make_unique<DeviceTrilateral>(context, options_.sigma, reach_, options_.grouping);
     }
   }
 }
@@ -166,7 +169,7 @@ void TrilateralFilter::run(HostView<const float> image, HostView<float> out, flo
   mark("adaptive level");
 
   const PaddedImage source(context(), image, 0, 0, range);
-  const PlaneWindows windows(options_.sigma, window_reach(options_.sigma));
+  const PlaneWindows windows(options_.sigma, reach_);
   auto filter_pixel = [&](int x, int y) {
     const int widest = static_cast<int>(windows.reach.size()) - 1;
     const int wide = std::min(level_half_width(levels(x, y)), widest);

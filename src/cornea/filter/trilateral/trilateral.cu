@@ -75,6 +75,13 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+// Two levels of a tile's stack, least and largest, in shared memory.
+int stack_bytes(int level_count) {
+  const int side = kTile + 2 * (level_count - 1);
+  return 4 * side * side * static_cast<int>(sizeof(float));
+}
+constexpr int kMostLevels = 16;  // of an image of 2^31 - 1 pixels
+
 // The levels of a tile: the stack stays in shared memory, two levels of it at a time.
 __global__ void __launch_bounds__(kThreads)
     level_kernel(const float* squares, int width, int height, int level_count,
@@ -216,10 +223,14 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-DeviceTrilateral::DeviceTrilateral(const Context& context, double sigma, Grouping grouping)
+DeviceTrilateral::DeviceTrilateral(const Context& context, double sigma,
+                                   const std::vector<int>& reach, Grouping grouping)
     : context_(context), sigma_(sigma), grouping_(grouping) {
   const DeviceGuard device(context_);
-  const std::vector<int> reach = window_reach(sigma);
+  // The most that any image needs: the setting belongs to the kernel, whoever uses it.
+  cuda_check(cudaFuncSetAttribute(level_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  stack_bytes(kMostLevels)),
+             "trilateral levels: shared memory");
   reach_radius_ = static_cast<int>(reach.size()) - 1;
   cuda_check(
       cudaMemcpyAsync(reach_.reserve<int>(context_, reach.size()), reach.data(),
@@ -244,10 +255,8 @@ const std::uint8_t* DeviceTrilateral::enqueue_levels(DeviceView<const float> fir
                                                                    extremes);
   cuda_check_launch("trilateral gradients");
   mark("gradients");
-  const int count = trilateral_level_count(w, h), side = kTile + 2 * (count - 1);
-  const int bytes = 4 * side * side * static_cast<int>(sizeof(float));
-  cuda_check(cudaFuncSetAttribute(level_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-             "trilateral levels: shared memory");
+  const int count = trilateral_level_count(w, h);
+  const int bytes = stack_bytes(count);
   const dim3 tiles(divide_up(h, kTile), divide_up(w, kTile), images);
   level_kernel<<<tiles, kThreads, bytes, stream>>>(squares, w, h, count, extremes, levels);
   cuda_check_launch("trilateral levels");

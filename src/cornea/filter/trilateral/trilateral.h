@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "cornea/filter/image_filter.h"
 
@@ -53,6 +54,7 @@ class TrilateralFilter : public ImageFilter {
                      float unit) override;
 
   TrilateralOptions options_;
+  std::vector<int> reach_;  // of windows: see window_reach()
   std::unique_ptr<DeviceTrilateral> device_;
 };
 

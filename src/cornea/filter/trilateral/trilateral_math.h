@@ -1,6 +1,7 @@
 // The trilateral filter's formulas that the CPU and CUDA share.
 #pragma once
 
+#include <cfloat>
 #include <cmath>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct LevelLimits {
 CORNEA_HD inline LevelLimits level_limits(float squared, double sigma_r) {
   const double magnitude = std::sqrt(double(squared));
   const double high = magnitude + sigma_r, low = magnitude - sigma_r;
+  // Pixels that cannot be used (kLargestPixel) still come here on CUDA, before they are refused.
+  if (!(high < 1e15)) return {0, FLT_MAX};
   LevelLimits limits{0, static_cast<float>(high * high)};
   while (std::sqrt(double(limits.largest)) > high) {
     limits.largest = std::nextafter(limits.largest, 0.0f);
@@ -61,21 +64,22 @@ inline int trilateral_level_count(int width, int height) {
 inline int gradient_half_width(double sigma) { return (static_cast<int>(sigma) - 1) / 2; }
 
 // How far a window has to reach, whatever its half width: reach[|n|] along x for |n| <= R. What
-// lies further than R is left out, and float does not notice:
+// lies further than R is left out, and moves the result by no more than the sums' own rounding:
 //
 // Let g(m, n) = exp(-(m^2 + n^2) / (2 sigma^2)) and w = g exp(-D^2 / (2 sigma_r^2)) <= g. Let N and
-// W be the sums of D w and w over a window, M = N / W, and n, v the parts of N, W from beyond R,
+// W be the sums of D w and w over a window, M = N / W, and N', W' the parts of them from beyond R,
 // where the sum of g is G. Leaving them out moves the mean by
 //
-//   |(N - n) / (W - v) - M| = |M v - n| / (W - v) <= |M| v + |n|
+//   |(N - N') / (W - W') - M| = |M W' - N'| / (W - W') <= |M| W' + |N'|
 //
-// because the centre, with w = 1, makes W - v >= 1. Here v <= G, and |n| <= e^(-1/2) sigma_r G
+// because the centre, with w = 1, makes W - W' >= 1. Here W' <= G, and |N'| <= e^(-1/2) sigma_r G
 // because |D| exp(-D^2 / (2 sigma_r^2)) is at most e^(-1/2) sigma_r. And |M| <= 10 sigma_r:
 // neighbours with |D| <= t sigma_r give at most t sigma_r of it; each of the others, for t >= 1, at
-// most t sigma_r exp(-t^2 / 2) g, of a sum of g over the plane that is T <= 2 pi sigma^2 + 4 sigma
-// + 1; with t^2 = 2 ln T that is 2 t sigma_r, and 2 t <= 9.5 for sigma <= 100 (where T < 3.5, t = 1
-// gives 3.2 sigma_r). So the mean moves by less than 11 sigma_r G, and R is the least whole number
-// with G <= 2^-27: 1.4 sigma_r 2^-24, less than one unit in the last place of sigma_r as a float.
+// most t sigma_r exp(-t^2 / 2) g, where all g add up to T <= (1 + sqrt(2 pi) sigma)^2; with t^2 = 2
+// ln T that is 2 t sigma_r, and 2 t <= 9.5 for sigma <= 100 (where ln T < 1/2, t = 1 gives 2
+// sigma_r). So the mean moves by less than 11 sigma_r G, and R is the least whole number, 1 at
+// least, with G <= 2^-27: 1.4 sigma_r 2^-24, less than 1.4 units in the last place of sigma_r as a
+// float.
 std::vector<int> window_reach(double sigma);
 
 }  // namespace cornea
