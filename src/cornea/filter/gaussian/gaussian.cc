@@ -14,6 +14,8 @@
 namespace cornea {
 namespace {
 
+constexpr int divide_up(int a, int b) { return (a + b - 1) / b; }
+
 constexpr double kLargestSigma = 10000.0;  // pixels; its radius still fits an int many times over
 
 void check_sigma(double sigma) {
@@ -22,24 +24,28 @@ void check_sigma(double sigma) {
 }
 
 // out[x] = weight[0] centre[x] + sum_k weight[k] (before[k][x] + after[k][x]), k = 1..radius,
-// always added in that order. Both passes are this sum: over shifted copies of a row, or over rows.
+// always added in that order. Both passes are this sum: over
+// shifted copies of a row, or over rows.
 CORNEA_VECTOR_CLONES
 void symmetric_sum(const float* weight, int radius, const float* centre, const float* const* before,
                    const float* const* after, int width, float* out) {
-  constexpr int block = 32;  // eight NEON or four AVX registers of sums, kept through all taps
+  constexpr int kAtOnce = 8,
+                kWidth = kLanes<float>;  // sums that stay in registers through all taps
   int x = 0;
-  for (; x + block <= width; x += block) {
-    float sum[block];
-    for (int i = 0; i < block; ++i) sum[i] = weight[0] * centre[x + i];
+  for (; x + kAtOnce * kWidth <= width; x += kAtOnce * kWidth) {
+    Pack<float> sum[kAtOnce];
+#pragma GCC unroll 8
+    for (int i = 0; i < kAtOnce; ++i) sum[i] = weight[0] * load_pack(centre + x + i * kWidth);
     for (int k = 1; k <= radius; ++k) {
-      const float* a = before[k] + x;
-      const float* b = after[k] + x;
-// Unrolled before the loops are transformed; else g++ 12 jams two taps into one pass, with halved
-// vectors and the sums in memory.
-#pragma GCC unroll 32
-      for (int i = 0; i < block; ++i) sum[i] += weight[k] * (a[i] + b[i]);
+      const float *a = before[k] + x, *b = after[k] + x;
+      const Pack<float> w = pack_of(weight[k]);
+#pragma GCC unroll 8
+      for (int i = 0; i < kAtOnce; ++i) {
+        sum[i] += w * (load_pack(a + i * kWidth) + load_pack(b + i * kWidth));
+      }
     }
-    for (int i = 0; i < block; ++i) out[x + i] = sum[i];
+#pragma GCC unroll 8
+    for (int i = 0; i < kAtOnce; ++i) store_pack(out + x + i * kWidth, sum[i]);
   }
   for (; x < width; ++x) {
     float sum = weight[0] * centre[x];
@@ -48,23 +54,28 @@ void symmetric_sum(const float* weight, int radius, const float* centre, const f
   }
 }
 
-// One band of rows: a ring of rows blurred along x, from which the rows blurred along y are made.
+// One band of rows, or a strip of columns of it: a ring of rows blurred along x, from which the
+// rows blurred along y are made.
 class Band {
  public:
-  Band(const float* half_kernel, int radius, int width, int height)
+  Band(const float* half_kernel, int radius, int width, int height, int most_columns)
       : weight_(half_kernel),
         radius_(radius),
         width_(width),
         height_(height),
-        padded_(std::size_t(width) + 2 * std::size_t(radius)),
+        columns_(most_columns),
+        padded_(std::size_t(most_columns) + 2 * std::size_t(radius)),
         slots_(std::min(2 * radius + 1, height)),
-        ring_(std::size_t(slots_) * width),
+        ring_(std::size_t(slots_) * most_columns),
         before_(radius + 1),
         after_(radius + 1) {}
 
-  // Writes the rows [begin, end) of out. A row of the input is read once, before the output row of
-  // the same index is written, so that input and output may be the same memory.
-  void run(int begin, int end, const std::function<const float*(int)>& input, HostView<float> out) {
+  // Writes the rows [begin, end) of the columns [left, right) of out. A row of the input is read
+  // once, before the output row of the same index is written, so that input and output may be the
+  // same memory if the columns are all.
+  void run(int begin, int end, int left, int right, const std::function<const float*(int)>& input,
+           HostView<float> out) {
+    left_ = left, right_ = right;
     int next = std::max(0, begin - radius_);
     for (int y = begin; y < end; ++y) {
       for (; next <= std::min(height_ - 1, y + radius_); ++next)
@@ -73,30 +84,36 @@ class Band {
         before_[k] = slot(reflect101(y - k, height_));
         after_[k] = slot(reflect101(y + k, height_));
       }
-      symmetric_sum(weight_, radius_, slot(y), before_.data(), after_.data(), width_, out.row(y));
+      symmetric_sum(weight_, radius_, slot(y), before_.data(), after_.data(), right_ - left_,
+                    out.row(y) + left_);
     }
   }
 
  private:
   // Every mirrored row of y - r .. y + r lies in that range itself, so 2r + 1 slots do.
-  float* slot(int row) { return ring_.data() + std::size_t(row % slots_) * width_; }
+  float* slot(int row) { return ring_.data() + std::size_t(row % slots_) * columns_; }
 
   void blur_along_x(const float* row, float* blurred) {
-    float* middle = padded_.data() + radius_;
-    std::copy(row, row + width_, middle);
-    for (int i = 1; i <= radius_; ++i) {
-      middle[-i] = row[reflect101(-i, width_)];
-      middle[width_ - 1 + i] = row[reflect101(width_ - 1 + i, width_)];
+    const float* middle = row + left_;
+    if (left_ < radius_ || right_ + radius_ > width_) {
+      // Column x lies at padded[x].
+      float* const padded = padded_.data() + radius_ - left_;
+      const int first = std::max(left_ - radius_, 0), last = std::min(right_ + radius_, width_);
+      for (int x = left_ - radius_; x < first; ++x) padded[x] = row[reflect101(x, width_)];
+      std::copy(row + first, row + last, padded + first);
+      for (int x = last; x < right_ + radius_; ++x) padded[x] = row[reflect101(x, width_)];
+      middle = padded + left_;
     }
     for (int k = 1; k <= radius_; ++k) {
       before_[k] = middle - k;
       after_[k] = middle + k;
     }
-    symmetric_sum(weight_, radius_, middle, before_.data(), after_.data(), width_, blurred);
+    symmetric_sum(weight_, radius_, middle, before_.data(), after_.data(), right_ - left_, blurred);
   }
 
   const float* weight_;
-  int radius_, width_, height_;
+  int radius_, width_, height_, columns_;
+  int left_ = 0, right_ = 0;
   std::vector<float> padded_;
   int slots_;  // rows that the ring keeps
   std::vector<float> ring_;
@@ -176,13 +193,21 @@ void gaussian_blur(const Context& context, HostView<const float> in, HostView<fl
     return;
   }
   const std::vector<float> kernel = gaussian_kernel(sigma, radius);
-  // Tall enough that the 2r rows that two bands both blur along x stay a small part of the work.
-  const int band = std::max(64, 4 * radius);
+  // Bands for every thread, but tall enough that the 2r rows that two of them both blur along x
+  // stay a small part of the work; strips so narrow that their ring stays in the nearest cache. No
+  // sum depends on either.
+  const int bands =
+      std::max(1, std::min(2 * context.threads(), in.height / std::max(32, 2 * radius)));
+  const int band = divide_up(in.height, bands);
+  const int most_columns = std::max(256, 14400 / (2 * radius + 1));
+  const int strip = in_place ? in.width : divide_up(in.width, divide_up(in.width, most_columns));
   const SavedRows saved(context, in, in_place ? band : in.height, radius);
   parallel_for(context, in.height, band, [&](int begin, int end) {
-    Band rows(kernel.data() + radius, radius, in.width, in.height);
-    rows.run(
-        begin, end, [&](int y) { return in_place ? saved.row(y, begin) : in.row(y); }, out);
+    Band rows(kernel.data() + radius, radius, in.width, in.height, strip);
+    auto input = [&](int y) { return in_place ? saved.row(y, begin) : in.row(y); };
+    for (int left = 0; left < in.width; left += strip) {
+      rows.run(begin, end, left, std::min(left + strip, in.width), input, out);
+    }
   });
 }
 
