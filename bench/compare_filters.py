@@ -8,7 +8,6 @@ mirrors the image at its border, where Cornea leaves neighbours out, and looks w
 """
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,7 +16,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from compare_opencv import processor, read_pfm, run
+from compare_opencv import gray_images, processor, read_pfm, run
 
 GAUSSIAN_TOLERANCE = 1e-4
 TABLE_TOLERANCE = 2e-3  # gray levels: OpenCV's table of weights
@@ -141,13 +140,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        images = {}
-        for width, height in ((640, 480), (1920, 1080)):
-            run(options.cornea, "scene", "-o", folder, "--kind", "boxes", "--views", 1, "--width", width,
-                "--height", height, "--samples", 2, "--noise", 3, "--quiet")
-            images[f"scene {width}x{height}"] = cv2.imread(str(folder / "view_000.png"), 0)
-        for photo in options.image:
-            images[Path(photo).name] = cv2.imread(photo, 0)
+        images = gray_images(options.cornea, ((640, 480), (1920, 1080)), options.image, folder)
         gaussian = check_gaussian(options.cornea, folder)
         bilateral = check_bilateral(options.cornea, images, folder)
         speed = compare_speed(options.cornea, images, folder, options.repeat)

@@ -98,6 +98,18 @@ def processor():
     return platform.machine()
 
 
+def gray_images(cornea, sizes, photos, folder):
+    """{name: pixels}: a drawn street at each size, then the photographs."""
+    images = {}
+    for width, height in sizes:
+        run(cornea, "scene", "-o", folder, "--kind", "boxes", "--views", 1, "--width", width, "--height",
+            height, "--samples", 2, "--noise", 3, "--quiet")
+        images[f"scene {width}x{height}"] = cv2.imread(str(folder / "view_000.png"), 0)
+    for photo in photos:
+        images[Path(photo).name] = cv2.imread(photo, 0)
+    return images
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cornea", default="build/cpu/cornea")
@@ -109,13 +121,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        scenes = {}
-        for width, height in SIZES:
-            run(options.cornea, "scene", "-o", folder, "--kind", "boxes", "--views", 1, "--width", width,
-                "--height", height, "--samples", 2, "--noise", 3, "--quiet")
-            scenes[f"scene {width}x{height}"] = cv2.imread(str(folder / "view_000.png"), 0)
-        for photo in options.image:
-            scenes[Path(photo).name] = cv2.imread(photo, 0)
+        scenes = gray_images(options.cornea, SIZES, options.image, folder)
         noise = np.random.default_rng(1).integers(0, 256, (301, 403), dtype=np.uint8)
         agreement = check_responses(options.cornea, {"noise 403x301": noise, **scenes}, folder)
         speed = compare_speed(options.cornea, "harris", harris_points, scenes, folder, options.repeat)
