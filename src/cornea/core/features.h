@@ -2,7 +2,9 @@
 // first pixel is (0, 0).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace cornea {
 
@@ -19,6 +21,16 @@ struct Keypoint {
   float response = 0;
   std::int32_t octave = 0;
   friend bool operator==(const Keypoint&, const Keypoint&) = default;
+};
+
+// Points and what describes each of them: kLength bytes a point, in the order of the points.
+struct Features {
+  static constexpr int kLength = 128;
+  std::vector<Keypoint> keypoints;
+  std::vector<std::uint8_t> descriptors;
+
+  std::size_t size() const { return keypoints.size(); }
+  const std::uint8_t* descriptor(std::size_t i) const { return descriptors.data() + i * kLength; }
 };
 
 struct Match {

@@ -18,18 +18,11 @@
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/core/stage_clock.h"
+#include "cornea/detect/detect_report.h"
 #include "cornea/detect/peaks/device_peaks.h"
 #include "cornea/detect/peaks/peaks.h"
 
 namespace cornea {
-
-struct DetectReport {
-  int width = 0, height = 0, frames = 0;
-  std::size_t points = 0;         // of all frames
-  double milliseconds = 0;        // the whole call, on the host's clock
-  std::vector<StageTime> stages;  // if asked for; upload, response, peaks, refinement, download,
-                                  // or the detector's own
-};
 
 class CornerDetector {
  public:

@@ -23,33 +23,28 @@ void check_sigma(double sigma) {
           " pixels, not ", sigma);
 }
 
-// out[x] = weight[0] centre[x] + sum_k weight[k] (before[k][x] + after[k][x]), k = 1..radius,
-// always added in that order. Both passes are this sum: over
-// shifted copies of a row, or over rows.
+// out[x] = sum_k weight[k] tap[k][x], k = 0 .. taps - 1, always added in that order and every
+// product fused with the sum before it, the first with 0 (see CMakeLists.txt). Both passes are this
+// sum: over shifted copies of a row, or over rows.
 CORNEA_VECTOR_CLONES
-void symmetric_sum(const float* weight, int radius, const float* centre, const float* const* before,
-                   const float* const* after, int width, float* out) {
-  constexpr int kAtOnce = 8,
-                kWidth = kLanes<float>;  // sums that stay in registers through all taps
+void weighted_sum(const float* weight, int taps, const float* const* tap, int width, float* out) {
+  // Sums that stay in registers through all taps.
+  constexpr int kAtOnce = 8, kWidth = kLanes<float>;
   int x = 0;
   for (; x + kAtOnce * kWidth <= width; x += kAtOnce * kWidth) {
-    Pack<float> sum[kAtOnce];
-#pragma GCC unroll 8
-    for (int i = 0; i < kAtOnce; ++i) sum[i] = weight[0] * load_pack(centre + x + i * kWidth);
-    for (int k = 1; k <= radius; ++k) {
-      const float *a = before[k] + x, *b = after[k] + x;
+    Pack<float> sum[kAtOnce] = {};
+    for (int k = 0; k < taps; ++k) {
+      const float* from = tap[k] + x;
       const Pack<float> w = pack_of(weight[k]);
 #pragma GCC unroll 8
-      for (int i = 0; i < kAtOnce; ++i) {
-        sum[i] += w * (load_pack(a + i * kWidth) + load_pack(b + i * kWidth));
-      }
+      for (int i = 0; i < kAtOnce; ++i) sum[i] += w * load_pack(from + i * kWidth);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < kAtOnce; ++i) store_pack(out + x + i * kWidth, sum[i]);
   }
   for (; x < width; ++x) {
-    float sum = weight[0] * centre[x];
-    for (int k = 1; k <= radius; ++k) sum += weight[k] * (before[k][x] + after[k][x]);
+    float sum = 0;
+    for (int k = 0; k < taps; ++k) sum += weight[k] * tap[k][x];
     out[x] = sum;
   }
 }
@@ -58,8 +53,8 @@ void symmetric_sum(const float* weight, int radius, const float* centre, const f
 // rows blurred along y are made.
 class Band {
  public:
-  Band(const float* half_kernel, int radius, int width, int height, int most_columns)
-      : weight_(half_kernel),
+  Band(const float* kernel, int radius, int width, int height, int most_columns)
+      : weight_(kernel),
         radius_(radius),
         width_(width),
         height_(height),
@@ -67,8 +62,7 @@ class Band {
         padded_(std::size_t(most_columns) + 2 * std::size_t(radius)),
         slots_(std::min(2 * radius + 1, height)),
         ring_(std::size_t(slots_) * most_columns),
-        before_(radius + 1),
-        after_(radius + 1) {}
+        taps_(2 * std::size_t(radius) + 1) {}
 
   // Writes the rows [begin, end) of the columns [left, right) of out. A row of the input is read
   // once, before the output row of the same index is written, so that input and output may be the
@@ -80,12 +74,10 @@ class Band {
     for (int y = begin; y < end; ++y) {
       for (; next <= std::min(height_ - 1, y + radius_); ++next)
         blur_along_x(input(next), slot(next));
-      for (int k = 1; k <= radius_; ++k) {
-        before_[k] = slot(reflect101(y - k, height_));
-        after_[k] = slot(reflect101(y + k, height_));
+      for (int k = -radius_; k <= radius_; ++k) {
+        taps_[k + radius_] = slot(reflect101(y + k, height_));
       }
-      symmetric_sum(weight_, radius_, slot(y), before_.data(), after_.data(), right_ - left_,
-                    out.row(y) + left_);
+      weighted_sum(weight_, 2 * radius_ + 1, taps_.data(), right_ - left_, out.row(y) + left_);
     }
   }
 
@@ -104,11 +96,8 @@ class Band {
       for (int x = last; x < right_ + radius_; ++x) padded[x] = row[reflect101(x, width_)];
       middle = padded + left_;
     }
-    for (int k = 1; k <= radius_; ++k) {
-      before_[k] = middle - k;
-      after_[k] = middle + k;
-    }
-    symmetric_sum(weight_, radius_, middle, before_.data(), after_.data(), right_ - left_, blurred);
+    for (int k = -radius_; k <= radius_; ++k) taps_[k + radius_] = middle + k;
+    weighted_sum(weight_, 2 * radius_ + 1, taps_.data(), right_ - left_, blurred);
   }
 
   const float* weight_;
@@ -117,7 +106,7 @@ class Band {
   std::vector<float> padded_;
   int slots_;  // rows that the ring keeps
   std::vector<float> ring_;
-  std::vector<const float*> before_, after_;
+  std::vector<const float*> taps_;
 };
 
 // Copies of the rows that a band reads and its neighbours overwrite, for blurring in place.
@@ -203,7 +192,7 @@ void gaussian_blur(const Context& context, HostView<const float> in, HostView<fl
   const int strip = in_place ? in.width : divide_up(in.width, divide_up(in.width, most_columns));
   const SavedRows saved(context, in, in_place ? band : in.height, radius);
   parallel_for(context, in.height, band, [&](int begin, int end) {
-    Band rows(kernel.data() + radius, radius, in.width, in.height, strip);
+    Band rows(kernel.data(), radius, in.width, in.height, strip);
     auto input = [&](int y) { return in_place ? saved.row(y, begin) : in.row(y); };
     for (int left = 0; left < in.width; left += strip) {
       rows.run(begin, end, left, std::min(left + strip, in.width), input, out);

@@ -9,10 +9,10 @@
 namespace cornea {
 namespace {
 
-// Kernels up to this radius have their own code, with the weights in the launch's parameters.
-constexpr int kMostTiled = 20;
+// Weights in a launch's parameters.
+constexpr int kMostWeights = 21;
 struct Weights {
-  float weight[kMostTiled + 1];
+  float weight[kMostWeights];
 };
 
 constexpr int kTileWidth = 64, kTileHeight = 32, kThreads = 256;
@@ -20,12 +20,14 @@ constexpr int kAcross = 4;                                  // outputs of a thre
 constexpr int kDown = kTileWidth * kTileHeight / kThreads;  // and along y
 CORNEA_HD constexpr int round_up4(int v) { return (v + 3) / 4 * 4; }
 
-// weight[0] v[centre] + sum_k weight[k] (v[centre - k] + v[centre + k]), in the CPU's order.
+// sum_k weight[|k - radius|] v[k], k = 0 .. 2 radius, fused and in the CPU's order.
 template <int radius>
-__device__ float symmetric_sum(const Weights& w, const float* v) {
-  float sum = w.weight[0] * v[radius];
+__device__ float weighted_sum(const Weights& w, const float* v) {
+  float sum = 0;
 #pragma unroll
-  for (int k = 1; k <= radius; ++k) sum += w.weight[k] * (v[radius - k] + v[radius + k]);
+  for (int k = 0; k <= 2 * radius; ++k) {
+    sum = __fmaf_rn(w.weight[k < radius ? radius - k : k - radius], v[k], sum);
+  }
   return sum;
 }
 
@@ -77,7 +79,7 @@ __global__ void __launch_bounds__(kThreads)
     float out[kAcross];
 #pragma unroll
     for (int k = 0; k < kAcross; ++k) {
-      out[k] = symmetric_sum<radius>(weights, v + kBefore - radius + k);
+      out[k] = weighted_sum<radius>(weights, v + kBefore - radius + k);
     }
     *reinterpret_cast<float4*>(&rows[row][x]) = {out[0], out[1], out[2], out[3]};
   }
@@ -92,7 +94,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int k = 0; k < kDown; ++k) {
     if (top + begin + k >= image.height) break;
-    out[k * first_out.stride] = symmetric_sum<radius>(weights, v + k);
+    out[k * first_out.stride] = weighted_sum<radius>(weights, v + k);
   }
 }
 
@@ -104,22 +106,21 @@ __global__ void line_kernel(DeviceView<const float> first, DeviceView<float> fir
   const int x = int(blockIdx.y * blockDim.x + threadIdx.x);
   const int y = int(blockIdx.x * blockDim.y + threadIdx.y);
   if (x >= image.width || y >= image.height) return;
-  float sum = weights[0] * image(x, y);
-  for (int k = 1; k <= radius; ++k) {
-    const float before = along_x ? image(reflect101(x - k, image.width), y)
-                                 : image(x, reflect101(y - k, image.height));
-    const float after = along_x ? image(reflect101(x + k, image.width), y)
+  float sum = 0;
+  for (int i = 0; i < 2 * radius + 1; ++i) {
+    const int k = i - radius;
+    const float value = along_x ? image(reflect101(x + k, image.width), y)
                                 : image(x, reflect101(y + k, image.height));
-    sum += __ldg(weights + k) * (before + after);
+    sum = __fmaf_rn(__ldg(weights + (k < 0 ? -k : k)), value, sum);
   }
   frame_of(first_out, blockIdx.z)(x, y) = sum;
 }
 
 template <int radius>
-void launch_tiles(const Context& context, DeviceView<const float> first, DeviceView<float> out,
+void launch_tiles(cudaStream_t stream, DeviceView<const float> first, DeviceView<float> out,
                   int images, const Weights& weights) {
   const dim3 grid(divide_up(first.height, kTileHeight), divide_up(first.width, kTileWidth), images);
-  tile_kernel<radius><<<grid, kThreads, 0, cuda_stream(context)>>>(first, out, weights);
+  tile_kernel<radius><<<grid, kThreads, 0, stream>>>(first, out, weights);
 }
 
 }  // namespace
@@ -135,9 +136,12 @@ void GaussianFilter::upload_weights() {
 }
 
 void GaussianFilter::enqueue_blur(DeviceView<const float> first, DeviceView<float> first_out,
-                                  int images) {
+                                  int images, void* other_stream) {
+  static_assert(kMostTiled < kMostWeights);
+  require(!other_stream || !has_scratch(), "a blur with scratch memory runs on its own stream");
   const DeviceGuard device(context());
-  const cudaStream_t stream = cuda_stream(context());
+  const cudaStream_t stream =
+      other_stream ? static_cast<cudaStream_t>(other_stream) : cuda_stream(context());
   if (radius_ == 0) {
     const std::size_t row = first.width * sizeof(float);
     context().copy_on_device(first_out.data, first_out.stride * sizeof(float), first.data,
@@ -148,8 +152,7 @@ void GaussianFilter::enqueue_blur(DeviceView<const float> first, DeviceView<floa
     Weights weights;
     std::copy(weights_.begin(), weights_.end(), weights.weight);
     [&]<int... r>(std::integer_sequence<int, r...>) {
-      ((radius_ == r + 1 ? launch_tiles<r + 1>(context(), first, first_out, images, weights)
-                         : void()),
+      ((radius_ == r + 1 ? launch_tiles<r + 1>(stream, first, first_out, images, weights) : void()),
        ...);
     }
     (std::make_integer_sequence<int, kMostTiled>{});

@@ -4,7 +4,7 @@
 //   g(i) = exp(-i^2 / (2 sigma^2)) / sum_k exp(-k^2 / (2 sigma^2)),   r = ceil(4 sigma)
 //
 // with the image mirrored at its borders (reflect.h), however small it is. The cost is 2 (2r + 1)
-// multiplications a pixel, halved by the kernel's symmetry. On the CPU rows are blurred once and
+// fused multiplications a pixel. On the CPU rows are blurred once and
 // kept in a ring of 2r + 1, on CUDA tiles are blurred in shared memory, so that no intermediate
 // image is needed (but for wide kernels on CUDA). The sums have one order: both devices give the
 // same bits.
@@ -40,9 +40,16 @@ class GaussianFilter : public ImageFilter {
   explicit GaussianFilter(const Context& context, const GaussianOptions& options = {});
 
   // Queues a blur of float images that lie one below the other; `first_out` does not overlap them.
-  void enqueue_blur(DeviceView<const float> first, DeviceView<float> first_out, int images);
+  // On another stream of the device than the context's (a cudaStream_t) only kernels without
+  // scratch memory can run.
+  void enqueue_blur(DeviceView<const float> first, DeviceView<float> first_out, int images,
+                    void* other_stream = nullptr);
+  bool has_scratch() const { return radius_ > kMostTiled; }
 
  private:
+  // CUDA kernels up to this radius have their own code.
+  static constexpr int kMostTiled = 20;
+
   void upload_weights();
   void run(HostView<const float> image, HostView<float> out, float unit) override;
   void enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out, int images,

@@ -1,0 +1,612 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "cornea/core/buffer.h"
+#include "cornea/core/parallel.h"
+#include "cornea/core/pixels.h"
+#include "cornea/describe/sift/device_sift.h"
+#include "cornea/describe/sift/sift_backend.h"
+#include "cornea/filter/gaussian/gaussian.h"
+
+namespace cornea {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{2} << 30;  // of scale spaces at once, if one fits
+constexpr int kMostImages = 16;                            // at once
+constexpr int kSlots = 2;  // of results: the host reads one while the next images are under way
+constexpr int kSides = 4;  // streams beside the main one
+
+// Streams and events that are given back.
+struct Streams {
+  cudaStream_t side[kSides] = {};
+  cudaEvent_t fork = nullptr, join[kSides] = {}, done[kSlots] = {};
+  explicit Streams(int device) : device(device) {
+    const DeviceGuard guard(device);
+    auto event = [](cudaEvent_t& e) {
+      cuda_check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making a CUDA event");
+    };
+    event(fork);
+    for (cudaEvent_t& e : join) event(e);
+    for (cudaEvent_t& e : done) event(e);
+    for (cudaStream_t& s : side) {
+      cuda_check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a CUDA stream");
+    }
+  }
+  ~Streams() {
+    const DeviceGuard guard(device);
+    for (cudaStream_t s : side) cudaStreamDestroy(s);
+    for (cudaEvent_t e : join) cudaEventDestroy(e);
+    for (cudaEvent_t e : done) cudaEventDestroy(e);
+    cudaEventDestroy(fork);
+  }
+  Streams(const Streams&) = delete;
+  int device;
+};
+
+// The steps for images of one size, as one launch.
+struct Graph {
+  std::array<int, 5> key{};
+  int runs = 0;  // it is made when the steps have run once, so that they allocate nothing
+  cudaGraphExec_t exec = nullptr;
+  Graph() = default;
+  Graph(Graph&& other) noexcept
+      : key(other.key), runs(other.runs), exec(std::exchange(other.exec, nullptr)) {}
+  Graph& operator=(Graph&& other) noexcept {
+    std::swap(exec, other.exec);
+    key = other.key, runs = other.runs;
+    return *this;
+  }
+  ~Graph() {
+    if (exec) cudaGraphExecDestroy(exec);
+  }
+};
+
+class DeviceSift : public SiftBackend {
+ public:
+  DeviceSift(const Context& context, const SiftOptions& options)
+      : context_(context),
+        options_(options),
+        limits_(sift_limits(options)),
+        streams_(context.cuda_index()) {
+    for (int l = 0; l < options.intervals + 3; ++l) {
+      filters_.push_back(make_level_filter(context, options, l));
+      const auto* gaussian = dynamic_cast<const GaussianFilter*>(filters_.back().get());
+      forks_ &= gaussian && !gaussian->has_scratch();
+    }
+  }
+  ~DeviceSift() override {
+    const DeviceGuard device(context_);
+    cudaStreamSynchronize(cuda_stream(context_));
+  }
+
+  void detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
+              StageClock* clock) override;
+  void describe(AnyView image, std::span<const Keypoint> points, Angles angles, Features& out,
+                StageClock* clock) override;
+  std::size_t memory_needed(const SiftShape& shape, int images) const override;
+  Image<float> level(int octave, int level) const override;
+
+ private:
+  struct Sizes {
+    std::size_t space, marks, rows, points, features;  // items
+    std::uint32_t extrema;
+  };
+  Sizes sizes_of(const SiftShape& shape, int images) const;
+  std::size_t bytes_of_sizes(const Sizes& sizes, const SiftShape& shape, int images) const;
+  int images_at_once(const SiftShape& shape, std::size_t images) const;
+  void prepare(const SiftShape& shape, int images);
+  void take_memory(const SiftShape& shape, int images);
+  void place(std::span<const AnyView> images);
+  bool place_mask(AnyView mask, int width, int height);
+  void filter(cudaStream_t side, int octave, int level);
+  void enqueue_space(StageClock* clock, bool with_extrema);
+  void enqueue_steps(int slot, bool masked, StageClock* clock);
+  void launch(int slot, bool masked, StageClock* clock);
+  void wait(int slot);
+  bool has_room(int slot, int images);
+  void copy_out(int slot, std::span<Features> out);
+  std::size_t slot_features(int slot) const {  // where a slot's features begin
+    return std::size_t(feature_capacity_) * slot_images_ * slot;
+  }
+
+  cudaStream_t stream() const { return cuda_stream(context_); }
+  ExtremumList extremum_list() const {
+    return {extrema_.data<Extremum>(), extremum_capacity_,
+            marks_.data<std::uint32_t>() + words_ + rows_};
+  }
+  PointLists point_lists(int slot) const {
+    return {points_.data<SiftPoint>(), point_capacity_, counts(slot)};
+  }
+  // Counts in pinned memory that kernels write and read: of points, of points under the caps, and
+  // of features, an image each; then of extrema.
+  std::uint32_t* counts(int slot) const {
+    return device_counts_.data<std::uint32_t>() + slot * count_words();
+  }
+  std::uint32_t* host_counts(int slot) const {
+    return host_counts_.data<std::uint32_t>() + slot * count_words();
+  }
+  std::size_t count_words() const { return 3 * std::size_t(kMostImages) + 1; }
+  bool caps_points() const { return options_.max_points > 0 || options_.max_per_cell > 0; }
+
+  Context context_;
+  SiftOptions options_;
+  SiftLimits limits_;
+  Streams streams_;
+  std::vector<std::unique_ptr<ImageFilter>> filters_;  // by level
+  bool forks_ = true;                                  // filters can run on side streams
+  SiftShape shape_;
+  DeviceSpace space_;
+  std::size_t words_ = 0, rows_ = 0;  // of marks, of all images
+  int slot_images_ = 0;               // that a slot has room for
+  std::uint32_t extremum_capacity_ = 0, point_capacity_ = 0, feature_capacity_ = 0;
+  std::vector<Graph> graphs_;
+  std::array<const void*, 16> held_{};  // where the memory lay when the graphs were made
+
+  Buffer floats_{Place::device, "sift: scale space"};
+  Buffer pixels_{Place::device, "sift: pixels"};
+  Buffer mask_{Place::device, "sift: mask"};
+  Buffer marks_{Place::device, "sift: marks, row counts"};
+  Buffer extrema_{Place::device, "sift: extrema"};
+  Buffer points_{Place::device, "sift: points"};
+  Buffer kept_points_{Place::device, "sift: points under the caps"};
+  Buffer keep_{Place::device, "sift: points kept by cell"};
+  Buffer turns_{Place::device, "sift: angles"};
+  Buffer angle_counts_{Place::device, "sift: counts of angles"};
+  Buffer features_{Place::device, "sift: features in order"};
+  Buffer device_counts_{Place::device, "sift: counts"};
+  Buffer keypoints_{Place::device, "sift: keypoints"};
+  Buffer descriptors_{Place::device, "sift: descriptors"};
+  Buffer given_turns_{Place::device, "sift: given angles"};
+  Buffer host_keypoints_{Place::pinned, "sift: keypoints for the host"};
+  Buffer host_descriptors_{Place::pinned, "sift: descriptors for the host"};
+  Buffer host_counts_{Place::pinned, "sift: counts for the host"};
+  Buffer unusable_{Place::pinned, "sift: NaN flag"};
+};
+
+// How much there is of everything for images of a size. More points than this make room for
+// themselves.
+DeviceSift::Sizes DeviceSift::sizes_of(const SiftShape& shape, int images) const {
+  Sizes sizes{};
+  sizes.space = shape.floats * images;
+  for (const OctaveShape& o : shape.octaves) {
+    const std::size_t rows = std::size_t(o.height) * options_.intervals;
+    sizes.rows += rows * images;
+    sizes.marks += rows * divide_up(o.width, kWarp) * images;
+  }
+  const std::size_t pixels = std::size_t(shape.octaves[0].width) * shape.octaves[0].height;
+  const std::size_t points = 1024 + pixels / 200;
+  sizes.points = std::max<std::size_t>(points, point_capacity_);
+  sizes.features = options_.max_points > 0
+                       ? std::min<std::size_t>(options_.max_points, points + points / 4)
+                       : points + points / 4;
+  sizes.features = std::max<std::size_t>(sizes.features, feature_capacity_);
+  sizes.extrema = std::max<std::uint32_t>((1024 + pixels / 50) * images, extremum_capacity_);
+  return sizes;
+}
+
+std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, int images) const {
+  std::size_t bytes = s.space * sizeof(float) + (s.marks + s.rows) * sizeof(std::uint32_t) +
+                      s.extrema * sizeof(Extremum);
+  bytes += images * s.points *
+           (sizeof(SiftPoint) * (caps_points() ? 2 : 1) + kMostAngles * sizeof(float) + 2);
+  bytes += images * s.features * (sizeof(OrientedPoint) + sizeof(Keypoint) + kDescriptorLength);
+  bytes += std::size_t(shape.width) * shape.height * images;  // 8-bit pixels
+  if (options_.scale_space == ScaleSpace::trilateral) {
+    constexpr std::size_t kBytesPerPixel = 36;  // that a trilateral filter keeps
+    bytes += kBytesPerPixel * shape.octaves[0].width * shape.octaves[0].height * filters_.size();
+  }
+  return bytes;
+}
+
+std::size_t DeviceSift::memory_needed(const SiftShape& shape, int images) const {
+  if (shape.octaves.empty()) return 0;
+  const int at_once = images_at_once(shape, images);
+  return bytes_of_sizes(sizes_of(shape, at_once), shape, at_once);
+}
+
+int DeviceSift::images_at_once(const SiftShape& shape, std::size_t images) const {
+  const std::size_t one = shape.floats * sizeof(float);
+  const std::size_t fit = std::clamp<std::size_t>(kChunkBytes / one, 1, kMostImages);
+  return static_cast<int>(std::min(fit, images));
+}
+
+void DeviceSift::take_memory(const SiftShape& shape, int images) {
+  const Sizes s = sizes_of(shape, images);
+  floats_.reserve<float>(context_, s.space);
+  marks_.reserve<std::uint32_t>(context_, s.marks + s.rows + 1);
+  extrema_.reserve<Extremum>(context_, s.extrema);
+  points_.reserve<SiftPoint>(context_, s.points * images);
+  if (caps_points()) kept_points_.reserve<SiftPoint>(context_, s.points * images);
+  if (options_.max_per_cell > 0) keep_.reserve<std::uint8_t>(context_, s.points * images);
+  turns_.reserve<float>(context_, s.points * images * kMostAngles);
+  angle_counts_.reserve<std::uint8_t>(context_, s.points * images);
+  features_.reserve<OrientedPoint>(context_, s.features * images);
+  keypoints_.reserve<Keypoint>(context_, s.features * images);
+  descriptors_.reserve<std::uint8_t>(context_, s.features * images * kDescriptorLength);
+  slot_images_ = std::max(slot_images_, images);
+  const std::size_t host_features = s.features * slot_images_ * kSlots;
+  host_keypoints_.reserve<Keypoint>(context_, host_features);
+  host_descriptors_.reserve<std::uint8_t>(context_, host_features * kDescriptorLength);
+  device_counts_.reserve<std::uint32_t>(context_, kSlots * count_words());
+  host_counts_.reserve<std::uint32_t>(context_, kSlots * count_words());
+  if (!unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
+  words_ = s.marks, rows_ = s.rows;
+  extremum_capacity_ = s.extrema;
+  point_capacity_ = static_cast<std::uint32_t>(s.points);
+  feature_capacity_ = static_cast<std::uint32_t>(s.features);
+}
+
+// Takes the memory for images of a size and lays the scale space out.
+void DeviceSift::prepare(const SiftShape& shape, int images) {
+  try {
+    take_memory(shape, images);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+    const std::size_t bytes = bytes_of_sizes(sizes_of(shape, images), shape, images);
+    floats_ = Buffer(Place::device, "sift: scale space");  // what was taken on the way
+    graphs_.clear();
+    fail(ErrorCode::out_of_memory, "SIFT of ", images, " image(s) of ", shape.width, " x ",
+         shape.height, " pixels needs ", bytes, " bytes on ", context_.name(), " (", error.what(),
+         "); switch doubling off, or give it fewer or smaller images");
+  }
+  shape_ = shape;
+  space_ = DeviceSpace();
+  space_.count = static_cast<int>(shape.octaves.size());
+  space_.images = images;
+  space_.intervals = options_.intervals;
+  for (int i = 0; i < space_.count; ++i) {
+    const OctaveShape& from = shape.octaves[i];
+    DeviceOctave& o = space_.octaves[i];
+    o.levels = floats_.data<float>() + from.offset * images;
+    o.width = from.width, o.height = from.height, o.stride = static_cast<int>(from.stride);
+    o.step = from.step, o.origin = from.origin, o.index = from.index;
+    o.words_per_row = divide_up(from.width, kWarp);
+    o.first_row = space_.rows;
+    o.first_word = space_.words;
+    space_.rows += from.height * options_.intervals;
+    space_.words += std::uint32_t(from.height) * options_.intervals * o.words_per_row;
+  }
+  const std::array<const void*, 16> held = {floats_.data<void>(),
+                                            marks_.data<void>(),
+                                            extrema_.data<void>(),
+                                            points_.data<void>(),
+                                            kept_points_.data<void>(),
+                                            keep_.data<void>(),
+                                            turns_.data<void>(),
+                                            angle_counts_.data<void>(),
+                                            features_.data<void>(),
+                                            keypoints_.data<void>(),
+                                            descriptors_.data<void>(),
+                                            host_keypoints_.data<void>(),
+                                            host_descriptors_.data<void>(),
+                                            device_counts_.data<void>(),
+                                            host_counts_.data<void>(),
+                                            mask_.data<void>()};
+  if (held != held_) graphs_.clear();
+  held_ = held;
+}
+
+// The images as floats where the last level of the first octave will be.
+void DeviceSift::place(std::span<const AnyView> images) {
+  const AnyView& first = images[0];
+  const int count = static_cast<int>(images.size());
+  const DeviceView<float> out = space_.level(0, options_.intervals + 2, 0);
+  auto enqueue = [&](auto pixels, DeviceView<float> to, int n) {
+    enqueue_place(stream(), pixels, to, n, options_.doubled);
+  };
+  with_gray(channel_of(first.pixel()), [&](auto channel) {
+    using T = decltype(channel);
+    if (first.on_device()) {
+      for (int i = 0; i < count; ++i) {
+        const DeviceView<float> to = space_.level(0, options_.intervals + 2, i);
+        is_rgb(first.pixel()) ? enqueue(images[i].device<Rgb<T>>(), to, 1)
+                              : enqueue(images[i].device<T>(), to, 1);
+      }
+      return;
+    }
+    const int w = first.width(), h = first.height();
+    const std::size_t row = w * bytes_of(first.pixel());
+    auto* at = static_cast<std::byte*>(pixels_.reserve_bytes(context_, row * h * count));
+    for (int i = 0; i < count; ++i) {
+      context_.upload(at + row * h * i, row, images[i].data(), images[i].stride_bytes(), row, h);
+    }
+    is_rgb(first.pixel())
+        ? enqueue(DeviceView<const Rgb<T>>(reinterpret_cast<Rgb<T>*>(at), w, h), out, count)
+        : enqueue(DeviceView<const T>(reinterpret_cast<T*>(at), w, h), out, count);
+  });
+  if (channel_of(first.pixel()) != Pixel::f32) return;
+  for (int i = 0; i < count; ++i) {
+    flag_unusable(context_, space_.level(0, options_.intervals + 2, i), unusable_.data<int>());
+  }
+}
+
+// The mask where graphs look for it. False if there is none.
+bool DeviceSift::place_mask(AnyView mask, int width, int height) {
+  if (mask.empty()) return false;
+  auto* to = mask_.reserve<std::uint8_t>(context_, std::size_t(width) * height);
+  mask.on_device()
+      ? context_.copy_on_device(to, width, mask.data(), mask.stride_bytes(), width, height)
+      : context_.upload(to, width, mask.data(), mask.stride_bytes(), width, height);
+  return true;
+}
+
+void DeviceSift::filter(cudaStream_t side, int octave, int level) {
+  const DeviceView<float> to = space_.level(octave, level, 0);
+  const DeviceView<float> from =
+      level > 0 ? space_.level(octave, level - 1, 0) : space_.level(0, options_.intervals + 2, 0);
+  if (auto* gaussian = dynamic_cast<GaussianFilter*>(filters_[level].get())) {
+    gaussian->enqueue_blur(from, to, space_.images, side);
+    return;
+  }
+  for (int i = 0; i < space_.images; ++i) {
+    const std::size_t at = space_.octaves[octave].image_floats() * i;
+    filters_[level]->enqueue(
+        DeviceView<const float>(from.data + at, from.width, from.height, from.stride),
+        DeviceView<float>(to.data + at, to.width, to.height, to.stride));
+  }
+}
+
+// The levels that the next octave does not need, and the search, run beside it.
+void DeviceSift::enqueue_space(StageClock* clock, bool with_extrema) {
+  const bool forks = forks_ && !clock;
+  const int n = options_.intervals;
+  if (with_extrema) {
+    cuda_check(cudaMemsetAsync(marks_.data<void>(), 0, (words_ + rows_ + 1) * sizeof(std::uint32_t),
+                               stream()),
+               "clearing marks");
+  }
+  for (int octave = 0; octave < space_.count; ++octave) {
+    octave == 0 ? filter(nullptr, 0, 0) : enqueue_half(stream(), space_, octave);
+    for (int l = 1; l <= n; ++l) filter(nullptr, octave, l);
+    const cudaStream_t side = forks ? streams_.side[octave % kSides] : stream();
+    if (forks) {
+      cuda_check(cudaEventRecord(streams_.fork, stream()), "forking");
+      cuda_check(cudaStreamWaitEvent(side, streams_.fork), "forking");
+    }
+    for (int l = n + 1; l < n + 3; ++l) filter(forks ? side : nullptr, octave, l);
+    if (clock) clock->mark("scale space");
+    if (with_extrema) enqueue_extrema(side, space_, octave, limits_, extremum_list());
+    if (clock) clock->mark("extrema");
+  }
+  for (int i = 0; forks && i < std::min(kSides, space_.count); ++i) {
+    cuda_check(cudaEventRecord(streams_.join[i], streams_.side[i]), "joining");
+    cuda_check(cudaStreamWaitEvent(stream(), streams_.join[i]), "joining");
+  }
+}
+
+void DeviceSift::enqueue_steps(int slot, bool masked, StageClock* clock) {
+  enqueue_space(clock, true);
+  const ExtremumList extrema = extremum_list();
+  const Marks marks{marks_.data<std::uint32_t>(), marks_.data<std::uint32_t>() + words_};
+  const DeviceView<const std::uint8_t> mask =
+      masked
+          ? DeviceView<const std::uint8_t>(mask_.data<std::uint8_t>(), shape_.width, shape_.height)
+          : DeviceView<const std::uint8_t>();
+  enqueue_settle(stream(), space_, limits_, extrema, mask, marks);
+  PointLists points = point_lists(slot);
+  enqueue_gather(stream(), space_, limits_, marks, points);
+  if (caps_points()) {
+    std::uint8_t* keep = options_.max_per_cell > 0 ? keep_.data<std::uint8_t>() : nullptr;
+    if (keep) {
+      enqueue_cell_cap(stream(), space_, points, options_.cell, options_.max_per_cell, keep);
+    }
+    const PointLists kept{kept_points_.data<SiftPoint>(), point_capacity_,
+                          counts(slot) + kMostImages};
+    enqueue_point_cap(stream(), space_.images, points, keep, options_.max_points, kept);
+    points = kept;
+  }
+  if (clock) clock->mark("points");
+  const AngleLists angles{turns_.data<float>(), angle_counts_.data<std::uint8_t>()};
+  enqueue_angles(stream(), space_, points, options_.orientations, angles);
+  const FeatureLists features{features_.data<OrientedPoint>(), feature_capacity_,
+                              counts(slot) + 2 * kMostImages};
+  enqueue_features(stream(), space_.images, points, angles, options_.max_points, features);
+  if (clock) clock->mark("angles");
+  const std::size_t room = slot_features(slot);
+  enqueue_descriptors(stream(), space_, points, features, options_.root,
+                      {keypoints_.data<Keypoint>(), host_keypoints_.data<Keypoint>() + room,
+                       descriptors_.data<std::uint8_t>(),
+                       host_descriptors_.data<std::uint8_t>() + room * kDescriptorLength});
+  cuda_check(
+      cudaMemcpyAsync(host_counts(slot), counts(slot), 3 * kMostImages * sizeof(std::uint32_t),
+                      cudaMemcpyDeviceToHost, stream()),
+      "copying counts");
+  cuda_check(cudaMemcpyAsync(host_counts(slot) + 3 * kMostImages, extrema.count,
+                             sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream()),
+             "copying counts");
+  if (clock) clock->mark("descriptors");
+}
+
+// Queues the steps: one by one the first time, and then as a graph.
+void DeviceSift::launch(int slot, bool masked, StageClock* clock) {
+  const std::array<int, 5> key = {shape_.width, shape_.height, space_.images, slot, masked};
+  auto graph =
+      std::find_if(graphs_.begin(), graphs_.end(), [&](const Graph& g) { return g.key == key; });
+  if (graph == graphs_.end()) {
+    constexpr std::size_t kMostGraphs = 8;
+    if (graphs_.size() == kMostGraphs) graphs_.erase(graphs_.begin());
+    graph = graphs_.emplace(graphs_.end());
+    graph->key = key;
+  }
+  if (!clock && !graph->exec && graph->runs > 0 &&
+      cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
+    cudaGraph_t made = nullptr;
+    try {
+      enqueue_steps(slot, masked, nullptr);
+    } catch (...) {
+      cudaStreamEndCapture(stream(), &made);
+      if (made) cudaGraphDestroy(made);
+      throw;
+    }
+    cuda_check(cudaStreamEndCapture(stream(), &made), "making a graph");
+    const cudaError_t status = cudaGraphInstantiate(&graph->exec, made, 0);
+    cudaGraphDestroy(made);
+    cuda_check(status, "making a graph");
+  }
+  cudaGetLastError();  // of a stream that cannot be captured
+  if (!clock && graph->exec) {
+    cuda_check(cudaGraphLaunch(graph->exec, stream()), "launching a graph");
+  } else {
+    enqueue_steps(slot, masked, clock);
+    graph->runs += 1;
+  }
+  cuda_check(cudaEventRecord(streams_.done[slot], stream()), "recording an event");
+}
+
+void DeviceSift::wait(int slot) {
+  cuda_check(cudaEventSynchronize(streams_.done[slot]), "waiting for features");
+  int& unusable = *unusable_.data<int>();
+  if (unusable == 0) return;
+  context_.synchronize();
+  unusable = 0;
+  fail(ErrorCode::invalid_argument, kUnusable);
+}
+
+// Whether everything that was found found room; if not, the next prepare() makes some.
+bool DeviceSift::has_room(int slot, int images) {
+  const std::uint32_t* found = host_counts(slot);
+  const auto most = [](const std::uint32_t* of, int n) { return *std::max_element(of, of + n); };
+  const std::uint32_t points = most(found, images);
+  const std::uint32_t features = most(found + 2 * kMostImages, images);
+  const std::uint32_t extrema = found[3 * kMostImages];
+  const bool room =
+      points <= point_capacity_ && features <= feature_capacity_ && extrema <= extremum_capacity_;
+  auto grow = [](std::uint32_t& capacity, std::uint32_t need) {
+    if (need > capacity) capacity = need + need / 4;
+  };
+  grow(extremum_capacity_, extrema);
+  grow(point_capacity_, points);
+  grow(feature_capacity_, features);
+  return room;
+}
+
+void DeviceSift::copy_out(int slot, std::span<Features> out) {
+  const std::size_t first = slot_features(slot);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::size_t n = host_counts(slot)[2 * kMostImages + i];
+    const std::size_t at = first + feature_capacity_ * i;
+    const Keypoint* keypoints = host_keypoints_.data<Keypoint>() + at;
+    const std::uint8_t* descriptors =
+        host_descriptors_.data<std::uint8_t>() + at * kDescriptorLength;
+    out[i].keypoints.assign(keypoints, keypoints + n);
+    out[i].descriptors.assign(descriptors, descriptors + n * kDescriptorLength);
+    bytes += n * (sizeof(Keypoint) + kDescriptorLength);
+  }
+  context_.count_download(bytes);
+}
+
+void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
+                        StageClock* clock) {
+  const DeviceGuard device(context_);
+  const SiftShape shape = sift_shape(options_, images[0].width(), images[0].height());
+  for (Features& f : out) f.keypoints.clear(), f.descriptors.clear();
+  if (shape.octaves.empty()) return;
+  const std::size_t at_once = images_at_once(shape, images.size());
+  // One group of images is under way while the features of the one before are copied.
+  struct Group {
+    std::size_t first, count;
+    int slot;
+  };
+  auto run = [&](std::size_t first, int slot) {
+    const std::size_t count = std::min(at_once, images.size() - first);
+    const bool masked = place_mask(mask, shape.width, shape.height);
+    prepare(shape, static_cast<int>(count));
+    place(images.subspan(first, count));
+    if (clock) clock->mark(images[0].on_device() ? "prepare" : "upload");
+    launch(slot, masked, clock);
+    return Group{first, count, slot};
+  };
+  try {
+    Group now = run(0, 0);
+    for (;;) {
+      const std::size_t next_first = now.first + now.count;
+      const bool more = next_first < images.size();
+      const Group next = more ? run(next_first, 1 - now.slot) : Group{};
+      wait(now.slot);
+      if (!has_room(now.slot, static_cast<int>(now.count))) {
+        context_.synchronize();
+        now = run(now.first, now.slot);
+        continue;
+      }
+      copy_out(now.slot, out.subspan(now.first, now.count));
+      if (!more) break;
+      now = next;
+    }
+  } catch (...) {
+    cudaStreamSynchronize(stream());
+    if (int* flag = unusable_.data<int>()) *flag = 0;
+    throw;
+  }
+}
+
+void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angles angles,
+                          Features& out, StageClock* clock) {
+  const DeviceGuard device(context_);
+  out.keypoints.assign(points.begin(), points.end());
+  out.descriptors.assign(points.size() * kDescriptorLength, 0);
+  const SiftShape shape = sift_shape(options_, image.width(), image.height());
+  if (shape.octaves.empty() || points.empty()) return;
+  const auto n = static_cast<std::uint32_t>(points.size());
+  point_capacity_ = std::max(point_capacity_, n);
+  feature_capacity_ = std::max(feature_capacity_, n);
+  prepare(shape, 1);
+  std::vector<SiftPoint> places;
+  std::vector<float> turns;
+  for (const Keypoint& p : points) {
+    places.push_back(place_of(options_, shape, p));
+    turns.push_back(turn_of_angle(p.angle));
+  }
+  place({&image, 1});
+  enqueue_space(nullptr, false);
+  const PointLists lists = point_lists(0);
+  auto send = [&](void* to, const void* from, std::size_t bytes) {
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()),
+               "uploading points");
+  };
+  send(lists.points, places.data(), n * sizeof(SiftPoint));
+  send(lists.counts, &n, sizeof n);
+  const float* given = nullptr;
+  if (angles == Angles::keep) {
+    float* to = given_turns_.reserve<float>(context_, n);
+    send(to, turns.data(), n * sizeof(float));
+    given = to;
+  }
+  const AngleLists found{turns_.data<float>(), angle_counts_.data<std::uint8_t>()};
+  if (!given) enqueue_angles(stream(), space_, lists, options_.orientations > 0 ? 1 : 0, found);
+  const FeatureLists features{features_.data<OrientedPoint>(), feature_capacity_,
+                              counts(0) + 2 * kMostImages};
+  enqueue_one_each(stream(), lists, found, given, features);
+  enqueue_descriptors(stream(), space_, lists, features, options_.root,
+                      {keypoints_.data<Keypoint>(), host_keypoints_.data<Keypoint>(),
+                       descriptors_.data<std::uint8_t>(), host_descriptors_.data<std::uint8_t>()});
+  cuda_check(cudaEventRecord(streams_.done[0], stream()), "recording an event");
+  wait(0);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (!given) out.keypoints[i].angle = host_keypoints_.data<Keypoint>()[i].angle;
+  }
+  std::memcpy(out.descriptors.data(), host_descriptors_.data<std::uint8_t>(),
+              out.descriptors.size());
+  context_.count_download(n * (sizeof(Keypoint) + kDescriptorLength));
+  if (clock) clock->mark("descriptors");
+}
+
+Image<float> DeviceSift::level(int octave, int level) const {
+  const DeviceView<const float> from = space_.level(octave, level, 0);
+  Image<float> copy(from.width, from.height);
+  context_.download(copy.host().data, from.width * sizeof(float), from.data,
+                    from.stride * sizeof(float), from.width * sizeof(float), from.height);
+  context_.synchronize();
+  return copy;
+}
+
+}  // namespace
+
+std::unique_ptr<SiftBackend> make_device_sift(const Context& context, const SiftOptions& options) {
+  return std::make_unique<DeviceSift>(context, options);
+}
+
+}  // namespace cornea

@@ -1,0 +1,135 @@
+// SIFT's steps on CUDA: what the kernels' files share.
+//
+// Images of a batch go through every step together. Extrema are listed in no order; the pixels they
+// settle on become bits, one a pixel, and a count a row, from which points are gathered in order,
+// so that no atomic decides an order. What is found without an order never leaves the device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cornea/core/cuda.h"
+#include "cornea/core/features.h"
+#include "cornea/core/image.h"
+#include "cornea/describe/sift/sift_math.h"
+
+namespace cornea {
+
+inline constexpr int kMostOctaves = 32;
+inline constexpr int kWarp = 32;
+
+// A scale space of several images, as kernels see it.
+struct DeviceOctave {
+  float* levels = nullptr;  // all images of level 0, then all of level 1, ..
+  int width = 0, height = 0, stride = 0;
+  float step = 1, origin = 0;
+  int index = 0;
+  // Of the rows in which points are sought, level by level, those of this octave begin here.
+  std::uint32_t first_row = 0, first_word = 0;
+  int words_per_row = 0;  // of marks
+
+  CORNEA_HD std::size_t image_floats() const { return std::size_t(stride) * height; }
+};
+struct DeviceSpace {
+  DeviceOctave octaves[kMostOctaves];
+  int count = 0, images = 0, intervals = 0;
+  std::uint32_t rows = 0, words = 0;  // of marks, an image
+
+  CORNEA_HD DeviceView<float> level(int octave, int level, int image) const {
+    const DeviceOctave& o = octaves[octave];
+    const std::size_t at = (std::size_t(level) * images + image) * o.image_floats();
+    return {o.levels + at, o.width, o.height, o.stride};
+  }
+};
+
+// D_l of an octave of one image.
+struct DeviceDifferences {
+  const float* levels;
+  std::size_t level_floats;  // from a level to the next
+  int stride;
+  __device__ float operator()(int l, int x, int y) const {
+    const float* at = levels + level_floats * l + std::ptrdiff_t(stride) * y + x;
+    return __ldg(at + level_floats) - __ldg(at);
+  }
+};
+inline __device__ DeviceDifferences differences_of(const DeviceSpace& space, int octave,
+                                                   int image) {
+  const DeviceOctave& o = space.octaves[octave];
+  return {o.levels + image * o.image_floats(), o.image_floats() * space.images, o.stride};
+}
+
+// An extremum's pixel.
+struct Extremum {
+  std::uint32_t place;  // image << 16 | octave << 8 | level
+  std::uint32_t pixel;  // y * width + x of its octave
+};
+
+// What is counted on the way. The host looks at it at the end: where more was found than there was
+// room for, it makes room and runs again.
+struct ExtremumList {
+  Extremum* items;
+  std::uint32_t capacity;
+  std::uint32_t* count;
+};
+struct PointLists {  // one an image
+  SiftPoint* points;
+  std::uint32_t capacity;
+  std::uint32_t* counts;
+  CORNEA_HD SiftPoint* of(int image) const { return points + std::size_t(image) * capacity; }
+};
+struct AngleLists {
+  float* turns;          // kMostAngles a point
+  std::uint8_t* counts;  // of each point
+};
+struct OrientedPoint {
+  std::uint32_t point;
+  float turn;
+};
+struct FeatureLists {
+  OrientedPoint* features;
+  std::uint32_t capacity;
+  std::uint32_t* counts;
+  CORNEA_HD OrientedPoint* of(int image) const { return features + std::size_t(image) * capacity; }
+};
+// Where finished features go: on the device and in pinned host memory.
+struct FeatureTargets {
+  Keypoint *keypoints, *host_keypoints;
+  std::uint8_t *descriptors, *host_descriptors;
+};
+struct Marks {
+  std::uint32_t* bits;
+  std::uint32_t* row_counts;
+};
+
+// Each queues a step on a stream.
+// Images that lie one below the other, as floats.
+template <class T>
+void enqueue_place(cudaStream_t stream, DeviceView<const T> first, DeviceView<float> out,
+                   int images, bool doubled);
+void enqueue_half(cudaStream_t stream, const DeviceSpace& space, int octave);
+void enqueue_extrema(cudaStream_t stream, const DeviceSpace& space, int octave,
+                     const SiftLimits& limits, const ExtremumList& list);
+void enqueue_settle(cudaStream_t stream, const DeviceSpace& space, const SiftLimits& limits,
+                    const ExtremumList& list, DeviceView<const std::uint8_t> mask,
+                    const Marks& marks);
+void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, const SiftLimits& limits,
+                    const Marks& marks, const PointLists& points);
+// Which points the cap by grid cell keeps, as 0 or 1 in `keep`.
+void enqueue_cell_cap(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
+                      int cell, int most, std::uint8_t* keep);
+// The strongest `most` (0: all) of the points whose `keep` (if there is one) is not 0.
+void enqueue_point_cap(cudaStream_t stream, int images, const PointLists& points,
+                       const std::uint8_t* keep, std::uint32_t most, const PointLists& kept);
+void enqueue_angles(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
+                    int most, const AngleLists& angles);
+// The features of the points in order: the strongest `most` (0: all).
+void enqueue_features(cudaStream_t stream, int images, const PointLists& points,
+                      const AngleLists& angles, std::uint32_t most, const FeatureLists& features);
+// One feature a point of the first image, with the point's first angle, 0 if it has none; or with
+// the given angles.
+void enqueue_one_each(cudaStream_t stream, const PointLists& points, const AngleLists& angles,
+                      const float* turns, const FeatureLists& features);
+void enqueue_descriptors(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
+                         const FeatureLists& features, bool root, const FeatureTargets& out);
+
+}  // namespace cornea

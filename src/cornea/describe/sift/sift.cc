@@ -1,0 +1,145 @@
+#include "cornea/describe/sift/sift.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "cornea/core/build.h"
+#include "cornea/core/error.h"
+#include "cornea/describe/sift/sift_backend.h"
+#include "cornea/filter/bilateral/bilateral.h"
+#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/trilateral/trilateral.h"
+
+namespace cornea {
+namespace {
+
+double now_ms() {
+  using namespace std::chrono;
+  return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+void SiftOptions::validate() const {
+  require(sigma_range > 0 && std::isfinite(sigma_range),
+          "sigma-range is a positive number of gray levels, not ", sigma_range);
+  require(octaves >= 0 && octaves <= 32, "octaves lie in 0..32, not ", octaves);
+  require(intervals >= 1 && intervals <= 8, "intervals lie in 1..8, not ", intervals);
+  require(sigma >= 0.5 && sigma <= 16, "SIFT's sigma lies in 0.5..16 pixels, not ", sigma);
+  require(blur >= 0 && blur <= 16, "the image's blur lies in 0..16 pixels, not ", blur);
+  require(contrast >= 0 && contrast < 1, "contrast lies in 0..1, not ", contrast);
+  require(edge_ratio == 0 || (edge_ratio >= 1 && edge_ratio <= 1e6),
+          "the edge ratio is 1 or more, or 0 for no test, not ", edge_ratio);
+  require(orientations >= 0 && orientations <= kMostAngles, "orientations lie in 0..", kMostAngles,
+          ", not ", orientations);
+  require(max_points >= 0, "max-points is 0 or more, not ", max_points);
+  require(cell >= 0 && max_per_cell >= 0, "the grid's cell and its cap are 0 or more, not ", cell,
+          " and ", max_per_cell);
+  require((cell > 0) == (max_per_cell > 0),
+          "a grid needs both cell and max-per-cell; one of them is 0");
+}
+
+std::unique_ptr<ImageFilter> make_level_filter(const Context& context, const SiftOptions& options,
+                                               int level) {
+  const double sigma = level_increment(options, level);
+  if (options.scale_space == ScaleSpace::gaussian || sigma == 0) {
+    return std::make_unique<GaussianFilter>(context, GaussianOptions{sigma});
+  }
+  if (options.scale_space == ScaleSpace::bilateral) {
+    return std::make_unique<BilateralFilter>(
+        context, BilateralOptions{.sigma = sigma, .sigma_range = options.sigma_range});
+  }
+  return std::make_unique<TrilateralFilter>(context, TrilateralOptions{.sigma = sigma});
+}
+
+Sift::Sift(const Context& context, const SiftOptions& options)
+    : context_(context), options_(options), clock_(context) {
+  options.validate();
+  if constexpr (kHasCuda) {
+    if (context.is_cuda()) backend_ = make_device_sift(context, options);
+  }
+  if (!backend_) backend_ = make_host_sift(context, options);
+}
+
+Sift::~Sift() = default;
+Sift::Sift(Sift&&) noexcept = default;
+
+void Sift::check_images(std::span<const AnyView> images, AnyView mask) const {
+  require(!images.empty(), "no image was given");
+  require(images.size() <= kLargestBatch, "a batch of ", images.size(),
+          " images is too large; the limit is ", kLargestBatch);
+  const AnyView& first = images[0];
+  require(!first.empty(), "the image is empty");
+  require(first.pixel() != Pixel::f64, "SIFT takes 8-bit, 16-bit or float images, not ",
+          name(first.pixel()));
+  check_image_size(first);
+  require(context_.is_cuda() || !first.on_device(),
+          "the image lies in device memory and the context is the CPU's; use the context that owns "
+          "the image");
+  for (const AnyView& image : images) {
+    require(image.width() == first.width() && image.height() == first.height() &&
+                image.pixel() == first.pixel() && image.on_device() == first.on_device(),
+            "the images of a batch differ in size, type or place; call detect() for each kind");
+  }
+  if (mask.empty()) return;
+  require(mask.pixel() == Pixel::u8, "the mask must be 8-bit gray, not ", name(mask.pixel()));
+  require(mask.width() == first.width() && mask.height() == first.height(), "the mask is ",
+          mask.width(), " x ", mask.height(), " pixels and the image ", first.width(), " x ",
+          first.height(), "; they must be equal");
+  require(mask.on_device() == first.on_device(),
+          "the image and the mask lie in host and in device memory; copy them to one place");
+}
+
+Features Sift::detect(AnyView image, AnyView mask) {
+  Features features;
+  detect(image, features, mask);
+  return features;
+}
+
+void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out, AnyView mask) {
+  const double begin = now_ms();
+  require(images.size() == out.size(), images.size(), " images and ", out.size(),
+          " results were given");
+  check_images(images, mask);
+  if (time_stages_) clock_.start();
+  backend_->detect(images, mask, out, time_stages_ ? &clock_ : nullptr);
+  report_ = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0, 0, {}};
+  for (const Features& features : out) report_.points += features.size();
+  if (time_stages_) report_.stages = clock_.read();
+  report_.milliseconds = now_ms() - begin;
+}
+
+void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& out, Angles angles) {
+  const double begin = now_ms();
+  check_images({&image, 1}, {});
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Keypoint& p = points[i];
+    require(
+        p.x >= -0.5f && p.y >= -0.5f && p.x <= image.width() - 0.5f && p.y <= image.height() - 0.5f,
+        "point ", i, " at (", p.x, ", ", p.y, ") lies outside the image");
+    require(p.scale > 0 && p.scale <= 1e4f, "the scale of point ", i, " is ", p.scale,
+            "; it lies above 0 and up to 10000 pixels (for corners: see keypoints_of())");
+    require(angles == Angles::assign || std::isfinite(p.angle), "the angle of point ", i,
+            " is not a number");
+  }
+  if (time_stages_) clock_.start();
+  backend_->describe(image, points, angles, out, time_stages_ ? &clock_ : nullptr);
+  report_ = {image.width(), image.height(), 1, points.size(), 0, {}};
+  if (time_stages_) report_.stages = clock_.read();
+  report_.milliseconds = now_ms() - begin;
+}
+
+std::size_t Sift::memory_needed(int width, int height, int images) const {
+  return backend_->memory_needed(sift_shape(options_, width, height), images);
+}
+
+Image<float> Sift::level(int octave, int level) const { return backend_->level(octave, level); }
+
+std::vector<Keypoint> keypoints_of(std::span<const Corner> corners, float scale) {
+  std::vector<Keypoint> points;
+  points.reserve(corners.size());
+  for (const Corner& c : corners) points.push_back({c.x, c.y, scale, 0, c.response, 0});
+  return points;
+}
+
+}  // namespace cornea

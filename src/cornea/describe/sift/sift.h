@@ -1,0 +1,123 @@
+// SIFT: points that stay where they are when an image is scaled, turned and lit otherwise, with a
+// description of 128 bytes each (D. Lowe, "Distinctive image features from scale-invariant
+// keypoints", International Journal of Computer Vision 60, 2004).
+//
+//   1. Scale space: octaves of n + 3 levels, level l blurred to sigma 2^(l/n). Level 0 of the first
+//      octave is the image, doubled if asked for; of the others, every second pixel of level n of
+//      the one before. Level l is a filter applied to level l - 1: a Gaussian with
+//      sigma sqrt(2^(2/n) - 1) 2^((l-1)/n), or an edge-preserving filter with that sigma.
+//   2. Points: D_l = level l + 1 - level l. A pixel of D_1 .. D_n that is the largest or the
+//      smallest of the 27 around it (of equal ones the first) is fitted with a quadratic in x, y
+//      and l, up to 5 times, each time around the pixel that the fit before it points to. It is a
+//      point if the fit settles, |D| there is at least contrast / n, and the two curvatures of D
+//      have one sign and a ratio under edge_ratio.
+//   3. Angles: 36 bins of gradient directions in a disc of radius 4.5 times the scale. The highest
+//      bin and all local peaks of at least 0.8 of it give a feature each.
+//   4. Descriptors: gradients at 20 x 20 places of a grid that is turned and scaled with the point,
+//      4 to a cell and direction; 4 x 4 cells of 8 directions, shared out linearly between
+//      neighbours, under a Gaussian of 2 cells. Normalised, cut at 0.2, normalised, times 512.
+//
+// Positions are those of the input image. Doubling puts a pixel between each two, so that pixel
+// (x, y) is (2x, 2y) there: it moves no point.
+//
+// Features come ordered by octave, level, y and x of their pixel, and angle (the highest peak
+// first). Both devices follow one set of formulas (sift_math.h) in one order, without fused
+// operations but in the blur: they differ where a compiler rounds otherwise, which is nowhere we
+// know of on machines with fused instructions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+#include "cornea/core/image.h"
+#include "cornea/core/stage_clock.h"
+#include "cornea/detect/detect_report.h"
+
+namespace cornea {
+
+enum class ScaleSpace { gaussian, bilateral, trilateral };
+
+struct SiftOptions {
+  ScaleSpace scale_space = ScaleSpace::gaussian;
+  double sigma_range = 20;  // of the bilateral filter, gray levels of 0..255
+  bool doubled = true;      // begin with an octave of twice the image's size
+  int octaves = 0;          // most; 0: as many as have room for a point
+  int intervals = 3;        // n, 1 to 8: levels in which points are sought, an octave
+  double sigma = 1.6;       // of level 0, in its octave's pixels
+  double blur = 0.5;        // that the image is taken to have, pixels
+  double contrast = 0.04;   // least |D| times n; black to white is 1
+  double edge_ratio = 10;   // of the curvatures; 0: no test for edges
+  int orientations = 4;     // most features a point, 1 to 8; 0: one, upright
+  bool root = false;        // RootSIFT: square roots of the L1-normalised descriptor
+  int max_points = 0;       // keep the features of the strongest points; 0: no limit
+  int cell = 0;             // side of a grid cell, pixels of the image; 0: no grid
+  int max_per_cell = 0;     // keep the strongest points of each cell; needs `cell`
+
+  void validate() const;
+};
+
+// Whether describe() finds the angle of a point or takes the one it has.
+enum class Angles { assign, keep };
+
+class SiftBackend;
+
+// Made once; then it takes image after image and allocates nothing after the first of a size,
+// unless a later one has many more points.
+//
+// Images are 8-bit, 16-bit or float (0..1), gray or RGB. On a CPU context they lie in host memory.
+// On a CUDA context they lie in host memory (from pinned memory the upload is fastest) or on the
+// device; nothing but the finished features comes back.
+class Sift {
+ public:
+  explicit Sift(const Context& context, const SiftOptions& options = {});
+  ~Sift();
+  Sift(Sift&&) noexcept;
+
+  // No point lies where the mask (8-bit, the image's size) is 0. Results given by reference keep
+  // their memory from call to call.
+  Features detect(AnyView image, AnyView mask = {});
+  void detect(AnyView image, Features& out, AnyView mask = {}) {
+    detect_batch({&image, 1}, {&out, 1}, mask);
+  }
+  // Many images of one size and type in one go, with one mask for all.
+  void detect_batch(std::span<const AnyView> images, std::span<Features> out, AnyView mask = {});
+
+  // Describes points of any detector: one feature a point, in their order. A point's scale must be
+  // set (pixels of the image; corners have none of their own: see keypoints_of()).
+  void describe(AnyView image, std::span<const Keypoint> points, Features& out,
+                Angles angles = Angles::assign);
+
+  // Device memory (on the CPU: host memory) that images of this size take, apart from the points.
+  // A call that needs more than there is fails before it takes any.
+  std::size_t memory_needed(int width, int height, int images = 1) const;
+
+  // Of the last call. Times by stage cost a little on CUDA; off unless asked for.
+  void time_stages(bool on) { time_stages_ = on; }
+  const DetectReport& report() const { return report_; }
+  const Context& context() const { return context_; }
+  const SiftOptions& options() const { return options_; }
+
+  // Level `level` of octave `octave` (0 is the first, doubled or not) of the last image's scale
+  // space, in host memory; for looking at it.
+  Image<float> level(int octave, int level) const;
+
+ private:
+  void check_images(std::span<const AnyView> images, AnyView mask) const;
+
+  Context context_;
+  SiftOptions options_;
+  StageClock clock_;
+  bool time_stages_ = false;
+  DetectReport report_;
+  std::unique_ptr<SiftBackend> backend_;
+};
+
+// Corners as points of one scale, for describe().
+std::vector<Keypoint> keypoints_of(std::span<const Corner> corners, float scale);
+
+}  // namespace cornea

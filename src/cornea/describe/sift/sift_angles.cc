@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <cmath>
+
+#include "cornea/core/simd.h"
+#include "cornea/describe/sift/host_sift.h"
+
+namespace cornea {
+namespace {
+
+using Floats = Pack<float>;
+using Words = Pack<std::int32_t>;
+
+constexpr int kPitch = 40;        // of a histogram
+constexpr int kMostColumns = 64;  // gradients that are made at once
+
+// Gradients of `count` pixels of a row: their bins and their magnitudes times the weights.
+CORNEA_VECTOR_CLONES
+void gradient_row(const float* above, const float* row, const float* below, const float* weights,
+                  float row_weight, int count, std::int32_t* bins, float* magnitudes) {
+  float squares[kMostColumns + kLanes<float>];
+  for (int i = 0; i < count; i += kLanes<float>) {
+    const Floats gx = load_pack(row + i + 1) - load_pack(row + i - 1);
+    const Floats gy = load_pack(below + i) - load_pack(above + i);
+    store_pack(squares + i, gx * gx + gy * gy);
+    const Floats turn = turn_of(gy, gx);
+    const Words bin = __builtin_convertvector(turn * float(kAngleBins) + 0.5f, Words);
+    store_pack(bins + i, bin == kAngleBins ? Words{} : bin);
+  }
+  for (int i = 0; i < count; ++i) {
+    magnitudes[i] = std::sqrt(squares[i]) * (weights[i] * row_weight);
+  }
+}
+
+}  // namespace
+
+int find_angles(HostView<const float> level, const SiftPoint& point, int most,
+                std::array<float, kMostAngles>& turns) {
+  const AngleWindow window = angle_window(point);
+  const int r = window.radius;
+  float parts[kAngleParts][kPitch] = {};
+  std::int32_t bins[kMostColumns + kLanes<float>];
+  float magnitudes[kMostColumns + kLanes<float>], weights[kMostColumns + kLanes<float>];
+  // Gradients need a neighbour on each side.
+  const int left = std::max(window.x - r, 1), right = std::min(window.x + r, level.width - 2);
+  const int top = std::max(window.y - r, 1), bottom = std::min(window.y + r, level.height - 2);
+  for (int begin = left; begin <= right; begin += kMostColumns) {
+    const int end = std::min(begin + kMostColumns - 1, right);
+    for (int x = begin; x <= end; ++x) {
+      weights[x - begin] = axis_weight(window.exponent, static_cast<float>(x) - point.x);
+    }
+    for (int y = top; y <= bottom; ++y) {
+      const int j = y - window.y;
+      const int half = static_cast<int>(std::sqrt(static_cast<float>(r * r - j * j)));
+      const int first = std::max(window.x - half, begin), last = std::min(window.x + half, end);
+      if (first > last) continue;
+      const float row_weight = axis_weight(window.exponent, static_cast<float>(y) - point.y);
+      const float* row = level.row(y) + first;
+      gradient_row(row - level.stride, row, row + level.stride, weights + first - begin, row_weight,
+                   last - first + 1, bins, magnitudes);
+      for (int i = 0; i <= last - first; ++i) {
+        const int part = (first + i - (window.x - r)) % kAngleParts;
+        parts[part][bins[i]] += magnitudes[i];
+      }
+    }
+  }
+  for (int part = 1; part < kAngleParts; ++part) {
+    for (int b = 0; b < kAngleBins; ++b) parts[0][b] += parts[part][b];
+  }
+  auto raw = [&](int b) { return parts[0][(b + kAngleBins) % kAngleBins]; };
+  float smooth[kAngleBins];
+  for (int b = 0; b < kAngleBins; ++b) smooth[b] = smooth_bin(raw, b);
+  auto bin = [&](int b) { return smooth[(b + kAngleBins) % kAngleBins]; };
+
+  const float highest = *std::max_element(smooth, smooth + kAngleBins);
+  int peaks[kAngleBins], count = 0;
+  for (int b = 0; b < kAngleBins; ++b) {
+    if (is_angle_peak(bin(b - 1), bin(b), bin(b + 1), highest)) peaks[count++] = b;
+  }
+  std::stable_sort(peaks, peaks + count, [&](int a, int b) { return smooth[a] > smooth[b]; });
+  count = std::min(count, most);
+  for (int i = 0; i < count; ++i) {
+    turns[i] = peak_turn(peaks[i], bin(peaks[i] - 1), bin(peaks[i]), bin(peaks[i] + 1));
+  }
+  return count;
+}
+
+}  // namespace cornea

@@ -1,0 +1,342 @@
+// Formulas of SIFT that the CPU and CUDA share. Those that are templates over F take a float or a
+// short vector of floats.
+//
+// Angles are turns (1 is a full circle) inside, and go from x towards y.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "cornea/core/features.h"
+#include "cornea/core/host_device.h"
+#include "cornea/core/pixels.h"
+
+namespace cornea {
+
+inline constexpr int kSiftBorder = 5;       // pixels at an octave's edges without points
+inline constexpr int kFitSteps = 5;         // of the walk to an extremum's pixel
+inline constexpr int kAngleBins = 36;       // of the histogram of directions
+inline constexpr int kAngleParts = 32;      // histograms that are summed: one a column, modulo
+inline constexpr float kAngleSigma = 1.5f;  // of its window, in scales of the point
+inline constexpr float kAngleShare = 0.8f;  // of the highest peak that a further angle has
+inline constexpr int kMostAngles = 8;
+inline constexpr int kCells = 4;                       // along a side of the descriptor
+inline constexpr int kDirections = 8;                  // of a cell
+inline constexpr int kPerCell = 4;                     // samples along a side of a cell
+inline constexpr int kGrid = (kCells + 1) * kPerCell;  // samples along the descriptor's side
+inline constexpr float kCellScales = 3;                // side of a cell, in scales of the point
+inline constexpr float kDescriptorCut = 0.2f;          // of the norm, where values are cut
+inline constexpr int kDescriptorLength = kCells * kCells * kDirections;
+
+// A point in the pixels of its octave.
+struct SiftPoint {
+  float x, y, scale;
+  float response;       // |D|
+  std::int32_t octave;  // 0: the first
+  std::int32_t level;   // whose gradients describe it
+};
+
+struct SiftLimits {
+  int intervals;
+  float contrast;  // least |D|
+  float edge;      // (r + 1)^2 / r for the largest ratio r of curvatures; 0: no test
+  float sigma;     // of level 0
+};
+
+// ---------------------------------------------------------------------------------------------
+// Pixels, as floats of 0..1.
+
+CORNEA_HD inline float unit_value(std::uint8_t v) { return static_cast<float>(v) * (1.0f / 255); }
+CORNEA_HD inline float unit_value(std::uint16_t v) {
+  return static_cast<float>(v) * (1.0f / 65535);
+}
+CORNEA_HD inline float unit_value(float v) { return v; }
+template <class T>
+CORNEA_HD inline float unit_value(const Rgb<T>& v) {
+  return unit_value(gray_value(v));
+}
+// A pixel of the doubled image from the two of the image around it, the nearer one first. Its
+// pixels 2x and 2x + 1 lie a quarter of a pixel before and after pixel x of the image.
+CORNEA_HD inline float between(float near, float far) { return 0.75f * near + 0.25f * far; }
+inline constexpr float kDoubledOffset = -0.25f;  // of the doubled image's first pixel
+
+// ---------------------------------------------------------------------------------------------
+// Functions.
+
+template <class F>
+CORNEA_HD inline F absolute(F v) {
+  return v < F{} ? -v : v;
+}
+template <class F>
+CORNEA_HD inline F mix(F a, F b, F share_of_b) {
+  return a + share_of_b * (b - a);
+}
+
+// The direction of (x, y) as a share of a turn, 0 to 1, both included; to 1e-7.
+template <class F>
+CORNEA_HD inline F turn_of(F y, F x) {
+  const F ax = absolute(x), ay = absolute(y);
+  const F large = ax > ay ? ax : ay, small = ax > ay ? ay : ax;
+  const F a = small / (large > F{} ? large : F{} + 1.0f);
+  const F z = a * a;
+  F t = 0.00127433736f * z - 0.0059592336f;
+  t = t * z + 0.0134253676f;
+  t = t * z - 0.0215052939f;
+  t = t * z + 0.0316516541f;
+  t = t * z - 0.0530415891f;
+  t = (t * z + 0.15915485f) * a;
+  t = ay > ax ? 0.25f - t : t;
+  t = x < F{} ? 0.5f - t : t;
+  return y < F{} ? 1.0f - t : t;
+}
+
+// 2^e, to 2e-7 of itself, for |e| < 126.
+CORNEA_HD inline float power_of_two(float e) {
+  const int whole = static_cast<int>(e + (e < 0 ? -0.5f : 0.5f));
+  const float f = e - static_cast<float>(whole);
+  float p = 0.000154780219f * f + 0.00134004317f;
+  p = p * f + 0.00961799452f;
+  p = p * f + 0.0555032722f;
+  p = p * f + 0.240226515f;
+  p = p * f + 0.693147207f;
+  p = p * f + 1.0f;
+  const std::uint32_t bits = static_cast<std::uint32_t>(whole + 127) << 23;
+  float scale;
+  std::memcpy(&scale, &bits, sizeof scale);
+  return p * scale;
+}
+
+struct Rotation {
+  float cosine, sine;
+};
+CORNEA_HD inline Rotation rotation_of(float turn) {
+  const int quarter = static_cast<int>(turn * 4.0f + 0.5f);
+  const float r = turn - static_cast<float>(quarter) * 0.25f, z = r * r;
+  float s = 41.4729517f * z - 76.69787f;
+  s = s * z + 81.6052047f;
+  s = s * z - 41.3417022f;
+  s = (s * z + 6.28318531f) * r;
+  float c = 59.2204071f * z - 85.4428521f;
+  c = c * z + 64.9393162f;
+  c = c * z - 19.7392087f;
+  c = c * z + 1.0f;
+  switch (quarter & 3) {
+    case 0:
+      return {c, s};
+    case 1:
+      return {-s, c};
+    case 2:
+      return {-c, -s};
+    default:
+      return {s, -c};
+  }
+}
+
+inline constexpr float kTurn = 6.2831853072f;  // radians
+// A turn from 0 to 1 for any angle.
+CORNEA_HD inline float turn_of_angle(float radians) {
+  const float t = radians * (1.0f / kTurn);
+  const float whole = static_cast<float>(static_cast<int>(t));
+  const float rest = t - whole;
+  return rest < 0 ? rest + 1.0f : rest;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Points. `dog(l, x, y)` is D_l.
+
+// Whether a pixel is the largest of its 27 and positive, or the smallest and negative; of equal
+// ones the first by level, row and column.
+template <class Dog>
+CORNEA_HD inline bool is_extremum(const Dog& dog, int l, int x, int y) {
+  const float v = dog(l, x, y);
+  if (v == 0) return false;
+  const float sign = v > 0 ? 1.0f : -1.0f, height = v * sign;
+  for (int k = -1; k < 2; ++k) {
+    for (int j = -1; j < 2; ++j) {
+      for (int i = -1; i < 2; ++i) {
+        const float other = sign * dog(l + k, x + i, y + j);
+        const bool before = k < 0 || (k == 0 && (j < 0 || (j == 0 && i < 0)));
+        if (other > height || (before && other == height)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+// The quadratic through D around a pixel: its extremum's offset, D there, and the curvatures in the
+// image.
+struct SiftFit {
+  float dx, dy, dl;
+  float value;
+  float trace, determinant;
+  bool solved;
+};
+
+template <class Dog>
+CORNEA_HD inline SiftFit fit_at(const Dog& dog, int l, int x, int y) {
+  const float v = dog(l, x, y), twice = 2.0f * v;
+  const float left = dog(l, x - 1, y), right = dog(l, x + 1, y);
+  const float up = dog(l, x, y - 1), down = dog(l, x, y + 1);
+  const float below = dog(l - 1, x, y), above = dog(l + 1, x, y);
+  const float gx = 0.5f * (right - left), gy = 0.5f * (down - up), gl = 0.5f * (above - below);
+  const float xx = (right + left) - twice, yy = (down + up) - twice, ll = (above + below) - twice;
+  const float xy = 0.25f * ((dog(l, x + 1, y + 1) - dog(l, x - 1, y + 1)) -
+                            (dog(l, x + 1, y - 1) - dog(l, x - 1, y - 1)));
+  const float xl = 0.25f * ((dog(l + 1, x + 1, y) - dog(l + 1, x - 1, y)) -
+                            (dog(l - 1, x + 1, y) - dog(l - 1, x - 1, y)));
+  const float yl = 0.25f * ((dog(l + 1, x, y + 1) - dog(l + 1, x, y - 1)) -
+                            (dog(l - 1, x, y + 1) - dog(l - 1, x, y - 1)));
+  // Cramer's rule with the cofactors of the symmetric matrix.
+  const float c00 = yy * ll - yl * yl, c01 = xl * yl - xy * ll, c02 = xy * yl - yy * xl;
+  const float c11 = xx * ll - xl * xl, c12 = xy * xl - xx * yl, c22 = xx * yy - xy * xy;
+  const float determinant = (xx * c00 + xy * c01) + xl * c02;
+  SiftFit fit;
+  fit.solved = determinant != 0;
+  const float scale = fit.solved ? -1.0f / determinant : 0.0f;
+  fit.dx = scale * ((c00 * gx + c01 * gy) + c02 * gl);
+  fit.dy = scale * ((c01 * gx + c11 * gy) + c12 * gl);
+  fit.dl = scale * ((c02 * gx + c12 * gy) + c22 * gl);
+  fit.value = v + 0.5f * ((gx * fit.dx + gy * fit.dy) + gl * fit.dl);
+  fit.trace = xx + yy;
+  fit.determinant = c22;
+  return fit;
+}
+
+struct LevelPixel {
+  int level, x, y;
+};
+
+// Follows the fits from an extremum's pixel to the one whose fit stays within half a pixel of it;
+// false if there is none.
+template <class Dog>
+CORNEA_HD inline bool settle(const Dog& dog, int width, int height, int intervals, LevelPixel& at,
+                             SiftFit& fit) {
+  for (int step = 0; step < kFitSteps; ++step) {
+    fit = fit_at(dog, at.level, at.x, at.y);
+    if (!fit.solved) return false;
+    const float ax = absolute(fit.dx), ay = absolute(fit.dy), al = absolute(fit.dl);
+    if (ax < 0.5f && ay < 0.5f && al < 0.5f) return true;
+    // Further than any octave is wide, or not a number.
+    if (!(ax < 1e6f && ay < 1e6f && al < 1e6f)) return false;
+    at.x += static_cast<int>(fit.dx + (fit.dx < 0 ? -0.5f : 0.5f));
+    at.y += static_cast<int>(fit.dy + (fit.dy < 0 ? -0.5f : 0.5f));
+    at.level += static_cast<int>(fit.dl + (fit.dl < 0 ? -0.5f : 0.5f));
+    if (at.level < 1 || at.level > intervals || at.x < kSiftBorder || at.y < kSiftBorder ||
+        at.x >= width - kSiftBorder || at.y >= height - kSiftBorder) {
+      return false;
+    }
+  }
+  return false;
+}
+
+// Strong enough, and not on an edge.
+CORNEA_HD inline bool is_stable(const SiftFit& fit, const SiftLimits& limits) {
+  if (!(absolute(fit.value) >= limits.contrast)) return false;
+  if (limits.edge == 0) return true;
+  return fit.determinant > 0 && fit.trace * fit.trace < limits.edge * fit.determinant;
+}
+
+CORNEA_HD inline SiftPoint point_of(const LevelPixel& at, const SiftFit& fit, int octave,
+                                    const SiftLimits& limits) {
+  const float level = static_cast<float>(at.level) + fit.dl;
+  return {static_cast<float>(at.x) + fit.dx,
+          static_cast<float>(at.y) + fit.dy,
+          limits.sigma * power_of_two(level / static_cast<float>(limits.intervals)),
+          absolute(fit.value),
+          octave,
+          at.level};
+}
+
+// A feature in the coordinates of the image.
+CORNEA_HD inline Keypoint keypoint_of(const SiftPoint& p, float step, float origin,
+                                      int octave_index, float turn) {
+  return {p.x * step + origin, p.y * step + origin, p.scale * step,
+          turn * kTurn,        p.response,          octave_index};
+}
+
+// The pixel of the image's mask that a point of an octave lies on, and the row or column of grid
+// cells that a coordinate lies in.
+struct MaskPixel {
+  int x, y;
+};
+CORNEA_HD inline MaskPixel mask_pixel(float x, float y, int width, int height) {
+  const int column = static_cast<int>(x + 0.5f), row = static_cast<int>(y + 0.5f);
+  return {column < width ? column : width - 1, row < height ? row : height - 1};
+}
+CORNEA_HD inline int cell_index(float coordinate, int cell) {
+  return static_cast<int>(coordinate) / cell;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Angles.
+
+// The disc of a point's gradients: its pixels are those at most `radius` from the nearest one.
+struct AngleWindow {
+  int x, y, radius;
+  float exponent;  // a pixel at distance d from the point weighs 2^(exponent d^2)
+};
+CORNEA_HD inline AngleWindow angle_window(const SiftPoint& p) {
+  const float sigma = kAngleSigma * p.scale;
+  return {static_cast<int>(p.x + 0.5f), static_cast<int>(p.y + 0.5f),
+          static_cast<int>(3.0f * sigma + 0.5f), -0.72134752f / (sigma * sigma)};
+}
+CORNEA_HD inline float axis_weight(float exponent, float distance) {
+  const float e = exponent * (distance * distance);
+  return power_of_two(e < -125.0f ? -125.0f : e);
+}
+CORNEA_HD inline int angle_bin(float turn) {
+  const int bin = static_cast<int>(turn * kAngleBins + 0.5f);
+  return bin == kAngleBins ? 0 : bin;
+}
+// A bin after smoothing; `h(i)` is the histogram, for any i from -2 to kAngleBins + 1.
+template <class Histogram>
+CORNEA_HD inline float smooth_bin(const Histogram& h, int i) {
+  return ((h(i - 2) + h(i + 2)) * (1.0f / 16) + (h(i - 1) + h(i + 1)) * (4.0f / 16)) +
+         h(i) * (6.0f / 16);
+}
+// Of two equal neighbours the first is the peak.
+CORNEA_HD inline bool is_angle_peak(float before, float height, float after, float highest) {
+  return height > before && height >= after && height >= kAngleShare * highest;
+}
+// Of a local peak: the turn where a parabola through it and its neighbours is highest.
+CORNEA_HD inline float peak_turn(int bin, float before, float height, float after) {
+  const float offset = 0.5f * (before - after) / ((before - 2.0f * height) + after);
+  const float turn = (static_cast<float>(bin) + offset) * (1.0f / kAngleBins);
+  return turn < 0 ? turn + 1.0f : turn;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Descriptors.
+
+// Where the samples of a point lie: sample (i, j) of the grid, i across and j down, is at
+// origin + i along + j turned along.
+struct DescriptorFrame {
+  float x, y;    // of sample (0, 0)
+  float ax, ay;  // from a sample to the next one across
+  Rotation rotation;
+};
+CORNEA_HD inline DescriptorFrame descriptor_frame(float x, float y, float scale, float turn) {
+  constexpr float kHalf = 0.5f * (kGrid - 1);
+  const Rotation r = rotation_of(turn);
+  const float spacing = scale * (kCellScales / kPerCell);
+  const float ax = spacing * r.cosine, ay = spacing * r.sine;
+  return {x - kHalf * (ax - ay), y - kHalf * (ay + ax), ax, ay, r};
+}
+
+// Weights of a sample along one axis: of the Gaussian, and the share of the second of the two cells
+// that it lies between. Sample i lies between cells i / kPerCell - 1 and i / kPerCell.
+CORNEA_HD inline float sample_weight(int i) {
+  const float cells = (static_cast<float>(i) - 0.5f * (kGrid - 1)) * (1.0f / kPerCell);
+  return power_of_two(-0.18033688f * (cells * cells));  // exp(-cells^2 / 8)
+}
+CORNEA_HD inline float second_share(int i) {
+  return (static_cast<float>(i % kPerCell) + 0.5f) * (1.0f / kPerCell);
+}
+
+// One byte of the descriptor from a value and what scales the values to 512 in all.
+CORNEA_HD inline std::uint8_t descriptor_byte(float scaled) {
+  const float rounded = scaled + 0.5f;
+  return static_cast<std::uint8_t>(rounded >= 255.0f ? 255.0f : rounded);
+}
+
+}  // namespace cornea

@@ -1,0 +1,44 @@
+// How SIFT's scale space lies in memory, and the options as the loops need them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "cornea/describe/sift/sift.h"
+#include "cornea/describe/sift/sift_math.h"
+
+namespace cornea {
+
+// All levels of an octave have one size and lie one after the other.
+struct OctaveShape {
+  int index = 0;  // 0: of the image's own size; -1: doubled
+  int width = 0, height = 0;
+  std::ptrdiff_t stride = 0;  // floats
+  // Pixel x of it lies at step x + origin in the image.
+  float step = 1, origin = 0;
+  std::size_t offset = 0;  // of level 0 from the start of the scale space, floats
+
+  std::size_t level_floats() const { return std::size_t(stride) * height; }
+};
+
+struct SiftShape {
+  int width = 0, height = 0;  // of the image
+  int levels = 0;             // of an octave
+  std::vector<OctaveShape> octaves;
+  std::size_t floats = 0;  // of all octaves
+};
+
+// An error where a doubled image has too many pixels. Images without room for a point have no
+// octaves.
+SiftShape sift_shape(const SiftOptions& options, int width, int height);
+
+// What the filter adds to the image for level 0 of the first octave, and to level l - 1 for level
+// l >= 1; in the octave's pixels.
+double level_increment(const SiftOptions& options, int level);
+
+SiftLimits sift_limits(const SiftOptions& options);
+
+// Where in the scale space a point of the image is described.
+SiftPoint place_of(const SiftOptions& options, const SiftShape& shape, const Keypoint& point);
+
+}  // namespace cornea

@@ -1,0 +1,80 @@
+#include "cornea/core/stack.h"
+#include "cornea/describe/sift/device_sift.h"
+
+namespace cornea {
+namespace {
+
+constexpr int kColumns = 32, kRows = 8;  // of a block
+
+// An image as floats of 0..1, a pixel a thread.
+template <class T>
+__global__ void place_kernel(DeviceView<const T> first, DeviceView<float> first_out) {
+  const auto image = frame_of(first, blockIdx.z);
+  const auto out = frame_of(first_out, blockIdx.z);
+  const int x = int(blockIdx.y * kColumns + threadIdx.x);
+  const int y = int(blockIdx.x * kRows + threadIdx.y);
+  if (x < out.width && y < out.height) out(x, y) = unit_value(image(x, y));
+}
+
+// The same, twice as wide and high; beyond its edges the image goes on with its last pixels.
+template <class T>
+__global__ void place_doubled_kernel(DeviceView<const T> first, DeviceView<float> first_out) {
+  const auto image = frame_of(first, blockIdx.z);
+  const auto out = frame_of(first_out, blockIdx.z);
+  const int x = int(blockIdx.y * kColumns + threadIdx.x);
+  const int y = int(blockIdx.x * kRows + threadIdx.y);
+  if (x >= out.width || y >= out.height) return;
+  const int column = x / 2, row = y / 2;
+  const int beside = min(max(column + (x % 2 ? 1 : -1), 0), image.width - 1);
+  const int other = min(max(row + (y % 2 ? 1 : -1), 0), image.height - 1);
+  auto along_row = [&](int r) {
+    const float near = unit_value(image(column, r));
+    // At the edges the two are one pixel, which the mean of them need not be to the last bit.
+    return beside == column ? near : between(near, unit_value(image(beside, r)));
+  };
+  out(x, y) = between(along_row(row), along_row(other));
+}
+
+__global__ void half_kernel(DeviceView<const float> first, DeviceView<float> first_out) {
+  const auto from = frame_of(first, blockIdx.z);
+  const auto to = frame_of(first_out, blockIdx.z);
+  const int x = int(blockIdx.y * kColumns + threadIdx.x);
+  const int y = int(blockIdx.x * kRows + threadIdx.y);
+  if (x < to.width && y < to.height) to(x, y) = __ldg(&from(2 * x, 2 * y));
+}
+
+dim3 grid_of(int width, int height, int images) {
+  return dim3(divide_up(height, kRows), divide_up(width, kColumns), images);
+}
+
+}  // namespace
+
+template <class T>
+void enqueue_place(cudaStream_t stream, DeviceView<const T> first, DeviceView<float> out,
+                   int images, bool doubled) {
+  const auto kernel = doubled ? place_doubled_kernel<T> : place_kernel<T>;
+  kernel<<<grid_of(out.width, out.height, images), dim3(kColumns, kRows), 0, stream>>>(first, out);
+  cuda_check_launch("SIFT: pixels");
+}
+
+void enqueue_half(cudaStream_t stream, const DeviceSpace& space, int octave) {
+  const DeviceView<float> from = space.level(octave - 1, space.intervals, 0);
+  const DeviceView<float> to = space.level(octave, 0, 0);
+  half_kernel<<<grid_of(to.width, to.height, space.images), dim3(kColumns, kRows), 0, stream>>>(
+      from, to);
+  cuda_check_launch("SIFT: half size");
+}
+
+template void enqueue_place(cudaStream_t, DeviceView<const std::uint8_t>, DeviceView<float>, int,
+                            bool);
+template void enqueue_place(cudaStream_t, DeviceView<const std::uint16_t>, DeviceView<float>, int,
+                            bool);
+template void enqueue_place(cudaStream_t, DeviceView<const float>, DeviceView<float>, int, bool);
+template void enqueue_place(cudaStream_t, DeviceView<const Rgb<std::uint8_t>>, DeviceView<float>,
+                            int, bool);
+template void enqueue_place(cudaStream_t, DeviceView<const Rgb<std::uint16_t>>, DeviceView<float>,
+                            int, bool);
+template void enqueue_place(cudaStream_t, DeviceView<const Rgb<float>>, DeviceView<float>, int,
+                            bool);
+
+}  // namespace cornea

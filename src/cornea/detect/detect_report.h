@@ -1,0 +1,19 @@
+// What a call of a detector learned on the way.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "cornea/core/stage_clock.h"
+
+namespace cornea {
+
+struct DetectReport {
+  int width = 0, height = 0, frames = 0;
+  std::size_t points = 0;         // of all frames
+  double milliseconds = 0;        // the whole call, on the host's clock
+  std::vector<StageTime> stages;  // if asked for; upload, response, peaks, refinement, download,
+                                  // or the detector's own
+};
+
+}  // namespace cornea
