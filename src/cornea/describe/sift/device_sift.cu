@@ -91,7 +91,8 @@ class DeviceSift : public SiftBackend {
 
  private:
   struct Sizes {
-    std::size_t space, marks, rows, points, features;  // items
+    std::size_t space, marks, rows, row_groups, point_groups, points, features;  // items
+    std::size_t cleared() const { return marks + rows + row_groups + point_groups + 1; }
     std::uint32_t extrema;
   };
   Sizes sizes_of(const SiftShape& shape, int images) const;
@@ -115,7 +116,7 @@ class DeviceSift : public SiftBackend {
   cudaStream_t stream() const { return cuda_stream(context_); }
   ExtremumList extremum_list() const {
     return {extrema_.data<Extremum>(), extremum_capacity_,
-            marks_.data<std::uint32_t>() + words_ + rows_};
+            marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_ + point_groups_};
   }
   PointLists point_lists(int slot) const {
     return {points_.data<SiftPoint>(), point_capacity_, counts(slot)};
@@ -139,8 +140,10 @@ class DeviceSift : public SiftBackend {
   bool forks_ = true;                                  // filters can run on side streams
   SiftShape shape_;
   DeviceSpace space_;
-  std::size_t words_ = 0, rows_ = 0;  // of marks, of all images
-  int slot_images_ = 0;               // that a slot has room for
+  // In memory that every call clears: marks, their counts by row and by group of rows, angles by
+  // group of points, and the number of extrema.
+  std::size_t words_ = 0, rows_ = 0, row_groups_ = 0, point_groups_ = 0;
+  int slot_images_ = 0;  // that a slot has room for
   std::uint32_t extremum_capacity_ = 0, point_capacity_ = 0, feature_capacity_ = 0;
   std::vector<Graph> graphs_;
   std::array<const void*, 16> held_{};  // where the memory lay when the graphs were made
@@ -176,9 +179,11 @@ DeviceSift::Sizes DeviceSift::sizes_of(const SiftShape& shape, int images) const
     sizes.rows += rows * images;
     sizes.marks += rows * divide_up(o.width, kWarp) * images;
   }
+  sizes.row_groups = row_groups(static_cast<std::uint32_t>(sizes.rows / images)) * images;
   const std::size_t pixels = std::size_t(shape.octaves[0].width) * shape.octaves[0].height;
   const std::size_t points = 1024 + pixels / 200;
   sizes.points = std::max<std::size_t>(points, point_capacity_);
+  sizes.point_groups = point_groups(static_cast<std::uint32_t>(sizes.points)) * images;
   sizes.features = options_.max_points > 0
                        ? std::min<std::size_t>(options_.max_points, points + points / 4)
                        : points + points / 4;
@@ -188,8 +193,8 @@ DeviceSift::Sizes DeviceSift::sizes_of(const SiftShape& shape, int images) const
 }
 
 std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, int images) const {
-  std::size_t bytes = s.space * sizeof(float) + (s.marks + s.rows) * sizeof(std::uint32_t) +
-                      s.extrema * sizeof(Extremum);
+  std::size_t bytes =
+      s.space * sizeof(float) + s.cleared() * sizeof(std::uint32_t) + s.extrema * sizeof(Extremum);
   bytes += images * s.points *
            (sizeof(SiftPoint) * (caps_points() ? 2 : 1) + kMostAngles * sizeof(float) + 2);
   bytes += images * s.features * (sizeof(OrientedPoint) + sizeof(Keypoint) + kDescriptorLength);
@@ -216,7 +221,7 @@ int DeviceSift::images_at_once(const SiftShape& shape, std::size_t images) const
 void DeviceSift::take_memory(const SiftShape& shape, int images) {
   const Sizes s = sizes_of(shape, images);
   floats_.reserve<float>(context_, s.space);
-  marks_.reserve<std::uint32_t>(context_, s.marks + s.rows + 1);
+  marks_.reserve<std::uint32_t>(context_, s.cleared());
   extrema_.reserve<Extremum>(context_, s.extrema);
   points_.reserve<SiftPoint>(context_, s.points * images);
   if (caps_points()) kept_points_.reserve<SiftPoint>(context_, s.points * images);
@@ -234,6 +239,7 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   host_counts_.reserve<std::uint32_t>(context_, kSlots * count_words());
   if (!unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
   words_ = s.marks, rows_ = s.rows;
+  row_groups_ = s.row_groups, point_groups_ = s.point_groups;
   extremum_capacity_ = s.extrema;
   point_capacity_ = static_cast<std::uint32_t>(s.points);
   feature_capacity_ = static_cast<std::uint32_t>(s.features);
@@ -354,9 +360,11 @@ void DeviceSift::enqueue_space(StageClock* clock, bool with_extrema) {
   const bool forks = forks_ && !clock;
   const int n = options_.intervals;
   if (with_extrema) {
-    cuda_check(cudaMemsetAsync(marks_.data<void>(), 0, (words_ + rows_ + 1) * sizeof(std::uint32_t),
-                               stream()),
-               "clearing marks");
+    cuda_check(
+        cudaMemsetAsync(marks_.data<void>(), 0,
+                        (words_ + rows_ + row_groups_ + point_groups_ + 1) * sizeof(std::uint32_t),
+                        stream()),
+        "clearing marks");
   }
   for (int octave = 0; octave < space_.count; ++octave) {
     octave == 0 ? filter(nullptr, 0, 0) : enqueue_half(stream(), space_, octave);
@@ -380,7 +388,8 @@ void DeviceSift::enqueue_space(StageClock* clock, bool with_extrema) {
 void DeviceSift::enqueue_steps(int slot, bool masked, StageClock* clock) {
   enqueue_space(clock, true);
   const ExtremumList extrema = extremum_list();
-  const Marks marks{marks_.data<std::uint32_t>(), marks_.data<std::uint32_t>() + words_};
+  auto* bits = marks_.data<std::uint32_t>();
+  const Marks marks{bits, bits + words_, bits + words_ + rows_};
   const DeviceView<const std::uint8_t> mask =
       masked
           ? DeviceView<const std::uint8_t>(mask_.data<std::uint8_t>(), shape_.width, shape_.height)
@@ -399,7 +408,8 @@ void DeviceSift::enqueue_steps(int slot, bool masked, StageClock* clock) {
     points = kept;
   }
   if (clock) clock->mark("points");
-  const AngleLists angles{turns_.data<float>(), angle_counts_.data<std::uint8_t>()};
+  const AngleLists angles{turns_.data<float>(), angle_counts_.data<std::uint8_t>(),
+                          bits + words_ + rows_ + row_groups_};
   enqueue_angles(stream(), space_, points, options_.orientations, angles);
   const FeatureLists features{features_.data<OrientedPoint>(), feature_capacity_,
                               counts(slot) + 2 * kMostImages};
@@ -575,7 +585,8 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
     send(to, turns.data(), n * sizeof(float));
     given = to;
   }
-  const AngleLists found{turns_.data<float>(), angle_counts_.data<std::uint8_t>()};
+  const AngleLists found{turns_.data<float>(), angle_counts_.data<std::uint8_t>(),
+                         marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_};
   if (!given) enqueue_angles(stream(), space_, lists, options_.orientations > 0 ? 1 : 0, found);
   const FeatureLists features{features_.data<OrientedPoint>(), feature_capacity_,
                               counts(0) + 2 * kMostImages};

@@ -78,9 +78,14 @@ struct PointLists {  // one an image
   CORNEA_HD SiftPoint* of(int image) const { return points + std::size_t(image) * capacity; }
 };
 struct AngleLists {
-  float* turns;          // kMostAngles a point
-  std::uint8_t* counts;  // of each point
+  float* turns;                 // kMostAngles a point
+  std::uint8_t* counts;         // of each point
+  std::uint32_t* group_counts;  // of kGroupPoints points each, at 0 in the beginning
 };
+inline constexpr std::uint32_t kGroupPoints = 64;
+CORNEA_HD inline std::uint32_t point_groups(std::uint32_t capacity) {
+  return divide_up(capacity, kGroupPoints);
+}
 struct OrientedPoint {
   std::uint32_t point;
   float turn;
@@ -99,7 +104,19 @@ struct FeatureTargets {
 struct Marks {
   std::uint32_t* bits;
   std::uint32_t* row_counts;
+  std::uint32_t* group_counts;  // of kGroupRows rows each
 };
+inline constexpr std::uint32_t kGroupRows = 64;
+CORNEA_HD inline std::uint32_t row_groups(std::uint32_t rows) {
+  return divide_up(rows, kGroupRows);
+}
+
+template <class T>
+__device__ T warp_sum(T v) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) v += __shfl_xor_sync(~0u, v, step);
+  return v;
+}
 
 // Each queues a step on a stream.
 // Images that lie one below the other, as floats.

@@ -117,8 +117,8 @@ void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& o
     require(
         p.x >= -0.5f && p.y >= -0.5f && p.x <= image.width() - 0.5f && p.y <= image.height() - 0.5f,
         "point ", i, " at (", p.x, ", ", p.y, ") lies outside the image");
-    require(p.scale > 0 && p.scale <= 1e4f, "the scale of point ", i, " is ", p.scale,
-            "; it lies above 0 and up to 10000 pixels (for corners: see keypoints_of())");
+    require(p.scale > 0 && p.scale <= 2000.0f, "the scale of point ", i, " is ", p.scale,
+            "; it lies above 0 and up to 2000 pixels (for corners: see keypoints_of())");
     require(angles == Angles::assign || std::isfinite(p.angle), "the angle of point ", i,
             " is not a number");
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "cornea/core/simd.h"
 #include "cornea/describe/sift/host_sift.h"
@@ -36,30 +37,33 @@ void gradient_row(const float* above, const float* row, const float* below, cons
 int find_angles(HostView<const float> level, const SiftPoint& point, int most,
                 std::array<float, kMostAngles>& turns) {
   const AngleWindow window = angle_window(point);
-  const int r = window.radius;
+  const int r = window.radius, side = 2 * r + 1;
   float parts[kAngleParts][kPitch] = {};
   std::int32_t bins[kMostColumns + kLanes<float>];
-  float magnitudes[kMostColumns + kLanes<float>], weights[kMostColumns + kLanes<float>];
+  float magnitudes[kMostColumns + kLanes<float>];
   // Gradients need a neighbour on each side.
   const int left = std::max(window.x - r, 1), right = std::min(window.x + r, level.width - 2);
   const int top = std::max(window.y - r, 1), bottom = std::min(window.y + r, level.height - 2);
-  for (int begin = left; begin <= right; begin += kMostColumns) {
-    const int end = std::min(begin + kMostColumns - 1, right);
-    for (int x = begin; x <= end; ++x) {
-      weights[x - begin] = axis_weight(window.exponent, static_cast<float>(x) - point.x);
-    }
-    for (int y = top; y <= bottom; ++y) {
-      const int j = y - window.y;
-      const int half = static_cast<int>(std::sqrt(static_cast<float>(r * r - j * j)));
-      const int first = std::max(window.x - half, begin), last = std::min(window.x + half, end);
-      if (first > last) continue;
-      const float row_weight = axis_weight(window.exponent, static_cast<float>(y) - point.y);
-      const float* row = level.row(y) + first;
-      gradient_row(row - level.stride, row, row + level.stride, weights + first - begin, row_weight,
-                   last - first + 1, bins, magnitudes);
-      for (int i = 0; i <= last - first; ++i) {
-        const int part = (first + i - (window.x - r)) % kAngleParts;
-        parts[part][bins[i]] += magnitudes[i];
+  float few_weights[kMostColumns];
+  std::vector<float> many_weights(side > kMostColumns ? side : 0);
+  float* const weights = many_weights.empty() ? few_weights : many_weights.data();
+  for (int x = left; x <= right; ++x) {
+    weights[x - left] = axis_weight(window.exponent, static_cast<float>(x) - point.x);
+  }
+  for (int y = top; y <= bottom; ++y) {
+    const int j = y - window.y;
+    const int half = static_cast<int>(std::sqrt(static_cast<float>(r * r - j * j)));
+    const int last = std::min(window.x + half, right);
+    const float row_weight = axis_weight(window.exponent, static_cast<float>(y) - point.y);
+    for (int x = std::max(window.x - half, left); x <= last; x += kMostColumns) {
+      const int count = std::min(kMostColumns, last - x + 1);
+      const float* row = level.row(y) + x;
+      gradient_row(row - level.stride, row, row + level.stride, weights + x - left, row_weight,
+                   count, bins, magnitudes);
+      // Every 32nd pixel of the window's square.
+      const auto first = static_cast<std::uint32_t>(j + r) * side + x - (window.x - r);
+      for (int i = 0; i < count; ++i) {
+        parts[(first + i) % kAngleParts][bins[i]] += magnitudes[i];
       }
     }
   }

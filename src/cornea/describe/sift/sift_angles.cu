@@ -7,12 +7,16 @@ constexpr int kPointWarps = 8;          // of a block, a point each
 constexpr int kPitch = kAngleBins + 1;  // of a histogram: lanes that add to one bin do not collide
 static_assert(kAngleParts == kWarp);
 
-// A warp a point: a lane gathers the gradients of every 32nd column in a histogram of its own.
+constexpr int kTabled = 64;  // pixels across the windows whose weights are kept
+
+// A warp a point: a lane gathers the gradients of every 32nd pixel of the window's square in a
+// histogram of its own.
 __global__ void __launch_bounds__(kPointWarps* kWarp)
     angles_kernel(const __grid_constant__ DeviceSpace space, PointLists points, int most,
                   AngleLists angles) {
   __shared__ float histograms[kPointWarps][kAngleParts * kPitch];
   __shared__ float bins[kPointWarps][2][kAngleBins];
+  __shared__ float weights[kPointWarps][2][kTabled];
   const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, image = blockIdx.y;
   const std::uint32_t count = min(points.counts[image], points.capacity);
   float* const mine = histograms[warp] + lane * kPitch;
@@ -21,30 +25,31 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
     const SiftPoint point = points.of(image)[i];
     const DeviceView<const float> level = space.level(point.octave, point.level, image);
     const AngleWindow window = angle_window(point);
-    const int r = window.radius;
+    const int r = window.radius, side = 2 * r + 1, left = window.x - r, top = window.y - r;
+    auto weight_at = [&](int pixel, float centre) {
+      return axis_weight(window.exponent, static_cast<float>(pixel) - centre);
+    };
+    for (int k = lane; k < min(side, kTabled); k += kWarp) {
+      weights[warp][0][k] = weight_at(left + k, point.x);
+      weights[warp][1][k] = weight_at(top + k, point.y);
+    }
     for (int b = 0; b < kAngleBins; ++b) mine[b] = 0;
-    const int top = max(window.y - r, 1), bottom = min(window.y + r, level.height - 2);
-    const int right = min(window.x + r, level.width - 2);
-    for (int base = top; base <= bottom; base += kWarp) {
-      // What the next 32 rows need, a row a lane.
-      const int my_row = base + lane - window.y;
-      const float my_weight =
-          axis_weight(window.exponent, static_cast<float>(base + lane) - point.y);
-      const int my_half =
-          static_cast<int>(sqrtf(static_cast<float>(max(r * r - my_row * my_row, 0))));
-      const int rows = min(kWarp, bottom - base + 1);
-      for (int j = 0; j < rows; ++j) {
-        const float row_weight = __shfl_sync(~0u, my_weight, j);
-        const int half = __shfl_sync(~0u, my_half, j);
-        const float* row = level.row(base + j);
-        for (int x = window.x - r + lane; x <= right; x += kWarp) {
-          if (x < 1 || x < window.x - half || x > window.x + half) continue;
-          const float gx = __ldg(row + x + 1) - __ldg(row + x - 1);
-          const float gy = __ldg(row + level.stride + x) - __ldg(row - level.stride + x);
-          const float weight = axis_weight(window.exponent, static_cast<float>(x) - point.x);
-          mine[angle_bin(turn_of(gy, gx))] += sqrtf(gx * gx + gy * gy) * (weight * row_weight);
-        }
-      }
+    __syncwarp();
+    int column = lane, row = 0;
+    for (;; column += kWarp) {
+      while (column >= side) column -= side, ++row;
+      if (row >= side) break;
+      const int x = left + column, y = top + row;
+      const bool in_disc = (column - r) * (column - r) + (row - r) * (row - r) <= r * r;
+      const bool inside = x >= 1 && y >= 1 && x < level.width - 1 && y < level.height - 1;
+      if (!in_disc || !inside) continue;
+      const float* at = level.row(y) + x;
+      const float gx = __ldg(at + 1) - __ldg(at - 1);
+      const float gy = __ldg(at + level.stride) - __ldg(at - level.stride);
+      const bool tabled = side <= kTabled;
+      const float across = tabled ? weights[warp][0][column] : weight_at(x, point.x);
+      const float down = tabled ? weights[warp][1][row] : weight_at(y, point.y);
+      mine[angle_bin(turn_of(gy, gx))] += sqrtf(gx * gx + gy * gy) * (across * down);
     }
     __syncwarp();
     for (int b = lane; b < kAngleBins; b += kWarp) {
@@ -87,7 +92,13 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
     };
     if (first_is) place(lane);
     if (second_is) place(second);
-    if (lane == 0) angles.counts[at] = min(__popcll(peaks), most);
+    if (lane == 0) {
+      const int found = min(__popcll(peaks), most);
+      angles.counts[at] = found;
+      // Sums have no order.
+      atomicAdd(angles.group_counts + image * point_groups(points.capacity) + i / kGroupPoints,
+                std::uint32_t(found));
+    }
     __syncwarp();
   }
 }
@@ -100,6 +111,7 @@ __global__ void upright_kernel(PointLists points, AngleLists angles) {
     const std::size_t at = std::size_t(image) * points.capacity + i;
     angles.turns[at * kMostAngles] = 0;
     angles.counts[at] = 1;
+    atomicAdd(angles.group_counts + image * point_groups(points.capacity) + i / kGroupPoints, 1u);
   }
 }
 

@@ -1,7 +1,5 @@
 #include <utility>
 
-#include <cub/block/block_reduce.cuh>
-
 #include "cornea/describe/sift/device_sift.h"
 
 namespace cornea {
@@ -78,7 +76,6 @@ __global__ void __launch_bounds__(kStripWarps* kWarp)
             v < -least_height && v <= below && v <= square[l - 1].least && v <= square[l + 1].least;
         if (!(high || low) || !inner) continue;
         const int y = top + row - 2;
-        if (!is_extremum(differences_of(space, octave, image), l, x, y)) continue;
         const std::uint32_t place = atomicAdd(list.count, 1u);
         if (place >= list.capacity) continue;
         list.items[place] = {std::uint32_t(image) << 16 | std::uint32_t(octave) << 8 | l,
@@ -111,6 +108,8 @@ __global__ void __launch_bounds__(kSettleThreads)
     LevelPixel at{level, int(e.pixel % o.width), int(e.pixel / o.width)};
     SiftFit fit;
     const auto dog = differences_of(space, octave, image);
+    // The search lets equal neighbours pass.
+    if (!is_extremum(dog, at.level, at.x, at.y)) continue;
     if (!settle(dog, o.width, o.height, limits.intervals, at, fit) || !is_stable(fit, limits)) {
       continue;
     }
@@ -125,7 +124,9 @@ __global__ void __launch_bounds__(kSettleThreads)
     std::uint32_t* word = marks.bits + std::size_t(image) * space.words + o.first_word +
                           std::size_t(row) * o.words_per_row + at.x / kWarp;
     if (atomicOr(word, bit) & bit) continue;  // another extremum has settled there
-    atomicAdd(marks.row_counts + std::size_t(image) * space.rows + o.first_row + row, 1u);
+    const std::uint32_t space_row = o.first_row + row;
+    atomicAdd(marks.row_counts + std::size_t(image) * space.rows + space_row, 1u);
+    atomicAdd(marks.group_counts + image * row_groups(space.rows) + space_row / kGroupRows, 1u);
   }
 }
 
@@ -135,24 +136,17 @@ constexpr int kGatherRows = 8;  // of a block, one a warp
 __global__ void __launch_bounds__(kGatherRows* kWarp)
     gather_kernel(const __grid_constant__ DeviceSpace space, SiftLimits limits, Marks marks,
                   PointLists points) {
-  using Reduce = cub::BlockReduce<std::uint32_t, kGatherRows * kWarp>;
-  __shared__ typename Reduce::TempStorage storage;
-  __shared__ std::uint32_t before_block;
-  const int image = blockIdx.y;
-  const std::uint32_t first_row = blockIdx.x * kGatherRows;
-  const std::uint32_t* row_counts = marks.row_counts + std::size_t(image) * space.rows;
-  std::uint32_t sum = 0;
-#pragma unroll 4
-  for (std::uint32_t row = threadIdx.x; row < first_row; row += blockDim.x) sum += row_counts[row];
-  sum = Reduce(storage).Sum(sum);
-  if (threadIdx.x == 0) before_block = sum;
-  __syncthreads();
-
-  const std::uint32_t row = first_row + threadIdx.x / kWarp;
-  const int lane = threadIdx.x % kWarp;
+  const int image = blockIdx.y, lane = threadIdx.x % kWarp;
+  const std::uint32_t row = blockIdx.x * kGatherRows + threadIdx.x / kWarp;
   if (row >= space.rows) return;
-  std::uint32_t place = before_block;
-  for (std::uint32_t r = first_row; r < row; ++r) place += row_counts[r];
+  const std::uint32_t* row_counts = marks.row_counts + std::size_t(image) * space.rows;
+  const std::uint32_t* group_counts = marks.group_counts + image * row_groups(space.rows);
+  const std::uint32_t group = row / kGroupRows;
+  // Points in the groups of rows before this one's, and in the rows of this group before this one.
+  std::uint32_t place = 0;
+  for (std::uint32_t g = lane; g < group; g += kWarp) place += group_counts[g];
+  for (std::uint32_t r = group * kGroupRows + lane; r < row; r += kWarp) place += row_counts[r];
+  place = warp_sum(place);
   if (row == space.rows - 1 && lane == 0) points.counts[image] = place + row_counts[row];
   if (row_counts[row] == 0) return;
 

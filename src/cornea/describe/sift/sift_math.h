@@ -13,10 +13,11 @@
 
 namespace cornea {
 
-inline constexpr int kSiftBorder = 5;       // pixels at an octave's edges without points
-inline constexpr int kFitSteps = 5;         // of the walk to an extremum's pixel
-inline constexpr int kAngleBins = 36;       // of the histogram of directions
-inline constexpr int kAngleParts = 32;      // histograms that are summed: one a column, modulo
+inline constexpr int kSiftBorder = 5;  // pixels at an octave's edges without points
+inline constexpr int kFitSteps = 5;    // of the walk to an extremum's pixel
+inline constexpr int kAngleBins = 36;  // of the histogram of directions
+inline constexpr int kAngleParts =
+    32;  // histograms that are summed, in turn for the window's pixels
 inline constexpr float kAngleSigma = 1.5f;  // of its window, in scales of the point
 inline constexpr float kAngleShare = 0.8f;  // of the highest peak that a further angle has
 inline constexpr int kMostAngles = 8;
@@ -149,18 +150,21 @@ CORNEA_HD inline float turn_of_angle(float radians) {
 template <class Dog>
 CORNEA_HD inline bool is_extremum(const Dog& dog, int l, int x, int y) {
   const float v = dog(l, x, y);
-  if (v == 0) return false;
   const float sign = v > 0 ? 1.0f : -1.0f, height = v * sign;
+  bool beaten = v == 0;
+  CORNEA_UNROLL
   for (int k = -1; k < 2; ++k) {
+    CORNEA_UNROLL
     for (int j = -1; j < 2; ++j) {
+      CORNEA_UNROLL
       for (int i = -1; i < 2; ++i) {
         const float other = sign * dog(l + k, x + i, y + j);
         const bool before = k < 0 || (k == 0 && (j < 0 || (j == 0 && i < 0)));
-        if (other > height || (before && other == height)) return false;
+        beaten |= before ? other >= height : other > height;
       }
     }
   }
-  return true;
+  return !beaten;
 }
 
 // The quadratic through D around a pixel: its extremum's offset, D there, and the curvatures in the

@@ -87,9 +87,44 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) kept.counts[image] = left;
 }
 
+constexpr int kFeatureThreads = 128;
+
+// The features of every point, a point a thread.
+__global__ void __launch_bounds__(kFeatureThreads)
+    features_kernel(PointLists points, AngleLists angles, FeatureLists features) {
+  const int image = blockIdx.y, lane = threadIdx.x % kWarp;
+  const std::size_t first = std::size_t(image) * points.capacity;
+  const std::uint32_t count = min(points.counts[image], points.capacity);
+  const std::uint32_t i = blockIdx.x * kFeatureThreads + threadIdx.x, warp_first = i - lane;
+  if (count == 0 && i == 0) features.counts[image] = 0;
+  if (warp_first >= count) return;
+  const std::uint32_t* group_counts = angles.group_counts + image * point_groups(points.capacity);
+  const std::uint32_t group = i / kGroupPoints;
+  // Features of the groups before this one, and of the points of this group before this warp.
+  std::uint32_t place = 0;
+  for (std::uint32_t g = lane; g < group; g += kWarp) place += group_counts[g];
+  for (std::uint32_t k = group * kGroupPoints + lane; k < warp_first; k += kWarp) {
+    place += angles.counts[first + k];
+  }
+  place = warp_sum(place);
+  const std::uint32_t mine = i < count ? angles.counts[first + i] : 0;
+  std::uint32_t through = mine;
+  for (int step = 1; step < kWarp; step *= 2) {
+    const std::uint32_t other = __shfl_up_sync(~0u, through, step);
+    if (lane >= step) through += other;
+  }
+  if (i == count - 1) features.counts[image] = place + through;
+  place += through - mine;
+  OrientedPoint* to = features.of(image);
+  for (std::uint32_t k = 0; k < mine && place + k < features.capacity; ++k) {
+    to[place + k] = {i, angles.turns[(first + i) * kMostAngles + k]};
+  }
+}
+
+// The features of the strongest points.
 __global__ void __launch_bounds__(kThreads)
-    features_kernel(PointLists points, AngleLists angles, std::uint32_t most,
-                    FeatureLists features) {
+    strongest_features_kernel(PointLists points, AngleLists angles, std::uint32_t most,
+                              FeatureLists features) {
   const int image = blockIdx.x;
   const std::size_t first = std::size_t(image) * points.capacity;
   const SiftPoint* from = points.of(image);
@@ -176,7 +211,12 @@ void enqueue_point_cap(cudaStream_t stream, int images, const PointLists& points
 
 void enqueue_features(cudaStream_t stream, int images, const PointLists& points,
                       const AngleLists& angles, std::uint32_t most, const FeatureLists& features) {
-  features_kernel<<<images, kThreads, 0, stream>>>(points, angles, most, features);
+  if (most > 0) {
+    strongest_features_kernel<<<images, kThreads, 0, stream>>>(points, angles, most, features);
+  } else {
+    const dim3 grid(divide_up(points.capacity, std::uint32_t(kFeatureThreads)), images);
+    features_kernel<<<grid, kFeatureThreads, 0, stream>>>(points, angles, features);
+  }
   cuda_check_launch("SIFT: features in order");
 }
 

@@ -16,23 +16,30 @@ __global__ void place_kernel(DeviceView<const T> first, DeviceView<float> first_
   if (x < out.width && y < out.height) out(x, y) = unit_value(image(x, y));
 }
 
-// The same, twice as wide and high; beyond its edges the image goes on with its last pixels.
+// The same, twice as wide and high, a pixel of the image a thread; beyond its edges the image goes
+// on with its last pixels.
 template <class T>
 __global__ void place_doubled_kernel(DeviceView<const T> first, DeviceView<float> first_out) {
   const auto image = frame_of(first, blockIdx.z);
   const auto out = frame_of(first_out, blockIdx.z);
   const int x = int(blockIdx.y * kColumns + threadIdx.x);
   const int y = int(blockIdx.x * kRows + threadIdx.y);
-  if (x >= out.width || y >= out.height) return;
-  const int column = x / 2, row = y / 2;
-  const int beside = min(max(column + (x % 2 ? 1 : -1), 0), image.width - 1);
-  const int other = min(max(row + (y % 2 ? 1 : -1), 0), image.height - 1);
-  auto along_row = [&](int r) {
-    const float near = unit_value(image(column, r));
+  if (x >= image.width || y >= image.height) return;
+  const int before = max(x - 1, 0), after = min(x + 1, image.width - 1);
+  float left[3], right[3];  // of the rows above, here and below
+#pragma unroll
+  for (int k = 0; k < 3; ++k) {
+    const T* row = image.row(min(max(y + k - 1, 0), image.height - 1));
+    const float near = unit_value(row[x]);
     // At the edges the two are one pixel, which the mean of them need not be to the last bit.
-    return beside == column ? near : between(near, unit_value(image(beside, r)));
-  };
-  out(x, y) = between(along_row(row), along_row(other));
+    left[k] = before == x ? near : between(near, unit_value(row[before]));
+    right[k] = after == x ? near : between(near, unit_value(row[after]));
+  }
+#pragma unroll
+  for (int k = 0; k < 2; ++k) {
+    const float2 two = {between(left[1], left[2 * k]), between(right[1], right[2 * k])};
+    *reinterpret_cast<float2*>(out.row(2 * y + k) + 2 * x) = two;
+  }
 }
 
 __global__ void half_kernel(DeviceView<const float> first, DeviceView<float> first_out) {
@@ -52,8 +59,9 @@ dim3 grid_of(int width, int height, int images) {
 template <class T>
 void enqueue_place(cudaStream_t stream, DeviceView<const T> first, DeviceView<float> out,
                    int images, bool doubled) {
-  const auto kernel = doubled ? place_doubled_kernel<T> : place_kernel<T>;
-  kernel<<<grid_of(out.width, out.height, images), dim3(kColumns, kRows), 0, stream>>>(first, out);
+  const auto kernel = doubled ? place_doubled_kernel<T> : place_kernel<T>;  // of the image's size
+  kernel<<<grid_of(first.width, first.height, images), dim3(kColumns, kRows), 0, stream>>>(first,
+                                                                                           out);
   cuda_check_launch("SIFT: pixels");
 }
 

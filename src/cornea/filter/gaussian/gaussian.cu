@@ -58,10 +58,19 @@ __global__ void __launch_bounds__(kThreads)
           reinterpret_cast<const float4*>(image.row(top - radius + row) + left - kBefore + column));
     }
   } else {
+    __shared__ int columns[kPitch], lines[kRows];  // of the image, or of its mirror
+    for (int i = threadIdx.x; i < kPitch + kRows; i += kThreads) {
+      if (i < kPitch) {
+        columns[i] = reflect101(left - kBefore + i, image.width);
+      } else {
+        lines[i - kPitch] = reflect101(top - radius + i - kPitch, image.height);
+      }
+    }
+    __syncthreads();
+#pragma unroll 8
     for (int i = threadIdx.x; i < kRows * kPitch; i += kThreads) {
       const int row = i / kPitch, column = i % kPitch;
-      const int x = reflect101(left - kBefore + column, image.width);
-      tile[row][column] = __ldg(image.row(reflect101(top - radius + row, image.height)) + x);
+      tile[row][column] = __ldg(image.row(lines[row]) + columns[column]);
     }
   }
   __syncthreads();
