@@ -18,17 +18,23 @@ constexpr std::size_t kChunkBytes = std::size_t{2} << 30;  // of scale spaces at
 constexpr int kMostImages = 16;                            // at once
 constexpr int kSlots = 2;  // of results: the host reads one while the next images are under way
 constexpr int kSides = 4;  // streams beside the main one
+// Octaves are described in two parts: the first octave while the smaller ones, which do not fill
+// the device, are still being made.
+constexpr int kParts = 2;
 
 // Streams and events that are given back.
 struct Streams {
   cudaStream_t side[kSides] = {};
-  cudaEvent_t fork = nullptr, join[kSides] = {}, done[kSlots] = {};
+  cudaEvent_t fork = nullptr, settled = nullptr, listed = nullptr, join[kSides] = {},
+              done[kSlots] = {};
   explicit Streams(int device) : device(device) {
     const DeviceGuard guard(device);
     auto event = [](cudaEvent_t& e) {
       cuda_check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making a CUDA event");
     };
     event(fork);
+    event(settled);
+    event(listed);
     for (cudaEvent_t& e : join) event(e);
     for (cudaEvent_t& e : done) event(e);
     for (cudaStream_t& s : side) {
@@ -40,7 +46,7 @@ struct Streams {
     for (cudaStream_t s : side) cudaStreamDestroy(s);
     for (cudaEvent_t e : join) cudaEventDestroy(e);
     for (cudaEvent_t e : done) cudaEventDestroy(e);
-    cudaEventDestroy(fork);
+    for (cudaEvent_t e : {fork, settled, listed}) cudaEventDestroy(e);
   }
   Streams(const Streams&) = delete;
   int device;
@@ -92,7 +98,7 @@ class DeviceSift : public SiftBackend {
  private:
   struct Sizes {
     std::size_t space, marks, rows, row_groups, point_groups, points, features;  // items
-    std::size_t cleared() const { return marks + rows + row_groups + point_groups + 1; }
+    std::size_t cleared() const { return marks + rows + row_groups + point_groups + kParts; }
     std::uint32_t extrema;
   };
   Sizes sizes_of(const SiftShape& shape, int images) const;
@@ -103,7 +109,20 @@ class DeviceSift : public SiftBackend {
   void place(std::span<const AnyView> images);
   bool place_mask(AnyView mask, int width, int height);
   void filter(cudaStream_t side, int octave, int level);
-  void enqueue_space(StageClock* clock, bool with_extrema);
+  static void record(cudaEvent_t event, cudaStream_t on);
+  static void follow(cudaStream_t on, cudaEvent_t event);
+  static int side_of(int octave);
+  cudaStream_t fork(int octave, StageClock* clock);
+  void join(StageClock* clock);
+  void enqueue_lower_levels(int octave);
+  void enqueue_upper_levels(int octave, cudaStream_t on);
+  void enqueue_points(cudaStream_t on, int part, int first_octave, int octaves,
+                      const PointLists& points, bool masked, cudaEvent_t before_order);
+  void enqueue_features_of(cudaStream_t on, int part, const PointLists& points,
+                           const FeatureLists& features, const FeatureTargets& out,
+                           cudaEvent_t before_order, StageClock* clock);
+  void enqueue_in_one(int slot, bool masked, StageClock* clock);
+  void enqueue_in_parts(int slot, bool masked);
   void enqueue_steps(int slot, bool masked, StageClock* clock);
   void launch(int slot, bool masked, StageClock* clock);
   void wait(int slot);
@@ -114,22 +133,37 @@ class DeviceSift : public SiftBackend {
   }
 
   cudaStream_t stream() const { return cuda_stream(context_); }
-  ExtremumList extremum_list() const {
-    return {extrema_.data<Extremum>(), extremum_capacity_,
-            marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_ + point_groups_};
+  // The extrema of a part of the octaves.
+  ExtremumList extremum_list(int part) const {
+    return {extrema_.data<Extremum>() + std::size_t(part) * extremum_capacity_, extremum_capacity_,
+            marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_ + point_groups_ + part};
   }
   PointLists point_lists(int slot) const {
-    return {points_.data<SiftPoint>(), point_capacity_, counts(slot)};
+    return {points_.data<SiftPoint>(), point_capacity_, counts(slot, kPoints)};
   }
-  // Counts in pinned memory that kernels write and read: of points, of points under the caps, and
-  // of features, an image each; then of extrema.
-  std::uint32_t* counts(int slot) const {
-    return device_counts_.data<std::uint32_t>() + slot * count_words();
+  AngleLists angle_lists() const {
+    return {turns_.data<float>(), angle_counts_.data<std::uint8_t>(),
+            marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_};
+  }
+  FeatureLists feature_lists(int slot) const {
+    return {features_.data<OrientedPoint>(), feature_capacity_, counts(slot, kFeatures)};
+  }
+  FeatureTargets feature_targets(int slot) const {
+    const std::size_t first = slot_features(slot);
+    return {keypoints_.data<Keypoint>(), host_keypoints_.data<Keypoint>() + first,
+            descriptors_.data<std::uint8_t>(),
+            host_descriptors_.data<std::uint8_t>() + first * kDescriptorLength};
+  }
+  // What is counted, an image each: through the first part of the octaves, and in all.
+  enum Count { kFirstPoints, kPoints, kKeptPoints, kFirstFeatures, kFeatures, kCounts };
+  static constexpr std::size_t kCountWords = kCounts * kMostImages;
+  static constexpr std::size_t kHostWords = kCountWords + kParts;  // and the extrema of the parts
+  std::uint32_t* counts(int slot, Count what) const {
+    return device_counts_.data<std::uint32_t>() + slot * kCountWords + what * kMostImages;
   }
   std::uint32_t* host_counts(int slot) const {
-    return host_counts_.data<std::uint32_t>() + slot * count_words();
+    return host_counts_.data<std::uint32_t>() + slot * kHostWords;
   }
-  std::size_t count_words() const { return 3 * std::size_t(kMostImages) + 1; }
   bool caps_points() const { return options_.max_points > 0 || options_.max_per_cell > 0; }
 
   Context context_;
@@ -193,8 +227,8 @@ DeviceSift::Sizes DeviceSift::sizes_of(const SiftShape& shape, int images) const
 }
 
 std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, int images) const {
-  std::size_t bytes =
-      s.space * sizeof(float) + s.cleared() * sizeof(std::uint32_t) + s.extrema * sizeof(Extremum);
+  std::size_t bytes = s.space * sizeof(float) + s.cleared() * sizeof(std::uint32_t) +
+                      kParts * s.extrema * sizeof(Extremum);
   bytes += images * s.points *
            (sizeof(SiftPoint) * (caps_points() ? 2 : 1) + kMostAngles * sizeof(float) + 2);
   bytes += images * s.features * (sizeof(OrientedPoint) + sizeof(Keypoint) + kDescriptorLength);
@@ -222,7 +256,7 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   const Sizes s = sizes_of(shape, images);
   floats_.reserve<float>(context_, s.space);
   marks_.reserve<std::uint32_t>(context_, s.cleared());
-  extrema_.reserve<Extremum>(context_, s.extrema);
+  extrema_.reserve<Extremum>(context_, kParts * std::size_t(s.extrema));
   points_.reserve<SiftPoint>(context_, s.points * images);
   if (caps_points()) kept_points_.reserve<SiftPoint>(context_, s.points * images);
   if (options_.max_per_cell > 0) keep_.reserve<std::uint8_t>(context_, s.points * images);
@@ -235,8 +269,8 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   const std::size_t host_features = s.features * slot_images_ * kSlots;
   host_keypoints_.reserve<Keypoint>(context_, host_features);
   host_descriptors_.reserve<std::uint8_t>(context_, host_features * kDescriptorLength);
-  device_counts_.reserve<std::uint32_t>(context_, kSlots * count_words());
-  host_counts_.reserve<std::uint32_t>(context_, kSlots * count_words());
+  device_counts_.reserve<std::uint32_t>(context_, kSlots * kCountWords);
+  host_counts_.reserve<std::uint32_t>(context_, kSlots * kHostWords);
   if (!unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
   words_ = s.marks, rows_ = s.rows;
   row_groups_ = s.row_groups, point_groups_ = s.point_groups;
@@ -355,79 +389,150 @@ void DeviceSift::filter(cudaStream_t side, int octave, int level) {
   }
 }
 
-// The levels that the next octave does not need, and the search, run beside it.
-void DeviceSift::enqueue_space(StageClock* clock, bool with_extrema) {
-  const bool forks = forks_ && !clock;
-  const int n = options_.intervals;
-  if (with_extrema) {
-    cuda_check(
-        cudaMemsetAsync(marks_.data<void>(), 0,
-                        (words_ + rows_ + row_groups_ + point_groups_ + 1) * sizeof(std::uint32_t),
-                        stream()),
-        "clearing marks");
-  }
-  for (int octave = 0; octave < space_.count; ++octave) {
-    octave == 0 ? filter(nullptr, 0, 0) : enqueue_half(stream(), space_, octave);
-    for (int l = 1; l <= n; ++l) filter(nullptr, octave, l);
-    const cudaStream_t side = forks ? streams_.side[octave % kSides] : stream();
-    if (forks) {
-      cuda_check(cudaEventRecord(streams_.fork, stream()), "forking");
-      cuda_check(cudaStreamWaitEvent(side, streams_.fork), "forking");
-    }
-    for (int l = n + 1; l < n + 3; ++l) filter(forks ? side : nullptr, octave, l);
-    if (clock) clock->mark("scale space");
-    if (with_extrema) enqueue_extrema(side, space_, octave, limits_, extremum_list());
-    if (clock) clock->mark("extrema");
-  }
-  for (int i = 0; forks && i < std::min(kSides, space_.count); ++i) {
-    cuda_check(cudaEventRecord(streams_.join[i], streams_.side[i]), "joining");
-    cuda_check(cudaStreamWaitEvent(stream(), streams_.join[i]), "joining");
+void DeviceSift::record(cudaEvent_t event, cudaStream_t on) {
+  cuda_check(cudaEventRecord(event, on), "recording an event");
+}
+void DeviceSift::follow(cudaStream_t on, cudaEvent_t event) {
+  cuda_check(cudaStreamWaitEvent(on, event), "waiting for an event");
+}
+
+// The levels of an octave that the next one needs, on the main stream.
+void DeviceSift::enqueue_lower_levels(int octave) {
+  octave == 0 ? filter(nullptr, 0, 0) : enqueue_half(stream(), space_, octave);
+  for (int l = 1; l <= options_.intervals; ++l) filter(nullptr, octave, l);
+}
+// And the others.
+void DeviceSift::enqueue_upper_levels(int octave, cudaStream_t on) {
+  for (int l = options_.intervals + 1; l < options_.intervals + 3; ++l) {
+    filter(on == stream() ? nullptr : on, octave, l);
   }
 }
 
-void DeviceSift::enqueue_steps(int slot, bool masked, StageClock* clock) {
-  enqueue_space(clock, true);
-  const ExtremumList extrema = extremum_list();
+// From the extrema of some octaves to the places of their points, in order, after those of the
+// octaves before.
+void DeviceSift::enqueue_points(cudaStream_t on, int part, int first_octave, int octaves,
+                                const PointLists& points, bool masked, cudaEvent_t before_order) {
   auto* bits = marks_.data<std::uint32_t>();
   const Marks marks{bits, bits + words_, bits + words_ + rows_};
   const DeviceView<const std::uint8_t> mask =
       masked
           ? DeviceView<const std::uint8_t>(mask_.data<std::uint8_t>(), shape_.width, shape_.height)
           : DeviceView<const std::uint8_t>();
-  enqueue_settle(stream(), space_, limits_, extrema, mask, marks);
+  enqueue_settle(on, space_, limits_, extremum_list(part), mask, marks);
+  if (part == 0) record(streams_.settled, on);
+  if (before_order) follow(on, before_order);
+  enqueue_gather(on, space_, first_octave, octaves, limits_, marks, points);
+}
+
+// The features of points.
+void DeviceSift::enqueue_features_of(cudaStream_t on, int part, const PointLists& points,
+                                     const FeatureLists& features, const FeatureTargets& out,
+                                     cudaEvent_t before_order, StageClock* clock) {
+  enqueue_angles(on, space_, points, options_.orientations, angle_lists());
+  if (before_order) follow(on, before_order);
+  enqueue_features(on, space_.images, points, angle_lists(), options_.max_points, features);
+  if (part == 0) record(streams_.listed, on);
+  if (clock) clock->mark("angles");
+  enqueue_descriptors(on, space_, points, features, options_.root, out);
+  if (clock) clock->mark("descriptors");
+}
+
+// All octaves, and then all points.
+void DeviceSift::enqueue_in_one(int slot, bool masked, StageClock* clock) {
+  for (int octave = 0; octave < space_.count; ++octave) {
+    const cudaStream_t side = fork(octave, clock);
+    enqueue_upper_levels(octave, side);
+    if (clock) clock->mark("scale space");
+    enqueue_extrema(side, space_, octave, limits_, extremum_list(0));
+    if (clock) clock->mark("extrema");
+  }
+  join(clock);
   PointLists points = point_lists(slot);
-  enqueue_gather(stream(), space_, limits_, marks, points);
+  enqueue_points(stream(), 0, 0, space_.count, points, masked, nullptr);
   if (caps_points()) {
     std::uint8_t* keep = options_.max_per_cell > 0 ? keep_.data<std::uint8_t>() : nullptr;
     if (keep) {
       enqueue_cell_cap(stream(), space_, points, options_.cell, options_.max_per_cell, keep);
     }
     const PointLists kept{kept_points_.data<SiftPoint>(), point_capacity_,
-                          counts(slot) + kMostImages};
+                          counts(slot, kKeptPoints)};
     enqueue_point_cap(stream(), space_.images, points, keep, options_.max_points, kept);
     points = kept;
   }
   if (clock) clock->mark("points");
-  const AngleLists angles{turns_.data<float>(), angle_counts_.data<std::uint8_t>(),
-                          bits + words_ + rows_ + row_groups_};
-  enqueue_angles(stream(), space_, points, options_.orientations, angles);
-  const FeatureLists features{features_.data<OrientedPoint>(), feature_capacity_,
-                              counts(slot) + 2 * kMostImages};
-  enqueue_features(stream(), space_.images, points, angles, options_.max_points, features);
-  if (clock) clock->mark("angles");
-  const std::size_t room = slot_features(slot);
-  enqueue_descriptors(stream(), space_, points, features, options_.root,
-                      {keypoints_.data<Keypoint>(), host_keypoints_.data<Keypoint>() + room,
-                       descriptors_.data<std::uint8_t>(),
-                       host_descriptors_.data<std::uint8_t>() + room * kDescriptorLength});
-  cuda_check(
-      cudaMemcpyAsync(host_counts(slot), counts(slot), 3 * kMostImages * sizeof(std::uint32_t),
-                      cudaMemcpyDeviceToHost, stream()),
-      "copying counts");
-  cuda_check(cudaMemcpyAsync(host_counts(slot) + 3 * kMostImages, extrema.count,
-                             sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream()),
-             "copying counts");
-  if (clock) clock->mark("descriptors");
+  enqueue_features_of(stream(), 0, points, feature_lists(slot), feature_targets(slot), nullptr,
+                      clock);
+}
+
+// The first octave through all steps, and the others beside it. Its points come before all others,
+// so that their places are known.
+void DeviceSift::enqueue_in_parts(int slot, bool masked) {
+  const cudaStream_t first_stream = fork(0, nullptr);
+  enqueue_upper_levels(0, first_stream);
+  enqueue_extrema(first_stream, space_, 0, limits_, extremum_list(0));
+  PointLists first_points = point_lists(slot);
+  first_points.counts = counts(slot, kFirstPoints);
+  enqueue_points(first_stream, 0, 0, 1, first_points, masked, nullptr);
+  FeatureLists first_features = feature_lists(slot);
+  first_features.counts = counts(slot, kFirstFeatures);
+  enqueue_features_of(first_stream, 0, first_points, first_features, feature_targets(slot), nullptr,
+                      nullptr);
+  for (int octave = 1; octave < space_.count; ++octave) {
+    const cudaStream_t side = fork(octave, nullptr);
+    enqueue_upper_levels(octave, side);
+    enqueue_extrema(side, space_, octave, limits_, extremum_list(1));
+    record(streams_.join[side_of(octave)], side);
+  }
+  for (int side = 1; side < std::min(kSides, space_.count); ++side) {
+    follow(stream(), streams_.join[side]);
+  }
+  PointLists points = point_lists(slot);
+  enqueue_points(stream(), 1, 1, space_.count - 1, points, masked, streams_.settled);
+  points.first = first_points.counts;
+  FeatureLists features = feature_lists(slot);
+  features.first = first_features.counts;
+  enqueue_features_of(stream(), 1, points, features, feature_targets(slot), streams_.listed,
+                      nullptr);
+  record(streams_.join[0], first_stream);
+  follow(stream(), streams_.join[0]);
+}
+
+// Side streams of octaves: the first octave's has no other.
+int DeviceSift::side_of(int octave) { return octave == 0 ? 0 : 1 + (octave - 1) % (kSides - 1); }
+
+// Queues what the next octave needs on the main stream, and returns the one that goes on from
+// there.
+cudaStream_t DeviceSift::fork(int octave, StageClock* clock) {
+  enqueue_lower_levels(octave);
+  if (!forks_ || clock) return stream();
+  const cudaStream_t side = streams_.side[side_of(octave)];
+  record(streams_.fork, stream());
+  follow(side, streams_.fork);
+  return side;
+}
+void DeviceSift::join(StageClock* clock) {
+  if (!forks_ || clock) return;
+  for (int i = 0; i < std::min(kSides, space_.count); ++i) {
+    record(streams_.join[i], streams_.side[i]);
+    follow(stream(), streams_.join[i]);
+  }
+}
+
+void DeviceSift::enqueue_steps(int slot, bool masked, StageClock* clock) {
+  cuda_check(cudaMemsetAsync(
+                 marks_.data<void>(), 0,
+                 (words_ + rows_ + row_groups_ + point_groups_ + kParts) * sizeof(std::uint32_t),
+                 stream()),
+             "clearing marks");
+  const bool in_parts = forks_ && !clock && !caps_points() && space_.count > 1;
+  in_parts ? enqueue_in_parts(slot, masked) : enqueue_in_one(slot, masked, clock);
+  auto send = [&](std::uint32_t* to, const std::uint32_t* from, std::size_t words) {
+    cuda_check(
+        cudaMemcpyAsync(to, from, words * sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream()),
+        "copying counts");
+  };
+  send(host_counts(slot), counts(slot, Count{}), kCountWords);
+  send(host_counts(slot) + kCountWords, extremum_list(0).count, kParts);
 }
 
 // Queues the steps: one by one the first time, and then as a graph.
@@ -479,9 +584,9 @@ void DeviceSift::wait(int slot) {
 bool DeviceSift::has_room(int slot, int images) {
   const std::uint32_t* found = host_counts(slot);
   const auto most = [](const std::uint32_t* of, int n) { return *std::max_element(of, of + n); };
-  const std::uint32_t points = most(found, images);
-  const std::uint32_t features = most(found + 2 * kMostImages, images);
-  const std::uint32_t extrema = found[3 * kMostImages];
+  const std::uint32_t points = most(found + kPoints * kMostImages, images);
+  const std::uint32_t features = most(found + kFeatures * kMostImages, images);
+  const std::uint32_t extrema = most(found + kCountWords, kParts);
   const bool room =
       points <= point_capacity_ && features <= feature_capacity_ && extrema <= extremum_capacity_;
   auto grow = [](std::uint32_t& capacity, std::uint32_t need) {
@@ -497,7 +602,7 @@ void DeviceSift::copy_out(int slot, std::span<Features> out) {
   const std::size_t first = slot_features(slot);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::size_t n = host_counts(slot)[2 * kMostImages + i];
+    const std::size_t n = host_counts(slot)[kFeatures * kMostImages + i];
     const std::size_t at = first + feature_capacity_ * i;
     const Keypoint* keypoints = host_keypoints_.data<Keypoint>() + at;
     const std::uint8_t* descriptors =
@@ -571,7 +676,10 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
     turns.push_back(turn_of_angle(p.angle));
   }
   place({&image, 1});
-  enqueue_space(nullptr, false);
+  for (int octave = 0; octave < space_.count; ++octave) {
+    enqueue_lower_levels(octave);
+    enqueue_upper_levels(octave, stream());
+  }
   const PointLists lists = point_lists(0);
   auto send = [&](void* to, const void* from, std::size_t bytes) {
     cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()),
@@ -585,15 +693,11 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
     send(to, turns.data(), n * sizeof(float));
     given = to;
   }
-  const AngleLists found{turns_.data<float>(), angle_counts_.data<std::uint8_t>(),
-                         marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_};
+  const AngleLists found = angle_lists();
   if (!given) enqueue_angles(stream(), space_, lists, options_.orientations > 0 ? 1 : 0, found);
-  const FeatureLists features{features_.data<OrientedPoint>(), feature_capacity_,
-                              counts(0) + 2 * kMostImages};
+  const FeatureLists features = feature_lists(0);
   enqueue_one_each(stream(), lists, found, given, features);
-  enqueue_descriptors(stream(), space_, lists, features, options_.root,
-                      {keypoints_.data<Keypoint>(), host_keypoints_.data<Keypoint>(),
-                       descriptors_.data<std::uint8_t>(), host_descriptors_.data<std::uint8_t>()});
+  enqueue_descriptors(stream(), space_, lists, features, options_.root, feature_targets(0));
   cuda_check(cudaEventRecord(streams_.done[0], stream()), "recording an event");
   wait(0);
   for (std::uint32_t i = 0; i < n; ++i) {

@@ -71,11 +71,15 @@ struct ExtremumList {
   std::uint32_t capacity;
   std::uint32_t* count;
 };
+// A step may look at a part of a list: at what lies between two counts.
 struct PointLists {  // one an image
   SiftPoint* points;
   std::uint32_t capacity;
   std::uint32_t* counts;
+  const std::uint32_t* first = nullptr;  // null: from the beginning
   CORNEA_HD SiftPoint* of(int image) const { return points + std::size_t(image) * capacity; }
+  __device__ std::uint32_t begin(int image) const { return first ? first[image] : 0; }
+  __device__ std::uint32_t end(int image) const { return min(counts[image], capacity); }
 };
 struct AngleLists {
   float* turns;                 // kMostAngles a point
@@ -94,7 +98,10 @@ struct FeatureLists {
   OrientedPoint* features;
   std::uint32_t capacity;
   std::uint32_t* counts;
+  const std::uint32_t* first = nullptr;
   CORNEA_HD OrientedPoint* of(int image) const { return features + std::size_t(image) * capacity; }
+  __device__ std::uint32_t begin(int image) const { return first ? first[image] : 0; }
+  __device__ std::uint32_t end(int image) const { return min(counts[image], capacity); }
 };
 // Where finished features go: on the device and in pinned host memory.
 struct FeatureTargets {
@@ -129,8 +136,9 @@ void enqueue_extrema(cudaStream_t stream, const DeviceSpace& space, int octave,
 void enqueue_settle(cudaStream_t stream, const DeviceSpace& space, const SiftLimits& limits,
                     const ExtremumList& list, DeviceView<const std::uint8_t> mask,
                     const Marks& marks);
-void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, const SiftLimits& limits,
-                    const Marks& marks, const PointLists& points);
+// The points of some octaves; those of the octaves before them come first in the list.
+void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, int first_octave, int octaves,
+                    const SiftLimits& limits, const Marks& marks, const PointLists& points);
 // Which points the cap by grid cell keeps, as 0 or 1 in `keep`.
 void enqueue_cell_cap(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                       int cell, int most, std::uint8_t* keep);

@@ -18,10 +18,11 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
   __shared__ float bins[kPointWarps][2][kAngleBins];
   __shared__ float weights[kPointWarps][2][kTabled];
   const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, image = blockIdx.y;
-  const std::uint32_t count = min(points.counts[image], points.capacity);
+  const std::uint32_t end = points.end(image);
   float* const mine = histograms[warp] + lane * kPitch;
   float *const raw = bins[warp][0], *const smooth = bins[warp][1];
-  for (std::uint32_t i = blockIdx.x * kPointWarps + warp; i < count; i += gridDim.x * kPointWarps) {
+  for (std::uint32_t i = points.begin(image) + blockIdx.x * kPointWarps + warp; i < end;
+       i += gridDim.x * kPointWarps) {
     const SiftPoint point = points.of(image)[i];
     const DeviceView<const float> level = space.level(point.octave, point.level, image);
     const AngleWindow window = angle_window(point);
@@ -105,8 +106,8 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
 
 __global__ void upright_kernel(PointLists points, AngleLists angles) {
   const int image = blockIdx.y;
-  const std::uint32_t count = min(points.counts[image], points.capacity);
-  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+  const std::uint32_t end = points.end(image);
+  for (std::uint32_t i = points.begin(image) + blockIdx.x * blockDim.x + threadIdx.x; i < end;
        i += gridDim.x * blockDim.x) {
     const std::size_t at = std::size_t(image) * points.capacity + i;
     angles.turns[at * kMostAngles] = 0;

@@ -8,15 +8,15 @@ namespace {
 // A warp looks at a strip of columns, row by row: a pixel a lane, of which the outer two only serve
 // their neighbours.
 constexpr int kInner = kWarp - 2;
-constexpr int kStripRows = 16;
-constexpr int kStripWarps = 4;  // of a block
+constexpr int kLongStrip = 16, kShortStrip = 4;  // rows; short ones where there are few
+constexpr int kStripWarps = 4;                   // of a block
 
 // The largest and the least of a pixel and its neighbours left and right.
 struct Triple {
   float most, least;
 };
 
-template <int intervals>
+template <int intervals, int strip_rows>
 __global__ void __launch_bounds__(kStripWarps* kWarp)
     extrema_kernel(const __grid_constant__ DeviceSpace space, int octave, float least_height,
                    ExtremumList list) {
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(kStripWarps* kWarp)
   const DeviceOctave& o = space.octaves[octave];
   const int image = blockIdx.z, lane = threadIdx.x % kWarp;
   const int left = kSiftBorder + int(blockIdx.y) * kInner;  // of lane 1
-  const int top = kSiftBorder + int(blockIdx.x * kStripWarps + threadIdx.x / kWarp) * kStripRows;
-  const int bottom = min(top + kStripRows, o.height - kSiftBorder);
+  const int top = kSiftBorder + int(blockIdx.x * kStripWarps + threadIdx.x / kWarp) * strip_rows;
+  const int bottom = min(top + strip_rows, o.height - kSiftBorder);
   if (top >= bottom) return;
   const int x = left - 1 + lane;
   const bool inner = lane > 0 && lane <= kInner && x < o.width - kSiftBorder;
@@ -134,11 +134,11 @@ constexpr int kGatherRows = 8;  // of a block, one a warp
 
 // The points of the marked pixels in order.
 __global__ void __launch_bounds__(kGatherRows* kWarp)
-    gather_kernel(const __grid_constant__ DeviceSpace space, SiftLimits limits, Marks marks,
-                  PointLists points) {
+    gather_kernel(const __grid_constant__ DeviceSpace space, std::uint32_t first_row,
+                  std::uint32_t end_row, SiftLimits limits, Marks marks, PointLists points) {
   const int image = blockIdx.y, lane = threadIdx.x % kWarp;
-  const std::uint32_t row = blockIdx.x * kGatherRows + threadIdx.x / kWarp;
-  if (row >= space.rows) return;
+  const std::uint32_t row = first_row + blockIdx.x * kGatherRows + threadIdx.x / kWarp;
+  if (row >= end_row) return;
   const std::uint32_t* row_counts = marks.row_counts + std::size_t(image) * space.rows;
   const std::uint32_t* group_counts = marks.group_counts + image * row_groups(space.rows);
   const std::uint32_t group = row / kGroupRows;
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kGatherRows* kWarp)
   for (std::uint32_t g = lane; g < group; g += kWarp) place += group_counts[g];
   for (std::uint32_t r = group * kGroupRows + lane; r < row; r += kWarp) place += row_counts[r];
   place = warp_sum(place);
-  if (row == space.rows - 1 && lane == 0) points.counts[image] = place + row_counts[row];
+  if (row == end_row - 1 && lane == 0) points.counts[image] = place + row_counts[row];
   if (row_counts[row] == 0) return;
 
   int octave = 0;
@@ -182,11 +182,16 @@ void enqueue_extrema(cudaStream_t stream, const DeviceSpace& space, int octave,
                      const SiftLimits& limits, const ExtremumList& list) {
   const DeviceOctave& o = space.octaves[octave];
   const int rows = o.height - 2 * kSiftBorder, columns = o.width - 2 * kSiftBorder;
-  const dim3 grid(divide_up(rows, kStripRows * kStripWarps), divide_up(columns, kInner),
-                  space.images);
+  constexpr int kManyPixels = 1 << 19;
+  const bool few = std::size_t(rows) * columns * space.images < kManyPixels;
+  const int strip = few ? kShortStrip : kLongStrip;
+  const dim3 grid(divide_up(rows, strip * kStripWarps), divide_up(columns, kInner), space.images);
+  auto launch = [&](auto kernel) {
+    kernel<<<grid, kStripWarps * kWarp, 0, stream>>>(space, octave, 0.5f * limits.contrast, list);
+  };
   [&]<int... n>(std::integer_sequence<int, n...>) {
-    ((limits.intervals == n + 1 ? extrema_kernel<n + 1>
-          <<<grid, kStripWarps * kWarp, 0, stream>>>(space, octave, 0.5f * limits.contrast, list)
+    ((limits.intervals == n + 1 ? few ? launch(extrema_kernel<n + 1, kShortStrip>)
+                                      : launch(extrema_kernel<n + 1, kLongStrip>)
                                 : void()),
      ...);
   }
@@ -202,10 +207,14 @@ void enqueue_settle(cudaStream_t stream, const DeviceSpace& space, const SiftLim
   cuda_check_launch("SIFT: fits");
 }
 
-void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, const SiftLimits& limits,
-                    const Marks& marks, const PointLists& points) {
-  gather_kernel<<<dim3(divide_up(space.rows, std::uint32_t(kGatherRows)), space.images),
-                  kGatherRows * kWarp, 0, stream>>>(space, limits, marks, points);
+void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, int first_octave, int octaves,
+                    const SiftLimits& limits, const Marks& marks, const PointLists& points) {
+  const int end = first_octave + octaves;
+  const std::uint32_t first_row = space.octaves[first_octave].first_row;
+  const std::uint32_t end_row = end < space.count ? space.octaves[end].first_row : space.rows;
+  const dim3 grid(divide_up(end_row - first_row, std::uint32_t(kGatherRows)), space.images);
+  gather_kernel<<<grid, kGatherRows * kWarp, 0, stream>>>(space, first_row, end_row, limits, marks,
+                                                          points);
   cuda_check_launch("SIFT: points in order");
 }
 

@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kThreads)
   const SiftPoint* from = points.of(image);
   SiftPoint* to = kept.of(image);
   if (keep) keep += std::size_t(image) * points.capacity;
-  const std::uint32_t count = min(points.counts[image], points.capacity);
+  const std::uint32_t count = points.end(image);
   const std::uint32_t left = keep_in_order(
       count, most, [&](std::uint32_t i) { return keep ? std::uint32_t(keep[i]) : 1u; },
       [&](std::uint32_t i) { return from[i].response; },
@@ -94,12 +94,13 @@ __global__ void __launch_bounds__(kFeatureThreads)
     features_kernel(PointLists points, AngleLists angles, FeatureLists features) {
   const int image = blockIdx.y, lane = threadIdx.x % kWarp;
   const std::size_t first = std::size_t(image) * points.capacity;
-  const std::uint32_t count = min(points.counts[image], points.capacity);
-  const std::uint32_t i = blockIdx.x * kFeatureThreads + threadIdx.x, warp_first = i - lane;
-  if (count == 0 && i == 0) features.counts[image] = 0;
-  if (warp_first >= count) return;
+  const std::uint32_t begin = points.begin(image), end = points.end(image);
+  const std::uint32_t i = begin + blockIdx.x * kFeatureThreads + threadIdx.x;
+  const std::uint32_t warp_first = i - lane;
+  if (begin >= end && i == begin) features.counts[image] = features.begin(image);
+  if (warp_first >= end) return;
   const std::uint32_t* group_counts = angles.group_counts + image * point_groups(points.capacity);
-  const std::uint32_t group = i / kGroupPoints;
+  const std::uint32_t group = warp_first / kGroupPoints;
   // Features of the groups before this one, and of the points of this group before this warp.
   std::uint32_t place = 0;
   for (std::uint32_t g = lane; g < group; g += kWarp) place += group_counts[g];
@@ -107,13 +108,13 @@ __global__ void __launch_bounds__(kFeatureThreads)
     place += angles.counts[first + k];
   }
   place = warp_sum(place);
-  const std::uint32_t mine = i < count ? angles.counts[first + i] : 0;
+  const std::uint32_t mine = i < end ? angles.counts[first + i] : 0;
   std::uint32_t through = mine;
   for (int step = 1; step < kWarp; step *= 2) {
     const std::uint32_t other = __shfl_up_sync(~0u, through, step);
     if (lane >= step) through += other;
   }
-  if (i == count - 1) features.counts[image] = place + through;
+  if (i == end - 1) features.counts[image] = place + through;
   place += through - mine;
   OrientedPoint* to = features.of(image);
   for (std::uint32_t k = 0; k < mine && place + k < features.capacity; ++k) {
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::size_t first = std::size_t(image) * points.capacity;
   const SiftPoint* from = points.of(image);
   OrientedPoint* to = features.of(image);
-  const std::uint32_t count = min(points.counts[image], points.capacity);
+  const std::uint32_t count = points.end(image);
   const std::uint32_t left = keep_in_order(
       count, most, [&](std::uint32_t i) { return std::uint32_t(angles.counts[first + i]); },
       [&](std::uint32_t i) { return from[i].response; },
@@ -165,7 +166,7 @@ __global__ void __launch_bounds__(kCellThreads)
   __shared__ Rival rivals[kCellThreads];
   const int image = blockIdx.y;
   const SiftPoint* all = points.of(image);
-  const std::uint32_t count = min(points.counts[image], points.capacity);
+  const std::uint32_t count = points.end(image);
   auto rival = [&](std::uint32_t i) {
     const SiftPoint& p = all[i];
     const DeviceOctave& o = space.octaves[p.octave];

@@ -15,9 +15,15 @@ struct Weights {
   float weight[kMostWeights];
 };
 
-constexpr int kTileWidth = 64, kTileHeight = 32, kThreads = 256;
-constexpr int kAcross = 4;                                  // outputs of a thread along x
-constexpr int kDown = kTileWidth * kTileHeight / kThreads;  // and along y
+// Small tiles are for images that large ones would leave in few hands; they take half the time, and
+// more work in all.
+struct TileShape {
+  int width, height;
+};
+constexpr TileShape kLargeTile{64, 32}, kSmallTile{32, 16};
+constexpr int kFewTiles = 264;  // two for each multiprocessor of an H200
+constexpr int kThreads = 256;
+constexpr int kAcross = 4;  // outputs of a thread along x
 CORNEA_HD constexpr int round_up4(int v) { return (v + 3) / 4 * 4; }
 
 // sum_k weight[|k - radius|] v[k], k = 0 .. 2 radius, fused and in the CPU's order.
@@ -32,10 +38,11 @@ __device__ float weighted_sum(const Weights& w, const float* v) {
 }
 
 // A tile and its surroundings go to shared memory, are blurred along x there, and then along y.
-template <int radius>
+template <int radius, int kTileWidth, int kTileHeight>
 __global__ void __launch_bounds__(kThreads)
     tile_kernel(DeviceView<const float> first, DeviceView<float> first_out,
                 const __grid_constant__ Weights weights) {
+  constexpr int kDown = kTileWidth * kTileHeight / kThreads;  // outputs of a thread along y
   constexpr int kRows = kTileHeight + 2 * radius;
   // The tile begins at a multiple of 16 bytes.
   constexpr int kBefore = round_up4(radius), kPitch = kBefore + kTileWidth + round_up4(radius);
@@ -128,8 +135,17 @@ __global__ void line_kernel(DeviceView<const float> first, DeviceView<float> fir
 template <int radius>
 void launch_tiles(cudaStream_t stream, DeviceView<const float> first, DeviceView<float> out,
                   int images, const Weights& weights) {
-  const dim3 grid(divide_up(first.height, kTileHeight), divide_up(first.width, kTileWidth), images);
-  tile_kernel<radius><<<grid, kThreads, 0, stream>>>(first, out, weights);
+  auto grid_of = [&](TileShape tile) {
+    return dim3(divide_up(first.height, tile.height), divide_up(first.width, tile.width), images);
+  };
+  const dim3 large = grid_of(kLargeTile), small = grid_of(kSmallTile);
+  if (large.x * large.y * images >= kFewTiles) {
+    tile_kernel<radius, kLargeTile.width, kLargeTile.height>
+        <<<large, kThreads, 0, stream>>>(first, out, weights);
+  } else {
+    tile_kernel<radius, kSmallTile.width, kSmallTile.height>
+        <<<small, kThreads, 0, stream>>>(first, out, weights);
+  }
 }
 
 }  // namespace
