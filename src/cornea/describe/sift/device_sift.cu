@@ -26,7 +26,7 @@ constexpr int kParts = 2;
 struct Streams {
   cudaStream_t side[kSides] = {};
   cudaEvent_t fork = nullptr, settled = nullptr, listed = nullptr, join[kSides] = {},
-              done[kSlots] = {};
+              first_done[kSlots] = {}, done[kSlots] = {};
   explicit Streams(int device) : device(device) {
     const DeviceGuard guard(device);
     auto event = [](cudaEvent_t& e) {
@@ -37,6 +37,7 @@ struct Streams {
     event(listed);
     for (cudaEvent_t& e : join) event(e);
     for (cudaEvent_t& e : done) event(e);
+    for (cudaEvent_t& e : first_done) event(e);
     for (cudaStream_t& s : side) {
       cuda_check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a CUDA stream");
     }
@@ -46,6 +47,7 @@ struct Streams {
     for (cudaStream_t s : side) cudaStreamDestroy(s);
     for (cudaEvent_t e : join) cudaEventDestroy(e);
     for (cudaEvent_t e : done) cudaEventDestroy(e);
+    for (cudaEvent_t e : first_done) cudaEventDestroy(e);
     for (cudaEvent_t e : {fork, settled, listed}) cudaEventDestroy(e);
   }
   Streams(const Streams&) = delete;
@@ -96,6 +98,8 @@ class DeviceSift : public SiftBackend {
   Image<float> level(int octave, int level) const override;
 
  private:
+  // What is counted, an image each: through the first part of the octaves, and in all.
+  enum Count { kFirstPoints, kPoints, kKeptPoints, kFirstFeatures, kFeatures, kCounts };
   struct Sizes {
     std::size_t space, marks, rows, row_groups, point_groups, points, features;  // items
     std::size_t cleared() const { return marks + rows + row_groups + point_groups + kParts; }
@@ -123,11 +127,15 @@ class DeviceSift : public SiftBackend {
                            cudaEvent_t before_order, StageClock* clock);
   void enqueue_in_one(int slot, bool masked, StageClock* clock);
   void enqueue_in_parts(int slot, bool masked);
+  bool runs_in_parts(const StageClock* clock) const {
+    return forks_ && !clock && !caps_points() && space_.count > 1;
+  }
   void enqueue_steps(int slot, bool masked, StageClock* clock);
+  void enqueue_count_copy(cudaStream_t on, int slot, Count first, int kinds);
   void launch(int slot, bool masked, StageClock* clock);
   void wait(int slot);
   bool has_room(int slot, int images);
-  void copy_out(int slot, std::span<Features> out);
+  void copy_out(int slot, Count count, std::span<Features> out);
   std::size_t slot_features(int slot) const {  // where a slot's features begin
     return std::size_t(feature_capacity_) * slot_images_ * slot;
   }
@@ -154,8 +162,6 @@ class DeviceSift : public SiftBackend {
             descriptors_.data<std::uint8_t>(),
             host_descriptors_.data<std::uint8_t>() + first * kDescriptorLength};
   }
-  // What is counted, an image each: through the first part of the octaves, and in all.
-  enum Count { kFirstPoints, kPoints, kKeptPoints, kFirstFeatures, kFeatures, kCounts };
   static constexpr std::size_t kCountWords = kCounts * kMostImages;
   static constexpr std::size_t kHostWords = kCountWords + kParts;  // and the extrema of the parts
   std::uint32_t* counts(int slot, Count what) const {
@@ -172,6 +178,7 @@ class DeviceSift : public SiftBackend {
   Streams streams_;
   std::vector<std::unique_ptr<ImageFilter>> filters_;  // by level
   bool forks_ = true;                                  // filters can run on side streams
+  bool capturing_ = false;
   SiftShape shape_;
   DeviceSpace space_;
   // In memory that every call clears: marks, their counts by row and by group of rows, angles by
@@ -477,6 +484,12 @@ void DeviceSift::enqueue_in_parts(int slot, bool masked) {
   first_features.counts = counts(slot, kFirstFeatures);
   enqueue_features_of(first_stream, 0, first_points, first_features, feature_targets(slot), nullptr,
                       nullptr);
+  // The host may begin to read them.
+  enqueue_count_copy(first_stream, slot, kFirstFeatures, 1);
+  cuda_check(
+      cudaEventRecordWithFlags(streams_.first_done[slot], first_stream,
+                               capturing_ ? cudaEventRecordExternal : cudaEventRecordDefault),
+      "recording an event");
   for (int octave = 1; octave < space_.count; ++octave) {
     const cudaStream_t side = fork(octave, nullptr);
     enqueue_upper_levels(octave, side);
@@ -524,15 +537,18 @@ void DeviceSift::enqueue_steps(int slot, bool masked, StageClock* clock) {
                  (words_ + rows_ + row_groups_ + point_groups_ + kParts) * sizeof(std::uint32_t),
                  stream()),
              "clearing marks");
-  const bool in_parts = forks_ && !clock && !caps_points() && space_.count > 1;
-  in_parts ? enqueue_in_parts(slot, masked) : enqueue_in_one(slot, masked, clock);
-  auto send = [&](std::uint32_t* to, const std::uint32_t* from, std::size_t words) {
-    cuda_check(
-        cudaMemcpyAsync(to, from, words * sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream()),
-        "copying counts");
-  };
-  send(host_counts(slot), counts(slot, Count{}), kCountWords);
-  send(host_counts(slot) + kCountWords, extremum_list(0).count, kParts);
+  runs_in_parts(clock) ? enqueue_in_parts(slot, masked) : enqueue_in_one(slot, masked, clock);
+  enqueue_count_copy(stream(), slot, Count{}, kCounts);
+  cuda_check(cudaMemcpyAsync(host_counts(slot) + kCountWords, extremum_list(0).count,
+                             kParts * sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream()),
+             "copying counts");
+}
+
+void DeviceSift::enqueue_count_copy(cudaStream_t on, int slot, Count first, int kinds) {
+  cuda_check(
+      cudaMemcpyAsync(host_counts(slot) + first * kMostImages, counts(slot, first),
+                      kinds * kMostImages * sizeof(std::uint32_t), cudaMemcpyDeviceToHost, on),
+      "copying counts");
 }
 
 // Queues the steps: one by one the first time, and then as a graph.
@@ -549,9 +565,12 @@ void DeviceSift::launch(int slot, bool masked, StageClock* clock) {
   if (!clock && !graph->exec && graph->runs > 0 &&
       cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
     cudaGraph_t made = nullptr;
+    capturing_ = true;
     try {
       enqueue_steps(slot, masked, nullptr);
+      capturing_ = false;
     } catch (...) {
+      capturing_ = false;
       cudaStreamEndCapture(stream(), &made);
       if (made) cudaGraphDestroy(made);
       throw;
@@ -598,20 +617,24 @@ bool DeviceSift::has_room(int slot, int images) {
   return room;
 }
 
-void DeviceSift::copy_out(int slot, std::span<Features> out) {
+// The features that were counted by now, from those on that `out` has.
+void DeviceSift::copy_out(int slot, Count count, std::span<Features> out) {
   const std::size_t first = slot_features(slot);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::size_t n = host_counts(slot)[kFeatures * kMostImages + i];
+    auto& [keypoints, descriptors] = out[i];
+    const std::size_t have = keypoints.size();
+    const std::size_t n = std::min(host_counts(slot)[count * kMostImages + i], feature_capacity_);
     const std::size_t at = first + feature_capacity_ * i;
-    const Keypoint* keypoints = host_keypoints_.data<Keypoint>() + at;
-    const std::uint8_t* descriptors =
+    const Keypoint* from = host_keypoints_.data<Keypoint>() + at;
+    const std::uint8_t* bytes_from =
         host_descriptors_.data<std::uint8_t>() + at * kDescriptorLength;
-    out[i].keypoints.assign(keypoints, keypoints + n);
-    out[i].descriptors.assign(descriptors, descriptors + n * kDescriptorLength);
+    keypoints.insert(keypoints.end(), from + have, from + n);
+    descriptors.insert(descriptors.end(), bytes_from + have * kDescriptorLength,
+                       bytes_from + n * kDescriptorLength);
     bytes += n * (sizeof(Keypoint) + kDescriptorLength);
   }
-  context_.count_download(bytes);
+  if (count == kFeatures) context_.count_download(bytes);
 }
 
 void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
@@ -641,13 +664,19 @@ void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span
       const std::size_t next_first = now.first + now.count;
       const bool more = next_first < images.size();
       const Group next = more ? run(next_first, 1 - now.slot) : Group{};
+      const std::span<Features> results = out.subspan(now.first, now.count);
+      if (runs_in_parts(clock)) {
+        cuda_check(cudaEventSynchronize(streams_.first_done[now.slot]), "waiting for features");
+        copy_out(now.slot, kFirstFeatures, results);
+      }
       wait(now.slot);
       if (!has_room(now.slot, static_cast<int>(now.count))) {
         context_.synchronize();
+        for (Features& f : results) f.keypoints.clear(), f.descriptors.clear();
         now = run(now.first, now.slot);
         continue;
       }
-      copy_out(now.slot, out.subspan(now.first, now.count));
+      copy_out(now.slot, kFeatures, results);
       if (!more) break;
       now = next;
     }

@@ -7,6 +7,7 @@ constexpr int kPointWarps = 8;          // of a block, a point each
 constexpr int kPitch = kAngleBins + 1;  // of a histogram: lanes that add to one bin do not collide
 static_assert(kAngleParts == kWarp);
 
+constexpr int kAtOnce = 4;   // gradients of a lane that are under way at a time
 constexpr int kTabled = 64;  // pixels across the windows whose weights are kept
 
 // A warp a point: a lane gathers the gradients of every 32nd pixel of the window's square in a
@@ -36,21 +37,31 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
     }
     for (int b = 0; b < kAngleBins; ++b) mine[b] = 0;
     __syncwarp();
+    const bool tabled = side <= kTabled;
     int column = lane, row = 0;
-    for (;; column += kWarp) {
-      while (column >= side) column -= side, ++row;
-      if (row >= side) break;
-      const int x = left + column, y = top + row;
-      const bool in_disc = (column - r) * (column - r) + (row - r) * (row - r) <= r * r;
-      const bool inside = x >= 1 && y >= 1 && x < level.width - 1 && y < level.height - 1;
-      if (!in_disc || !inside) continue;
-      const float* at = level.row(y) + x;
-      const float gx = __ldg(at + 1) - __ldg(at - 1);
-      const float gy = __ldg(at + level.stride) - __ldg(at - level.stride);
-      const bool tabled = side <= kTabled;
-      const float across = tabled ? weights[warp][0][column] : weight_at(x, point.x);
-      const float down = tabled ? weights[warp][1][row] : weight_at(y, point.y);
-      mine[angle_bin(turn_of(gy, gx))] += sqrtf(gx * gx + gy * gy) * (across * down);
+    for (int rounds = divide_up(side * side, kAtOnce * kWarp); rounds > 0; --rounds) {
+      float gx[kAtOnce], gy[kAtOnce], weight[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int x = left + column, y = top + row;
+        const bool in_disc = (column - r) * (column - r) + (row - r) * (row - r) <= r * r;
+        const bool inside = x >= 1 && y >= 1 && x < level.width - 1 && y < level.height - 1;
+        const bool counts = row < side && in_disc && inside;
+        const float* at = level.row(counts ? y : 1) + (counts ? x : 1);
+        gx[k] = __ldg(at + 1) - __ldg(at - 1);
+        gy[k] = __ldg(at + level.stride) - __ldg(at - level.stride);
+        weight[k] = 0;
+        if (counts) {
+          const float across = tabled ? weights[warp][0][column] : weight_at(x, point.x);
+          const float down = tabled ? weights[warp][1][row] : weight_at(y, point.y);
+          weight[k] = across * down;
+        }
+        for (column += kWarp; column >= side; column -= side) ++row;
+      }
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        mine[angle_bin(turn_of(gy[k], gx[k]))] += sqrtf(gx[k] * gx[k] + gy[k] * gy[k]) * weight[k];
+      }
     }
     __syncwarp();
     for (int b = lane; b < kAngleBins; b += kWarp) {
