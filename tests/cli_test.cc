@@ -105,6 +105,35 @@ TEST_F(Cli, DetectDrawsAndListsAndKeepsTheMap) {
   }
 }
 
+TEST_F(Cli, SiftAddsScaleAngleAndDescriptors) {
+  const Outcome o = shell(
+      "cornea detect small.png --detector sift --contrast 0.01 --device cpu --draw s.png --csv "
+      "s.csv --descriptors s.npy --json s.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto image = read_image<std::uint8_t>(folder / "small.png");
+  const Features expected = Sift(Context::cpu(), {.contrast = 0.01}).detect(image);
+  ASSERT_GT(expected.size(), 5u);
+  const Json json = Json::parse(read_text(folder / "s.json"))[0];
+  EXPECT_EQ(json["detector"], "sift");
+  EXPECT_GT(json["memory_bytes"], 6 * 4 * 64 * 48);
+  ASSERT_EQ(json["points"].size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Keypoint& k = expected.keypoints[i];
+    const Json numbers = {k.x, k.y, k.response, k.scale, k.angle};
+    for (int n = 0; n < 5; ++n) {
+      EXPECT_EQ(json["points"][i][n].get<float>(), numbers[n].get<float>());
+    }
+  }
+  const std::string csv = read_text(folder / "s.csv");
+  EXPECT_EQ(csv.rfind("x,y,response,scale,angle\n", 0), 0u);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), std::ptrdiff_t(expected.size()) + 1);
+  const std::string npy = read_text(folder / "s.npy");
+  EXPECT_NE(npy.find(text("(", expected.size(), ", 128)")), std::string::npos);
+  const std::string bytes(expected.descriptors.begin(), expected.descriptors.end());
+  EXPECT_EQ(npy.substr(npy.size() - bytes.size()), bytes);
+  EXPECT_EQ(read_image<Rgb<std::uint8_t>>(folder / "s.png").width(), 512);
+}
+
 TEST_F(Cli, SeveralImagesGoIntoFoldersAndABrokenOneIsSkipped) {
   write_image(folder / "other.png", testing::random_image<std::uint16_t>(80, 50, 2));
   std::ofstream(folder / "broken.png") << "not an image";
@@ -282,6 +311,12 @@ TEST_F(Cli, WrongUsageIsExitCode2) {
   expect_refused("cornea bench --sizes 4294967297x1", 2, "WIDTHxHEIGHT");
   expect_refused("cornea detect small.png --relative=maybe", 2, "switch");
   expect_refused("cornea detect small.png --response map.png", 2, ".pfm");
+  expect_refused("cornea detect small.png --detector sift --response map.pfm", 2, "response");
+  expect_refused("cornea detect small.png --detector harris --descriptors d.npy", 2, "sift");
+  expect_refused("cornea detect small.png --detector sift --relative", 2, "--relative");
+  expect_refused("cornea detect small.png --detector sift --intervals 0", 2, "intervals");
+  expect_refused("cornea detect small.png --detector sift --scale-space mean", 2, "trilateral");
+  expect_refused("cornea detect small.png --detector sift --descriptors small.png", 2, "input");
   expect_refused("cornea detect small.png --threads 5000", 2, "1024");
 }
 

@@ -7,6 +7,7 @@
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/core/transfer.h"
+#include "cornea/describe/sift/sift.h"
 #include "cornea/detect/foagdd/foagdd.h"
 #include "cornea/detect/harris/harris.h"
 #include "cornea/detect/moravec/moravec.h"

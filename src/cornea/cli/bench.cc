@@ -179,24 +179,25 @@ Json measure_filter(const Context& context, const FilterEntry& entry, const Sett
   return result;
 }
 
-Json measure(const Context& context, const DetectorEntry& entry, const Settings& settings,
-             const Image<std::uint8_t>& image, const BenchCommand& c) {
-  const auto detector = entry.make(context, settings);
+// `detect` finds the points of one image and returns their number, `detect_batch` those of many.
+template <class Detector, class Detect, class DetectBatch>
+Json measure_detector(const Context& context, const DetectorEntry& entry, const Settings& settings,
+                      const Image<std::uint8_t>& image, const BenchCommand& c, Detector& detector,
+                      const Detect& detect, const DetectBatch& detect_batch) {
   std::size_t points = 0;
-  const Timing whole = time_calls(c.repeat, [&] { points = detector->detect(image).size(); });
+  const Timing whole = time_calls(c.repeat, [&] { points = detect(); });
 
-  detector->time_stages(true);
+  detector.time_stages(true);
   const Json stages = stage_medians(c.repeat, [&] {
-    detector->detect(image);
-    return detector->report().stages;
+    detect();
+    return detector.report().stages;
   });
-  detector->time_stages(false);
+  detector.time_stages(false);
 
-  const std::vector<AnyView> frames(c.batch, AnyView(image));
-  const Timing batch =
-      time_calls(std::max(3, c.repeat / c.batch), [&] { detector->detect_batch(frames); });
+  const Timing batch = time_calls(std::max(3, c.repeat / c.batch), detect_batch);
   const double limit = limit_ms(context, image);
   return {{"detector", entry.name},
+          {"settings", settings},
           {"width", image.width()},
           {"height", image.height()},
           {"points", points},
@@ -207,6 +208,27 @@ Json measure(const Context& context, const DetectorEntry& entry, const Settings&
           {"batch", c.batch},
           {"batch_frames_per_second", 1000.0 * c.batch / batch.median},
           {"memory_bytes", context.memory().bytes}};
+}
+
+Json measure(const Context& context, const DetectorEntry& entry, const Settings& settings,
+             const Image<std::uint8_t>& image, const BenchCommand& c) {
+  const std::vector<AnyView> frames(c.batch, AnyView(image));
+  if (entry.make_sift) {
+    const auto sift = entry.make_sift(context, settings);
+    Features features;
+    std::vector<Features> batch(c.batch);
+    return measure_detector(
+        context, entry, settings, image, c, *sift,
+        [&] {
+          sift->detect(image, features);
+          return features.size();
+        },
+        [&] { sift->detect_batch(frames, batch); });
+  }
+  const auto detector = entry.make(context, settings);
+  return measure_detector(
+      context, entry, settings, image, c, *detector, [&] { return detector->detect(image).size(); },
+      [&] { detector->detect_batch(frames); });
 }
 
 std::pair<int, int> parse_size(const std::string& size) {
@@ -289,7 +311,10 @@ int run_bench(const BenchCommand& c) {
   usage_checked([&] {
     for (const std::string& name : names) entries.push_back(&find_detector(name));
     for (const std::string& name : c.filters) filters.push_back(&find_filter(name));
-    for (const DetectorEntry* entry : entries) entry->make(context, settings);
+    for (const DetectorEntry* entry : entries) {
+      entry->make ? void(entry->make(context, settings))
+                  : void(entry->make_sift(context, settings));
+    }
     for (const FilterEntry* entry : filters) entry->make(context, settings);
   });
   Json json = {{"device", context.description()}, {"compiler", kCompiler}, {"cuda", kCudaVersion}};

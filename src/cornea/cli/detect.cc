@@ -7,6 +7,7 @@
 #include "cornea/cli/flags.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
+#include "cornea/io/npy.h"
 #include "cornea/pipeline/detectors.h"
 #include "cornea/report/draw.h"
 
@@ -19,7 +20,7 @@ struct DetectCommand {
   CommonOptions common;
   std::vector<std::string> images;
   std::string detector = "harris";
-  std::string mask, draw, csv, response;
+  std::string mask, draw, csv, response, descriptors;
   OptionFlags flags;  // of every detector
 };
 
@@ -51,7 +52,8 @@ void check_outputs(const DetectCommand& c) {
   }
   for (const std::string& image : c.images) {
     for (const auto& [out, ending] :
-         {std::pair(c.draw, ".png"), std::pair(c.csv, ".csv"), std::pair(c.response, ".pfm")}) {
+         {std::pair(c.draw, ".png"), std::pair(c.csv, ".csv"), std::pair(c.response, ".pfm"),
+          std::pair(c.descriptors, ".npy")}) {
       if (out.empty()) continue;
       const fs::path file = output_for(out, image, several, ending);
       if (!outputs.insert(file.lexically_normal()).second) {
@@ -86,37 +88,94 @@ Image<std::uint8_t> read_mask(const std::string& file, const ReadOptions& option
   return mask;
 }
 
-std::string csv_text(const std::vector<Corner>& corners) {
-  std::string lines = "x,y,response\n";
+// A detector of either kind. Corners are points without scale, angle and descriptor.
+class Detector {
+ public:
+  Detector(const DetectCommand& c, const Context& context) {
+    usage_checked([&] {
+      const DetectorEntry& entry = find_detector(c.detector);
+      if (entry.make) corners_ = entry.make(context, c.flags.given());
+      if (entry.make_sift) sift_ = entry.make_sift(context, c.flags.given());
+    });
+    if (sift_ && !c.response.empty()) {
+      throw UsageError(c.detector + " has no response map; --response is for corner detectors");
+    }
+    if (corners_ && !c.descriptors.empty()) {
+      throw UsageError(c.detector + " does not describe its points; use --detector sift");
+    }
+  }
+
+  bool describes() const { return sift_ != nullptr; }
+  const DetectReport& report() const { return sift_ ? sift_->report() : corners_->report(); }
+  Image<float> response(AnyView image) { return corners_->response(image); }
+
+  void detect(AnyView image, AnyView mask, Features& out) {
+    if (sift_) return sift_->detect(image, out, mask);
+    out.keypoints = keypoints_of(corners_->detect(image, mask), 0);
+  }
+
+  // Device memory for an image of this size; 0 where it is not known beforehand.
+  std::size_t memory_needed(int width, int height) const {
+    return sift_ ? sift_->memory_needed(width, height) : 0;
+  }
+
+ private:
+  std::unique_ptr<CornerDetector> corners_;
+  std::unique_ptr<Sift> sift_;
+};
+
+std::vector<float> numbers_of(const Keypoint& k, bool described) {
+  if (!described) return {k.x, k.y, k.response};
+  return {k.x, k.y, k.response, k.scale, k.angle};
+}
+
+std::string csv_text(const std::vector<Keypoint>& points, bool described) {
+  std::string lines = described ? "x,y,response,scale,angle\n" : "x,y,response\n";
   char buffer[32];
-  auto number = [&](float v) {
-    return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
-  };
-  for (const Corner& c : corners) {
-    lines += number(c.x) + "," + number(c.y) + "," + number(c.response) + "\n";
+  for (const Keypoint& k : points) {
+    const char* before = "";
+    for (float v : numbers_of(k, described)) {
+      lines += before;
+      lines.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
+      before = ",";
+    }
+    lines += "\n";
   }
   return lines;
 }
 
-Json json_points(const std::vector<Corner>& corners) {
-  Json points = Json::array();
-  for (const Corner& c : corners)
-    points.push_back({shortest(c.x), shortest(c.y), shortest(c.response)});
-  return points;
+Json json_points(const std::vector<Keypoint>& points, bool described) {
+  Json list = Json::array();
+  for (const Keypoint& k : points) {
+    Json numbers = Json::array();
+    for (float v : numbers_of(k, described)) numbers.push_back(shortest(v));
+    list.push_back(std::move(numbers));
+  }
+  return list;
 }
 
-std::unique_ptr<CornerDetector> make_detector(const DetectCommand& c, const Context& context) {
-  return usage_checked([&] { return find_detector(c.detector).make(context, c.flags.given()); });
-}
-
-void write_results(const DetectCommand& c, CornerDetector& detector, const std::string& image,
-                   const GrayImage& gray, const std::vector<Corner>& corners) {
+void write_results(const DetectCommand& c, const Context& context, Detector& detector,
+                   const std::string& image, const GrayImage& gray, const Features& found) {
   const bool several = c.images.size() > 1;
-  if (!c.csv.empty()) write_text(output_for(c.csv, image, several, ".csv"), csv_text(corners));
+  if (!c.csv.empty()) {
+    write_text(output_for(c.csv, image, several, ".csv"),
+               csv_text(found.keypoints, detector.describes()));
+  }
+  if (!c.descriptors.empty()) {
+    write_text(output_for(c.descriptors, image, several, ".npy"),
+               encode_npy(found.size(), Features::kLength, found.descriptors));
+  }
   if (!c.draw.empty()) {
     const auto colour = read_image<Rgb<std::uint8_t>>(image, c.common.reading());
-    const auto drawn = draw_corners(detector.context(), colour.host(), corners);
-    write_image(output_for(c.draw, image, several, ".png"), drawn);
+    if (detector.describes()) {
+      write_image(output_for(c.draw, image, several, ".png"),
+                  draw_features(context, colour.host(), found.keypoints));
+    } else {
+      std::vector<Corner> corners;
+      for (const Keypoint& k : found.keypoints) corners.push_back({k.x, k.y, k.response});
+      write_image(output_for(c.draw, image, several, ".png"),
+                  draw_corners(context, colour.host(), corners));
+    }
   }
   if (!c.response.empty()) {
     write_image(output_for(c.response, image, several, ".pfm"), detector.response(gray.view()));
@@ -125,10 +184,10 @@ void write_results(const DetectCommand& c, CornerDetector& detector, const std::
 
 int run_detect(const DetectCommand& c) {
   const Context context = c.common.context();
-  const auto detector = make_detector(c, context);
+  Detector detector(c, context);
   const bool several = c.images.size() > 1;
   if (several) {
-    for (const std::string& out : {c.draw, c.csv, c.response}) {
+    for (const std::string& out : {c.draw, c.csv, c.response, c.descriptors}) {
       if (!out.empty()) make_folder(out);
     }
   }
@@ -139,15 +198,16 @@ int run_detect(const DetectCommand& c) {
   Json results = Json::array();
   std::vector<std::vector<std::string>> rows;
   int failed = 0;
+  Features found;
   Progress progress("detecting", static_cast<int>(c.images.size()), c.common.quiet);
   for (const std::string& image : c.images) {
     try {
       const GrayImage gray = read_gray(image, c.common.reading());
-      const auto corners = detector->detect(gray.view(), mask);
-      const double ms = detector->report().milliseconds;
-      write_results(c, *detector, image, gray, corners);
+      detector.detect(gray.view(), mask, found);
+      const double ms = detector.report().milliseconds;
+      write_results(c, context, detector, image, gray, found);
       rows.push_back({image, text(gray.width(), " x ", gray.height()),
-                      text(corners.size(), corners.size() == 1 ? " point" : " points"),
+                      text(found.size(), found.size() == 1 ? " point" : " points"),
                       milliseconds_text(ms)});
       if (!c.common.json.empty()) {
         results.push_back({{"image", image},
@@ -156,7 +216,10 @@ int run_detect(const DetectCommand& c) {
                            {"detector", c.detector},
                            {"device", context.name()},
                            {"milliseconds", ms},
-                           {"points", json_points(corners)}});
+                           {"points", json_points(found.keypoints, detector.describes())}});
+        if (detector.describes()) {
+          results.back()["memory_bytes"] = detector.memory_needed(gray.width(), gray.height());
+        }
       }
     } catch (const std::exception& error) {
       // The rest is still worth having.
@@ -182,7 +245,7 @@ int run_detect(const DetectCommand& c) {
 
 Run add_detect(CLI::App& app) {
   auto c = std::make_shared<DetectCommand>();
-  CLI::App* command = app.add_subcommand("detect", "find corners in images");
+  CLI::App* command = app.add_subcommand("detect", "find corners or SIFT features in images");
   command->add_option("images", c->images, "image files")->required()->type_name("IMAGE");
   std::string names;
   for (const DetectorEntry& entry : detector_table()) {
@@ -190,16 +253,22 @@ Run add_detect(CLI::App& app) {
   }
   command->add_option("--detector", c->detector, names)->capture_default_str()->type_name("NAME");
   command
-      ->add_option("--draw", c->draw,
-                   "picture with the corners marked; a folder for several images")
+      ->add_option("--draw", c->draw, "picture with the points marked; a folder for several images")
       ->type_name("OUT.png");
-  command->add_option("--csv", c->csv, "x,y,response, a line a corner; a folder for several images")
+  command
+      ->add_option("--csv", c->csv,
+                   "x,y,response (sift: and scale, angle), a line a point; a folder for several "
+                   "images")
       ->type_name("OUT.csv");
+  command
+      ->add_option("--descriptors", c->descriptors,
+                   "sift: 128 bytes a point, for NumPy; a folder for several images")
+      ->type_name("OUT.npy");
   command
       ->add_option("--response", c->response,
                    "the response map as exact floats; a folder for several images")
       ->type_name("OUT.pfm");
-  command->add_option("--mask", c->mask, "image of the same size; no corners where it is black")
+  command->add_option("--mask", c->mask, "image of the same size; no points where it is black")
       ->type_name("IMAGE");
   c->flags.add(*command, "Detector", detector_table());
   add_common_options(*command, c->common);

@@ -1,5 +1,6 @@
 #include "cornea/pipeline/detectors.h"
 
+#include "cornea/describe/sift/sift.h"
 #include "cornea/detect/foagdd/foagdd.h"
 #include "cornea/detect/harris/harris.h"
 #include "cornea/detect/moravec/moravec.h"
@@ -56,10 +57,51 @@ void visit(FoagddOptions& o, Visitor& v) {
   visit(o.peaks, v);
 }
 
+constexpr Choice<ScaleSpace> kScaleSpaces[] = {{ScaleSpace::gaussian, "gaussian"},
+                                               {ScaleSpace::bilateral, "bilateral"},
+                                               {ScaleSpace::trilateral, "trilateral"}};
+
+template <class Visitor>
+void visit(SiftOptions& o, Visitor& v) {
+  v("scale-space", o.scale_space, "the filter that makes each level from the one before",
+    kScaleSpaces);
+  v("sigma-range", o.sigma_range, "of the bilateral filter, gray levels of 0..255");
+  v("doubled", o.doubled, "begin with an octave of twice the image's size");
+  v("octaves", o.octaves, "most octaves; 0: as many as have room for a point");
+  v("intervals", o.intervals, "levels an octave in which points are sought, 1 to 8");
+  v("sigma", o.sigma, "of the first level of an octave, in its pixels");
+  v("blur", o.blur, "that the image is taken to have, pixels");
+  v("contrast", o.contrast, "least difference of levels times intervals; black to white is 1");
+  v("edge-ratio", o.edge_ratio, "largest ratio of curvatures; 0: no test for edges");
+  v("orientations", o.orientations, "most features a point, 1 to 8; 0: one, upright");
+  v("root", o.root, "RootSIFT: square roots of the L1-normalised descriptor");
+  v("max-points", o.max_points, "keep the strongest N of all; 0: no limit");
+  v("cell", o.cell, "side of a grid cell, pixels; 0: no grid");
+  v("max-per-cell", o.max_per_cell, "keep the strongest N of each cell; needs --cell");
+}
+
+// What is common to both kinds of entries.
+template <class Base, class Made, class Options>
+auto made_from_options(const char* name, const char* summary, const char* source) {
+  struct Entry {
+    std::string name, summary, source;
+    std::vector<Flag> flags;
+    std::function<std::unique_ptr<Base>(const Context&, const Settings&)> make;
+  };
+  return options_entry<Entry, Base, Made, Options>("detector", name, summary, source,
+                                                   [](Options& o, auto& v) { visit(o, v); });
+}
+
+DetectorEntry sift_entry() {
+  auto e = made_from_options<Sift, Sift, SiftOptions>(
+      "sift", "SIFT features: scale, angle, descriptor", "Lowe 2004");
+  return {e.name, e.summary, e.source, e.flags, nullptr, e.make};
+}
+
 template <class Detector, class Options>
 DetectorEntry entry(const char* name, const char* summary, const char* source) {
-  return options_entry<DetectorEntry, CornerDetector, Detector, Options>(
-      "detector", name, summary, source, [](Options& o, auto& v) { visit(o, v); });
+  auto e = made_from_options<CornerDetector, Detector, Options>(name, summary, source);
+  return {e.name, e.summary, e.source, e.flags, e.make, nullptr};
 }
 
 }  // namespace
@@ -71,6 +113,7 @@ const std::vector<DetectorEntry>& detector_table() {
       entry<Harris, HarrisOptions>("harris", "Harris or Shi-Tomasi corners",
                                    "Harris & Stephens 1988, Shi & Tomasi 1994"),
       entry<Moravec, MoravecOptions>("moravec", "Moravec corners, in integers", "Moravec 1980"),
+      sift_entry(),
   };
   return table;
 }

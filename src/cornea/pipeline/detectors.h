@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cornea/core/context.h"
+#include "cornea/describe/sift/sift.h"
 #include "cornea/detect/corner_detector.h"
 #include "cornea/pipeline/settings.h"
 
@@ -18,8 +19,10 @@ struct DetectorEntry {
   std::string summary;  // one line
   std::string source;   // the paper
   std::vector<Flag> flags;
-  // An unknown flag or a bad value is an error (invalid_argument) that names it.
+  // One of these is set: most detectors find corners, SIFT finds and describes features. An unknown
+  // flag or a bad value is an error (invalid_argument) that names it.
   std::function<std::unique_ptr<CornerDetector>(const Context&, const Settings&)> make;
+  std::function<std::unique_ptr<Sift>(const Context&, const Settings&)> make_sift;
 };
 
 const std::vector<DetectorEntry>& detector_table();

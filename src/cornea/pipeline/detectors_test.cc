@@ -16,6 +16,14 @@ TEST(DetectorTable, EveryDetectorCanBeMadeFromItsOwnDefaults) {
   for (const DetectorEntry& entry : detector_table()) {
     Settings defaults;
     for (const Flag& flag : entry.flags) defaults[flag.name] = flag.default_text;
+    ASSERT_NE(bool(entry.make), bool(entry.make_sift)) << entry.name;
+    if (entry.make_sift) {
+      const Features plain = entry.make_sift(context, {})->detect(image);
+      EXPECT_GT(plain.size(), 10u);
+      EXPECT_TRUE(plain.descriptors ==
+                  entry.make_sift(context, defaults)->detect(image).descriptors);
+      continue;
+    }
     const auto plain = entry.make(context, {})->detect(image);
     EXPECT_GT(plain.size(), 10u) << entry.name;
     EXPECT_TRUE(plain == entry.make(context, defaults)->detect(image)) << entry.name;
@@ -26,6 +34,13 @@ TEST(DetectorTable, SettingsReachTheDetector) {
   const auto image = testing::random_image<std::uint8_t>(80, 60, 1);
   const Context context = Context::cpu();
   for (const DetectorEntry& entry : detector_table()) {
+    if (entry.make_sift) {
+      EXPECT_EQ(entry.make_sift(context, {{"max-points", "7"}})->detect(image).size(), 7u);
+      const SiftOptions set =
+          entry.make_sift(context, {{"scale-space", "trilateral"}, {"doubled", "no"}})->options();
+      EXPECT_TRUE(set.scale_space == ScaleSpace::trilateral && !set.doubled);
+      continue;
+    }
     EXPECT_EQ(entry.make(context, {{"max-points", "7"}})->detect(image).size(), 7u);
     const auto fitted = entry.make(context, {{"subpixel", "gradient"}})->detect(image);
     int between = 0;

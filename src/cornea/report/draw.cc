@@ -41,42 +41,92 @@ Image<Colour> enlarged(const Context& context, HostView<const Colour> image, int
   return result;
 }
 
-void draw_ring(HostView<Colour> image, double cx, double cy, double radius, double width,
-               Colour colour, double opacity) {
-  const double reach = radius + width + 1;
-  const int top = std::max(0, int(std::floor(cy - reach)));
-  const int bottom = std::min(image.height - 1, int(std::ceil(cy + reach)));
-  const int left = std::max(0, int(std::floor(cx - reach)));
-  const int right = std::min(image.width - 1, int(std::ceil(cx + reach)));
-  for (int y = top; y <= bottom; ++y) {
-    for (int x = left; x <= right; ++x) {
-      const double distance = std::abs(std::hypot(x - cx, y - cy) - radius);
-      const double share = coverage(distance, width) * opacity;
+// Draws with a function that gives a pixel's distance from the line, over a box of pixels.
+template <class Distance>
+void draw_line(HostView<Colour> image, double left, double top, double right, double bottom,
+               double width, Colour colour, double opacity, const Distance& distance) {
+  const int y0 = std::max(0, int(std::floor(top - width - 1)));
+  const int y1 = std::min(image.height - 1, int(std::ceil(bottom + width + 1)));
+  const int x0 = std::max(0, int(std::floor(left - width - 1)));
+  const int x1 = std::min(image.width - 1, int(std::ceil(right + width + 1)));
+  for (int y = y0; y <= y1; ++y) {
+    for (int x = x0; x <= x1; ++x) {
+      const double share = coverage(distance(x, y), width) * opacity;
       if (share > 0) image(x, y) = blend(image(x, y), colour, share);
     }
   }
+}
+
+void draw_ring(HostView<Colour> image, double cx, double cy, double radius, double width,
+               Colour colour, double opacity) {
+  draw_line(image, cx - radius, cy - radius, cx + radius, cy + radius, width, colour, opacity,
+            [=](int x, int y) { return std::abs(std::hypot(x - cx, y - cy) - radius); });
+}
+
+// From (x0, y0) to (x1, y1).
+void draw_segment(HostView<Colour> image, double x0, double y0, double x1, double y1, double width,
+                  Colour colour, double opacity) {
+  const double dx = x1 - x0, dy = y1 - y0, square = std::max(dx * dx + dy * dy, 1e-12);
+  draw_line(image, std::min(x0, x1), std::min(y0, y1), std::max(x0, x1), std::max(y0, y1), width,
+            colour, opacity, [=](int x, int y) {
+              const double t = std::clamp(((x - x0) * dx + (y - y0) * dy) / square, 0.0, 1.0);
+              return std::hypot(x - x0 - t * dx, y - y0 - t * dy);
+            });
+}
+
+// The image on which marks are drawn, and where its pixels went.
+struct Canvas {
+  Image<Colour> image;
+  int enlarge;
+  Pen pen;
+  // Pixel centres at integers: the centre of the first small pixel of a block lies off its own.
+  double at(float v) const { return (v + 0.5) * enlarge - 0.5; }
+};
+
+Canvas canvas_for(const Context& context, HostView<const Colour> image,
+                  const DrawOptions& options) {
+  require(!image.empty(), "there is no image to draw on");
+  const int longer = std::max(image.width, image.height);
+  constexpr int kLargestFactor = 8;
+  const int enlarge = std::clamp((options.smallest_side + longer - 1) / longer, 1, kLargestFactor);
+  Image<Colour> large = enlarged(context, image, enlarge);
+  const Pen pen = pen_for(large.width(), large.height());
+  return {std::move(large), enlarge, pen};
+}
+
+// All dark lines first, so that no mark darkens its neighbour's bright line.
+template <class Draw>
+void draw_twice(const Pen& pen, Colour colour, const Draw& draw) {
+  draw(pen.halo, Colour{0, 0, 0}, 0.75);
+  draw(pen.line, colour, 1.0);
 }
 
 }  // namespace
 
 Image<Colour> draw_corners(const Context& context, HostView<const Colour> image,
                            std::span<const Corner> corners, const DrawOptions& options) {
-  require(!image.empty(), "there is no image to draw on");
-  const int longer = std::max(image.width, image.height);
-  constexpr int kLargestFactor = 8;
-  const int enlarge = std::clamp((options.smallest_side + longer - 1) / longer, 1, kLargestFactor);
-  Image<Colour> canvas = enlarged(context, image, enlarge);
-  const Pen pen = pen_for(canvas.width(), canvas.height());
-  // Pixel centres at integers: the centre of the first small pixel of a block lies off its own.
-  auto at = [&](float v) { return (v + 0.5) * enlarge - 0.5; };
-  // All dark lines first, so that no ring darkens its neighbour's bright line.
-  for (const Corner& c : corners) {
-    draw_ring(canvas.host(), at(c.x), at(c.y), pen.radius, pen.halo, {0, 0, 0}, 0.75);
-  }
-  for (const Corner& c : corners) {
-    draw_ring(canvas.host(), at(c.x), at(c.y), pen.radius, pen.line, options.colour, 1);
-  }
-  return canvas;
+  Canvas canvas = canvas_for(context, image, options);
+  draw_twice(canvas.pen, options.colour, [&](double width, Colour colour, double opacity) {
+    for (const Corner& c : corners) {
+      draw_ring(canvas.image.host(), canvas.at(c.x), canvas.at(c.y), canvas.pen.radius, width,
+                colour, opacity);
+    }
+  });
+  return std::move(canvas.image);
+}
+
+Image<Colour> draw_features(const Context& context, HostView<const Colour> image,
+                            std::span<const Keypoint> points, const DrawOptions& options) {
+  Canvas canvas = canvas_for(context, image, options);
+  draw_twice(canvas.pen, options.colour, [&](double width, Colour colour, double opacity) {
+    for (const Keypoint& p : points) {
+      const double x = canvas.at(p.x), y = canvas.at(p.y), radius = 2.0 * p.scale * canvas.enlarge;
+      draw_ring(canvas.image.host(), x, y, radius, width, colour, opacity);
+      draw_segment(canvas.image.host(), x, y, x + radius * std::cos(p.angle),
+                   y + radius * std::sin(p.angle), width, colour, opacity);
+    }
+  });
+  return std::move(canvas.image);
 }
 
 }  // namespace cornea

@@ -21,4 +21,11 @@ Image<Rgb<std::uint8_t>> draw_corners(const Context& context,
                                       std::span<const Corner> corners,
                                       const DrawOptions& options = {});
 
+// The same for points with scale and angle: the ring's radius is twice the point's scale, and a
+// line from its middle shows the angle.
+Image<Rgb<std::uint8_t>> draw_features(const Context& context,
+                                       HostView<const Rgb<std::uint8_t>> image,
+                                       std::span<const Keypoint> points,
+                                       const DrawOptions& options = {});
+
 }  // namespace cornea

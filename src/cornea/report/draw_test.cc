@@ -66,5 +66,22 @@ TEST(DrawCorners, PointsAtAndBeyondTheEdgeAreClipped) {
   EXPECT_THROW(draw_corners(Context::cpu(), {}, corners), Error);
 }
 
+TEST(DrawFeatures, TheRingShowsTheScaleAndALineTheAngle) {
+  const auto image = plain(700, 640, 90);
+  const Keypoint point{300, 200, 20, 0, 1, 0};  // to the right
+  const auto drawn = draw_features(Context::cpu(), image.host(), {&point, 1});
+  const DrawOptions options;
+  auto is_bright = [&](int x, int y) { return drawn(x, y) == options.colour; };
+  for (int x = 302; x <= 340; ++x) EXPECT_TRUE(is_bright(x, 200)) << x;
+  for (int x = 262; x < 297; ++x) EXPECT_FALSE(is_bright(x, 200)) << x;
+  EXPECT_TRUE(is_bright(300, 160) && is_bright(300, 240) && is_bright(260, 200));
+  const Keypoint down{300, 200, 20, 1.5707963f, 1, 0};
+  const auto other = draw_features(Context::cpu(), image.host(), {&down, 1});
+  EXPECT_TRUE(other(300, 220) == options.colour);
+  EXPECT_TRUE(other(300, 180) == (Colour{90, 90, 90}));
+  const Keypoint beyond[] = {{-50, -50, 3, 1, 1, 0}, {1e9f, 3, 2, 0, 1, 0}};
+  EXPECT_NO_THROW(draw_features(Context::cpu(), image.host(), beyond));
+}
+
 }  // namespace
 }  // namespace cornea
