@@ -13,7 +13,7 @@ using Floats = Pack<float>;
 using Words = Pack<std::int32_t>;
 
 constexpr int kBand = 32;    // rows that a thread takes at once
-constexpr int kStrip = 512;  // columns whose differences stay in the nearest cache
+constexpr int kStrip = 1024;  // columns whose differences stay in the nearest cache
 constexpr int kRing = 3;     // rows of differences
 constexpr int kPitch = kStrip + 2 + kLanes<float>;
 
@@ -59,6 +59,9 @@ int candidate_columns(const float* const (*rows)[kRing], int count, float least,
       compare(row);
       compare(row + 1);
     };
+    // Most pixels fail against their own place in the levels above and below.
+    compare(rows[0][1]);
+    compare(rows[2][1]);
     if (!any(here)) continue;
     compare(rows[1][1] - 1);
     compare(rows[1][1] + 1);
@@ -66,7 +69,10 @@ int candidate_columns(const float* const (*rows)[kRing], int count, float least,
     compare_row(rows[1][2]);
     if (!any(here)) continue;
     for (int l = 0; l < 3; l += 2) {
-      for (int j = 0; j < 3; ++j) compare_row(rows[l][j]);
+      compare(rows[l][1] - 1);
+      compare(rows[l][1] + 1);
+      compare_row(rows[l][0]);
+      compare_row(rows[l][2]);
     }
     if (!any(here)) continue;
     for (int i = 0; i < kLanes<float> && x + i <= count; ++i) {

@@ -1,9 +1,12 @@
 #include "cornea/filter/gaussian/gaussian.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <type_traits>
+#include <utility>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
@@ -23,14 +26,14 @@ void check_sigma(double sigma) {
           " pixels, not ", sigma);
 }
 
-// out[x] = sum_k weight[k] tap[k][x], k = 0 .. taps - 1, always added in that order and every
-// product fused with the sum before it, the first with 0 (see CMakeLists.txt). Both passes are this
-// sum: over shifted copies of a row, or over rows.
+// out[x] = sum_k weight[k] tap[k][x], k = 0 .. taps - 1, from column x on to `width`, always added
+// in that order and every product fused with the sum before it, the first with 0 (see
+// CMakeLists.txt). Both passes are this sum: over shifted copies of a row, or over rows.
 CORNEA_VECTOR_CLONES
-void weighted_sum(const float* weight, int taps, const float* const* tap, int width, float* out) {
+void weighted_sum(const float* weight, int taps, const float* const* tap, int x, int width,
+                  float* out) {
   // Sums that stay in registers through all taps.
   constexpr int kAtOnce = 8, kWidth = kLanes<float>;
-  int x = 0;
   for (; x + kAtOnce * kWidth <= width; x += kAtOnce * kWidth) {
     Pack<float> sum[kAtOnce] = {};
     for (int k = 0; k < taps; ++k) {
@@ -42,11 +45,94 @@ void weighted_sum(const float* weight, int taps, const float* const* tap, int wi
 #pragma GCC unroll 8
     for (int i = 0; i < kAtOnce; ++i) store_pack(out + x + i * kWidth, sum[i]);
   }
+  for (; x + kWidth <= width; x += kWidth) {
+    Pack<float> sum{};
+    for (int k = 0; k < taps; ++k) sum += pack_of(weight[k]) * load_pack(tap[k] + x);
+    store_pack(out + x, sum);
+  }
   for (; x < width; ++x) {
     float sum = 0;
     for (int k = 0; k < taps; ++k) sum += weight[k] * tap[k][x];
     out[x] = sum;
   }
+}
+
+// The same sums for radii up to kMostUnrolled, in blocks whose sums stay in registers while every
+// value that is loaded goes into four of them: 4 rows x 2 packs along y, 4 packs in a row along x.
+// They return how many columns they made; weighted_sum() makes the others.
+constexpr int kMostUnrolled = 16, kRowsAtOnce = 4, kPacksAtOnce = 2, kInARow = 8;
+
+// out[j] = sum_k weight[k] tap[j + k]
+template <int radius>
+CORNEA_VECTOR_CLONES int sum_of_rows(const float* weight, const float* const* tap, int width,
+                                     float* const* out) {
+  constexpr int kTaps = 2 * radius + 1, kStep = kPacksAtOnce * kLanes<float>;
+  int x = 0;
+  for (; x + kStep <= width; x += kStep) {
+    Pack<float> sum[kRowsAtOnce][kPacksAtOnce] = {};
+    each_index(std::integral_constant<int, 0>{},
+               std::integral_constant<int, kTaps + kRowsAtOnce - 1>{}, [&](auto m) {
+                 Pack<float> value[kPacksAtOnce];
+#pragma GCC unroll 8
+                 for (int i = 0; i < kPacksAtOnce; ++i) {
+                   value[i] = load_pack(tap[m] + x + i * kLanes<float>);
+                 }
+#pragma GCC unroll 8
+                 for (int j = 0; j < kRowsAtOnce; ++j) {
+                   const int k = m - j;
+                   if (k < 0 || k >= kTaps) continue;
+#pragma GCC unroll 8
+                   for (int i = 0; i < kPacksAtOnce; ++i) {
+                     sum[j][i] += pack_of(weight[k]) * value[i];
+                   }
+                 }
+               });
+#pragma GCC unroll 8
+    for (int j = 0; j < kRowsAtOnce; ++j) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kPacksAtOnce; ++i) {
+        store_pack(out[j] + x + i * kLanes<float>, sum[j][i]);
+      }
+    }
+  }
+  return x;
+}
+
+// out[x] = sum_k weight[k] row[x + k]
+template <int radius>
+CORNEA_VECTOR_CLONES int sum_along_row(const float* weight, const float* row, int width,
+                                       float* out) {
+  constexpr int kTaps = 2 * radius + 1, kLane = kLanes<float>, kStep = kInARow * kLane;
+  int x = 0;
+  for (; x + kStep <= width; x += kStep) {
+    Pack<float> sum[kInARow] = {};
+    each_index(std::integral_constant<int, 0>{},
+               std::integral_constant<int, kTaps + (kInARow - 1) * kLane>{}, [&](auto m) {
+                 const Pack<float> value = load_pack(row + x + m);
+#pragma GCC unroll 8
+                 for (int j = 0; j < kInARow; ++j) {
+                   const int k = m - j * kLane;
+                   if (k < 0 || k >= kTaps) continue;
+                   sum[j] += pack_of(weight[k]) * value;
+                 }
+               });
+#pragma GCC unroll 8
+    for (int j = 0; j < kInARow; ++j) store_pack(out + x + j * kLane, sum[j]);
+  }
+  return x;
+}
+
+struct Unrolled {
+  int (*rows)(const float*, const float* const*, int, float* const*);
+  int (*along)(const float*, const float*, int, float*);
+};
+const Unrolled* unrolled(int radius) {
+  static const auto table = []<int... r>(std::integer_sequence<int, r...>) {
+    return std::array<Unrolled, sizeof...(r)>{
+        Unrolled{sum_of_rows<r + 1>, sum_along_row<r + 1>}...};
+  }
+  (std::make_integer_sequence<int, kMostUnrolled>{});
+  return radius >= 1 && radius <= kMostUnrolled ? &table[radius - 1] : nullptr;
 }
 
 // One band of rows, or a strip of columns of it: a ring of rows blurred along x, from which the
@@ -60,9 +146,10 @@ class Band {
         height_(height),
         columns_(most_columns),
         padded_(std::size_t(most_columns) + 2 * std::size_t(radius)),
-        slots_(std::min(2 * radius + 1, height)),
+        slots_(std::min(2 * radius + kRowsAtOnce, height)),
         ring_(std::size_t(slots_) * most_columns),
-        taps_(2 * std::size_t(radius) + 1) {}
+        taps_(2 * std::size_t(radius) + kRowsAtOnce),
+        unrolled_(unrolled(radius)) {}
 
   // Writes the rows [begin, end) of the columns [left, right) of out. A row of the input is read
   // once, before the output row of the same index is written, so that input and output may be the
@@ -71,33 +158,48 @@ class Band {
            HostView<float> out) {
     left_ = left, right_ = right;
     int next = std::max(0, begin - radius_);
-    for (int y = begin; y < end; ++y) {
-      for (; next <= std::min(height_ - 1, y + radius_); ++next)
+    for (int y = begin; y < end; y += kRowsAtOnce) {
+      const int rows = std::min(kRowsAtOnce, end - y);
+      for (; next <= std::min(height_ - 1, y + rows - 1 + radius_); ++next)
         blur_along_x(input(next), slot(next));
-      for (int k = -radius_; k <= radius_; ++k) {
-        taps_[k + radius_] = slot(reflect101(y + k, height_));
+      for (int k = 0; k < rows + 2 * radius_; ++k) {
+        taps_[k] = slot(reflect101(y + k - radius_, height_));
       }
-      weighted_sum(weight_, 2 * radius_ + 1, taps_.data(), right_ - left_, out.row(y) + left_);
+      float* to[kRowsAtOnce];
+      for (int j = 0; j < rows; ++j) to[j] = out.row(y + j) + left_;
+      const int columns = right_ - left_;
+      const int made = unrolled_ && rows == kRowsAtOnce
+                           ? unrolled_->rows(weight_, taps_.data(), columns, to)
+                           : 0;
+      for (int j = 0; j < rows && made < columns; ++j) {
+        weighted_sum(weight_, 2 * radius_ + 1, taps_.data() + j, made, columns, to[j]);
+      }
     }
   }
 
  private:
-  // Every mirrored row of y - r .. y + r lies in that range itself, so 2r + 1 slots do.
+  // Every mirrored row of y - r .. y + r lies in that range itself, so 2r + 1 slots do for a row.
   float* slot(int row) { return ring_.data() + std::size_t(row % slots_) * columns_; }
 
   void blur_along_x(const float* row, float* blurred) {
-    const float* middle = row + left_;
-    if (left_ < radius_ || right_ + radius_ > width_) {
-      // Column x lies at padded[x].
-      float* const padded = padded_.data() + radius_ - left_;
-      const int first = std::max(left_ - radius_, 0), last = std::min(right_ + radius_, width_);
-      for (int x = left_ - radius_; x < first; ++x) padded[x] = row[reflect101(x, width_)];
-      std::copy(row + first, row + last, padded + first);
-      for (int x = last; x < right_ + radius_; ++x) padded[x] = row[reflect101(x, width_)];
-      middle = padded + left_;
+    // Columns whose taps all lie in the row.
+    const int begin = std::clamp(radius_, left_, right_);
+    const int end = std::clamp(width_ - radius_, begin, right_);
+    sum_along(row + begin, end - begin, blurred + begin - left_);
+    for (const auto& [first, last] : {std::pair(left_, begin), std::pair(end, right_)}) {
+      if (first == last) continue;
+      for (int x = first - radius_; x < last + radius_; ++x) {
+        padded_[x - first + radius_] = row[reflect101(x, width_)];
+      }
+      sum_along(padded_.data() + radius_, last - first, blurred + first - left_);
     }
+  }
+  // `middle` is where the first column lies; there are taps on both sides of it.
+  void sum_along(const float* middle, int columns, float* out) {
+    const int made = unrolled_ ? unrolled_->along(weight_, middle - radius_, columns, out) : 0;
+    if (made == columns) return;
     for (int k = -radius_; k <= radius_; ++k) taps_[k + radius_] = middle + k;
-    weighted_sum(weight_, 2 * radius_ + 1, taps_.data(), right_ - left_, blurred);
+    weighted_sum(weight_, 2 * radius_ + 1, taps_.data(), made, columns, out);
   }
 
   const float* weight_;
@@ -107,6 +209,7 @@ class Band {
   int slots_;  // rows that the ring keeps
   std::vector<float> ring_;
   std::vector<const float*> taps_;
+  const Unrolled* unrolled_;
 };
 
 // Copies of the rows that a band reads and its neighbours overwrite, for blurring in place.
