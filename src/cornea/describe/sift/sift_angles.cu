@@ -38,7 +38,9 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
     for (int b = 0; b < kAngleBins; ++b) mine[b] = 0;
     __syncwarp();
     const bool tabled = side <= kTabled;
-    int column = lane, row = 0;
+    // From a pixel of this lane's to the next, 32 further on in the square.
+    const int rows_on = kWarp / side, columns_on = kWarp % side;
+    int column = lane % side, row = lane / side;
     for (int rounds = divide_up(side * side, kAtOnce * kWarp); rounds > 0; --rounds) {
       float gx[kAtOnce], gy[kAtOnce], weight[kAtOnce];
 #pragma unroll
@@ -56,7 +58,8 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
           const float down = tabled ? weights[warp][1][row] : weight_at(y, point.y);
           weight[k] = across * down;
         }
-        for (column += kWarp; column >= side; column -= side) ++row;
+        column += columns_on, row += rows_on;
+        if (column >= side) column -= side, ++row;
       }
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k) {
