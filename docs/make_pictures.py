@@ -1,4 +1,5 @@
-"""Draws the pictures of docs/foagdd.md and docs/filters.md that are not made by the program alone.
+"""Draws the pictures of docs/foagdd.md, docs/filters.md and docs/sift.md that are not made by the program
+alone.
 
   python3 docs/make_pictures.py [build/cpu/cornea]      (needs NumPy and opencv-python)
 
@@ -124,14 +125,26 @@ def draw_filter_costs():
                   (1, 2, 4, 8, 16), y_ticks)
 
 
+def labelled(label, panel, width, height):
+    """A panel of that size under its label."""
+    panel = cv2.resize(panel, (width, height), interpolation=cv2.INTER_AREA)
+    strip = np.full((28, width, *panel.shape[2:]), 255, np.uint8)
+    cv2.putText(strip, label, (4, 19), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (40, 40, 40), 1, cv2.LINE_AA)
+    pad = ((2, 6), (4, 4)) + ((0, 0),) * (panel.ndim - 2)
+    return np.pad(np.vstack([strip, panel]), pad, constant_values=255)
+
+
+def runner(cornea):
+    def run(*command):
+        subprocess.run([str(c) for c in (cornea, *command, "--device", "cpu", "--quiet")], check=True)
+    return run
+
+
 def draw_filtered(cornea, path):
     """Input, Gaussian, bilateral; trilateral, its levels, what it took away."""
+    run = runner(cornea)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-
-        def run(*command):
-            subprocess.run([str(c) for c in (cornea, *command, "--device", "cpu", "--quiet")], check=True)
-
         run("scene", "-o", folder, "--kind", "boxes", "--views", 1, "--width", 640, "--height", 480,
             "--samples", 4, "--noise", 6)
         source = folder / "view_000.png"
@@ -145,19 +158,62 @@ def draw_filtered(cornea, path):
     for label, panel in (("input, noise 6", image), ("Gaussian, sigma 4", g),
                          ("bilateral, sigma 4, range 25", b), ("trilateral, sigma 4", t),
                          ("levels, wide is bright", levels), ("input - trilateral, times 4", taken)):
-        panel = cv2.resize(panel, (480, 360), interpolation=cv2.INTER_AREA)
-        strip = np.full((28, 480), 255, np.uint8)
-        cv2.putText(strip, label, (4, 19), cv2.FONT_HERSHEY_SIMPLEX, 0.5, 40, 1, cv2.LINE_AA)
-        panels.append(np.pad(np.vstack([strip, panel]), ((2, 6), (4, 4)), constant_values=255))
+        panels.append(labelled(label, panel, 480, 360))
     picture = np.vstack([np.hstack(panels[:3]), np.hstack(panels[3:])])
     cv2.imwrite(str(path), picture, [cv2.IMWRITE_JPEG_QUALITY, 88])
 
 
+def read_pfm(path):
+    with open(path, "rb") as f:
+        f.readline()
+        width, height = map(int, f.readline().split())
+        scale = float(f.readline())
+        return np.frombuffer(f.read(), "<f4" if scale < 0 else ">f4").reshape(height, width)[::-1]
+
+
+def draw_scale_spaces(cornea, path, sigma=1.6, intervals=3, blur=0.5):
+    """A row a scale space: three levels of the first octave, a difference, and the points. The levels are
+    what the filters give one after the other with Lowe's increments."""
+    run = runner(cornea)
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run("scene", "-o", folder, "--kind", "boxes", "--views", 1, "--width", 640, "--height", 480,
+            "--samples", 4, "--noise", 2)
+        source = folder / "view_000.png"
+        for space, flags in (("gaussian", ()), ("bilateral", ("--sigma-range", 20)), ("trilateral", ())):
+            levels, before = [], source
+            for level in range(intervals + 3):
+                step = 2 ** (1 / intervals)
+                increment = (np.sqrt(sigma**2 - blur**2) if level == 0
+                             else sigma * step ** (level - 1) * np.sqrt(step**2 - 1))
+                out = folder / f"{level}.pfm"
+                run("filter", before, "-o", out, "--filter", space, "--sigma", f"{increment:.6f}", *flags)
+                image = read_pfm(out)
+                if level == 0:  # of an 8-bit image: gray levels; levels go on in 0..1
+                    image = image / 255
+                    with open(out, "wb") as f:
+                        f.write(b"Pf\n%d %d\n-1\n" % image.shape[::-1] + image[::-1].astype("<f4").tobytes())
+                levels.append(image)
+                before = out
+            run("detect", source, "--detector", "sift", "--scale-space", space, "--no-doubled", "--contrast",
+                0.04 if space == "gaussian" else 0.02, "--max-points", 250, "--draw", folder / "points.png")
+            difference = np.clip(128 + 6 * 255 * (levels[3] - levels[2]), 0, 255).astype(np.uint8)
+            gray = [np.clip(255 * levels[i] + 0.5, 0, 255).astype(np.uint8) for i in (0, 3, 5)]
+            panels = [(f"{space}: level 0", gray[0]), ("level 3", gray[1]), ("level 5", gray[2]),
+                      ("level 3 - level 2, times 6", difference),
+                      ("its points", cv2.imread(str(folder / "points.png")))]
+            rows.append(np.hstack([labelled(label, panel if panel.ndim == 3 else cv2.merge([panel] * 3), 320, 240)
+                                   for label, panel in panels]))
+    cv2.imwrite(str(path), np.vstack(rows), [cv2.IMWRITE_JPEG_QUALITY, 86])
+
+
+CORNEA = sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "cpu" / "cornea"
 draw_filters(IMAGES / "foagdd-filters.png")
 draw_cost(IMAGES / "foagdd-cost.svg",
           [("2 cores,\nNeoverse V1", "#0072b2", read_sizes("neoverse-v1-foagdd-sizes.json"), 1),
            ("NVIDIA H200", "#d55e00", read_sizes("h200-foagdd-sizes.json"), 1)],
           "megapixels", (0.25, 0.5, 1, 2, 4, 8, 16, 33), (0.1, 1, 10, 100, 1000))
 draw_filter_costs()
-draw_filtered(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "cpu" / "cornea",
-              IMAGES / "filters.jpg")
+draw_filtered(CORNEA, IMAGES / "filters.jpg")
+draw_scale_spaces(CORNEA, IMAGES / "scale-spaces.jpg")
