@@ -26,10 +26,11 @@ struct DetectCommand {
 
 // Where a picture or list for this image goes: the name itself for one image, and a file in the
 // folder of that name for several.
-fs::path output_for(const std::string& out, const std::string& image, bool several,
-                    const std::string& ending) {
+fs::path output_for(const std::string& detector, const std::string& out, const std::string& image,
+                    bool several, const std::string& ending) {
   if (!several) return out;
-  return fs::path(out) / (fs::path(image).stem().string() + "_corners" + ending);
+  const char* what = detector == "sift" ? "_sift" : "_corners";
+  return fs::path(out) / (fs::path(image).stem().string() + what + ending);
 }
 
 // No result may overwrite what the user gave, nor another result.
@@ -43,7 +44,9 @@ void check_outputs(const DetectCommand& c) {
   if (!c.common.json.empty() && c.common.json != "-") {
     outputs.insert(fs::path(c.common.json).lexically_normal());
     std::error_code ignored;
-    for (const std::string& input : c.images) {
+    std::vector<std::string> inputs = c.images;
+    if (!c.mask.empty()) inputs.push_back(c.mask);
+    for (const std::string& input : inputs) {
       if (fs::equivalent(c.common.json, input, ignored)) {
         throw UsageError(c.common.json +
                          ": is an input and would be overwritten; choose another name");
@@ -55,7 +58,7 @@ void check_outputs(const DetectCommand& c) {
          {std::pair(c.draw, ".png"), std::pair(c.csv, ".csv"), std::pair(c.response, ".pfm"),
           std::pair(c.descriptors, ".npy")}) {
       if (out.empty()) continue;
-      const fs::path file = output_for(out, image, several, ending);
+      const fs::path file = output_for(c.detector, out, image, several, ending);
       if (!outputs.insert(file.lexically_normal()).second) {
         throw UsageError(
             file.string() +
@@ -158,27 +161,28 @@ void write_results(const DetectCommand& c, const Context& context, Detector& det
                    const std::string& image, const GrayImage& gray, const Features& found) {
   const bool several = c.images.size() > 1;
   if (!c.csv.empty()) {
-    write_text(output_for(c.csv, image, several, ".csv"),
+    write_text(output_for(c.detector, c.csv, image, several, ".csv"),
                csv_text(found.keypoints, detector.describes()));
   }
   if (!c.descriptors.empty()) {
-    write_text(output_for(c.descriptors, image, several, ".npy"),
+    write_text(output_for(c.detector, c.descriptors, image, several, ".npy"),
                encode_npy(found.size(), Features::kLength, found.descriptors));
   }
   if (!c.draw.empty()) {
     const auto colour = read_image<Rgb<std::uint8_t>>(image, c.common.reading());
     if (detector.describes()) {
-      write_image(output_for(c.draw, image, several, ".png"),
+      write_image(output_for(c.detector, c.draw, image, several, ".png"),
                   draw_features(context, colour.host(), found.keypoints));
     } else {
       std::vector<Corner> corners;
       for (const Keypoint& k : found.keypoints) corners.push_back({k.x, k.y, k.response});
-      write_image(output_for(c.draw, image, several, ".png"),
+      write_image(output_for(c.detector, c.draw, image, several, ".png"),
                   draw_corners(context, colour.host(), corners));
     }
   }
   if (!c.response.empty()) {
-    write_image(output_for(c.response, image, several, ".pfm"), detector.response(gray.view()));
+    write_image(output_for(c.detector, c.response, image, several, ".pfm"),
+                detector.response(gray.view()));
   }
 }
 

@@ -1,4 +1,4 @@
-// For .cu files only: checked CUDA calls and launch arithmetic.
+// For .cu files only: checked CUDA calls.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -44,10 +44,5 @@ class DeviceGuard {
   int before_ = 0;
   bool changed_ = false;
 };
-
-template <class Integer>
-CORNEA_HD constexpr Integer divide_up(Integer a, Integer b) {
-  return a / b + (a % b != 0);
-}
 
 }  // namespace cornea

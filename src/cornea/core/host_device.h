@@ -13,3 +13,12 @@
 #else
 #define CORNEA_UNROLL
 #endif
+
+namespace cornea {
+
+template <class Integer>
+CORNEA_HD constexpr Integer divide_up(Integer a, Integer b) {
+  return a / b + (a % b != 0);
+}
+
+}  // namespace cornea

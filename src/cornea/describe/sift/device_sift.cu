@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "cornea/core/buffer.h"
-#include "cornea/core/parallel.h"
 #include "cornea/core/pixels.h"
 #include "cornea/describe/sift/device_sift.h"
 #include "cornea/describe/sift/sift_backend.h"
@@ -25,7 +24,7 @@ constexpr int kParts = 2;
 // Streams and events that are given back.
 struct Streams {
   cudaStream_t side[kSides] = {};
-  cudaEvent_t fork = nullptr, settled = nullptr, listed = nullptr, join[kSides] = {},
+  cudaEvent_t fork = nullptr, gathered = nullptr, listed = nullptr, join[kSides] = {},
               first_done[kSlots] = {}, done[kSlots] = {};
   explicit Streams(int device) : device(device) {
     const DeviceGuard guard(device);
@@ -33,7 +32,7 @@ struct Streams {
       cuda_check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making a CUDA event");
     };
     event(fork);
-    event(settled);
+    event(gathered);
     event(listed);
     for (cudaEvent_t& e : join) event(e);
     for (cudaEvent_t& e : done) event(e);
@@ -48,7 +47,7 @@ struct Streams {
     for (cudaEvent_t e : join) cudaEventDestroy(e);
     for (cudaEvent_t e : done) cudaEventDestroy(e);
     for (cudaEvent_t e : first_done) cudaEventDestroy(e);
-    for (cudaEvent_t e : {fork, settled, listed}) cudaEventDestroy(e);
+    for (cudaEvent_t e : {fork, gathered, listed}) cudaEventDestroy(e);
   }
   Streams(const Streams&) = delete;
   int device;
@@ -82,12 +81,12 @@ class DeviceSift : public SiftBackend {
     for (int l = 0; l < options.intervals + 3; ++l) {
       filters_.push_back(make_level_filter(context, options, l));
       const auto* gaussian = dynamic_cast<const GaussianFilter*>(filters_.back().get());
-      forks_ &= gaussian && !gaussian->has_scratch();
+      if (l > options.intervals) forks_ &= gaussian && gaussian->runs_on_any_stream();
     }
   }
   ~DeviceSift() override {
     const DeviceGuard device(context_);
-    cudaStreamSynchronize(cuda_stream(context_));
+    wait_for_all();
   }
 
   void detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
@@ -110,9 +109,17 @@ class DeviceSift : public SiftBackend {
   int images_at_once(const SiftShape& shape, std::size_t images) const;
   void prepare(const SiftShape& shape, int images);
   void take_memory(const SiftShape& shape, int images);
+  void forget_graphs_of_other_memory();
   void place(std::span<const AnyView> images);
   bool place_mask(AnyView mask, int width, int height);
   void filter(cudaStream_t side, int octave, int level);
+  // After an error: nothing is under way any more, and no later image is to blame.
+  void wait_for_all() noexcept {
+    for (cudaStream_t side : streams_.side) cudaStreamSynchronize(side);
+    cudaStreamSynchronize(stream());
+    if (int* flag = unusable_.data<int>()) *flag = 0;
+    cudaGetLastError();
+  }
   static void record(cudaEvent_t event, cudaStream_t on);
   static void follow(cudaStream_t on, cudaEvent_t event);
   static int side_of(int octave);
@@ -158,8 +165,7 @@ class DeviceSift : public SiftBackend {
   }
   FeatureTargets feature_targets(int slot) const {
     const std::size_t first = slot_features(slot);
-    return {keypoints_.data<Keypoint>(), host_keypoints_.data<Keypoint>() + first,
-            descriptors_.data<std::uint8_t>(),
+    return {host_keypoints_.data<Keypoint>() + first,
             host_descriptors_.data<std::uint8_t>() + first * kDescriptorLength};
   }
   static constexpr std::size_t kCountWords = kCounts * kMostImages;
@@ -187,7 +193,8 @@ class DeviceSift : public SiftBackend {
   int slot_images_ = 0;  // that a slot has room for
   std::uint32_t extremum_capacity_ = 0, point_capacity_ = 0, feature_capacity_ = 0;
   std::vector<Graph> graphs_;
-  std::array<const void*, 16> held_{};  // where the memory lay when the graphs were made
+  std::vector<std::size_t> held_;                      // what the graphs were made with
+  std::size_t largest_image_ = 0, largest_group_ = 0;  // pixels of their first octaves
 
   Buffer floats_{Place::device, "sift: scale space"};
   Buffer pixels_{Place::device, "sift: pixels"};
@@ -201,8 +208,6 @@ class DeviceSift : public SiftBackend {
   Buffer angle_counts_{Place::device, "sift: counts of angles"};
   Buffer features_{Place::device, "sift: features in order"};
   Buffer device_counts_{Place::device, "sift: counts"};
-  Buffer keypoints_{Place::device, "sift: keypoints"};
-  Buffer descriptors_{Place::device, "sift: descriptors"};
   Buffer given_turns_{Place::device, "sift: given angles"};
   Buffer host_keypoints_{Place::pinned, "sift: keypoints for the host"};
   Buffer host_descriptors_{Place::pinned, "sift: descriptors for the host"};
@@ -238,7 +243,7 @@ std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, i
                       kParts * s.extrema * sizeof(Extremum);
   bytes += images * s.points *
            (sizeof(SiftPoint) * (caps_points() ? 2 : 1) + kMostAngles * sizeof(float) + 2);
-  bytes += images * s.features * (sizeof(OrientedPoint) + sizeof(Keypoint) + kDescriptorLength);
+  bytes += images * s.features * sizeof(OrientedPoint);
   bytes += std::size_t(shape.width) * shape.height * images;  // 8-bit pixels
   if (options_.scale_space == ScaleSpace::trilateral) {
     constexpr std::size_t kBytesPerPixel = 36;  // that a trilateral filter keeps
@@ -270,8 +275,6 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   turns_.reserve<float>(context_, s.points * images * kMostAngles);
   angle_counts_.reserve<std::uint8_t>(context_, s.points * images);
   features_.reserve<OrientedPoint>(context_, s.features * images);
-  keypoints_.reserve<Keypoint>(context_, s.features * images);
-  descriptors_.reserve<std::uint8_t>(context_, s.features * images * kDescriptorLength);
   slot_images_ = std::max(slot_images_, images);
   const std::size_t host_features = s.features * slot_images_ * kSlots;
   host_keypoints_.reserve<Keypoint>(context_, host_features);
@@ -293,7 +296,10 @@ void DeviceSift::prepare(const SiftShape& shape, int images) {
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;
     const std::size_t bytes = bytes_of_sizes(sizes_of(shape, images), shape, images);
-    floats_ = Buffer(Place::device, "sift: scale space");  // what was taken on the way
+    // What was taken on the way goes back, and later images begin anew.
+    floats_ = Buffer(Place::device, "sift: scale space");
+    extremum_capacity_ = point_capacity_ = feature_capacity_ = 0;
+    space_ = DeviceSpace();
     graphs_.clear();
     fail(ErrorCode::out_of_memory, "SIFT of ", images, " image(s) of ", shape.width, " x ",
          shape.height, " pixels needs ", bytes, " bytes on ", context_.name(), " (", error.what(),
@@ -316,24 +322,24 @@ void DeviceSift::prepare(const SiftShape& shape, int images) {
     space_.rows += from.height * options_.intervals;
     space_.words += std::uint32_t(from.height) * options_.intervals * o.words_per_row;
   }
-  const std::array<const void*, 16> held = {floats_.data<void>(),
-                                            marks_.data<void>(),
-                                            extrema_.data<void>(),
-                                            points_.data<void>(),
-                                            kept_points_.data<void>(),
-                                            keep_.data<void>(),
-                                            turns_.data<void>(),
-                                            angle_counts_.data<void>(),
-                                            features_.data<void>(),
-                                            keypoints_.data<void>(),
-                                            descriptors_.data<void>(),
-                                            host_keypoints_.data<void>(),
-                                            host_descriptors_.data<void>(),
-                                            device_counts_.data<void>(),
-                                            host_counts_.data<void>(),
-                                            mask_.data<void>()};
+  forget_graphs_of_other_memory();
+}
+
+// Graphs hold addresses and capacities. The filters have memory of their own, which grows with the
+// largest image and the largest group of them.
+void DeviceSift::forget_graphs_of_other_memory() {
+  const std::size_t pixels = std::size_t(space_.octaves[0].width) * space_.octaves[0].height;
+  largest_image_ = std::max(largest_image_, pixels);
+  largest_group_ = std::max(largest_group_, pixels * space_.images);
+  std::vector<std::size_t> held = {extremum_capacity_,        point_capacity_, feature_capacity_,
+                                   std::size_t(slot_images_), largest_image_,  largest_group_};
+  for (const Buffer* buffer :
+       {&floats_, &marks_, &extrema_, &points_, &kept_points_, &keep_, &turns_, &angle_counts_,
+        &features_, &host_keypoints_, &host_descriptors_, &device_counts_, &host_counts_, &mask_}) {
+    held.push_back(reinterpret_cast<std::size_t>(buffer->data<void>()));
+  }
   if (held != held_) graphs_.clear();
-  held_ = held;
+  held_ = std::move(held);
 }
 
 // The images as floats where the last level of the first octave will be.
@@ -426,9 +432,9 @@ void DeviceSift::enqueue_points(cudaStream_t on, int part, int first_octave, int
           ? DeviceView<const std::uint8_t>(mask_.data<std::uint8_t>(), shape_.width, shape_.height)
           : DeviceView<const std::uint8_t>();
   enqueue_settle(on, space_, limits_, extremum_list(part), mask, marks);
-  if (part == 0) record(streams_.settled, on);
   if (before_order) follow(on, before_order);
   enqueue_gather(on, space_, first_octave, octaves, limits_, marks, points);
+  if (part == 0) record(streams_.gathered, on);
 }
 
 // The features of points.
@@ -500,7 +506,7 @@ void DeviceSift::enqueue_in_parts(int slot, bool masked) {
     follow(stream(), streams_.join[side]);
   }
   PointLists points = point_lists(slot);
-  enqueue_points(stream(), 1, 1, space_.count - 1, points, masked, streams_.settled);
+  enqueue_points(stream(), 1, 1, space_.count - 1, points, masked, streams_.gathered);
   points.first = first_points.counts;
   FeatureLists features = feature_lists(slot);
   features.first = first_features.counts;
@@ -573,6 +579,7 @@ void DeviceSift::launch(int slot, bool masked, StageClock* clock) {
       capturing_ = false;
       cudaStreamEndCapture(stream(), &made);
       if (made) cudaGraphDestroy(made);
+      cudaGetLastError();
       throw;
     }
     cuda_check(cudaStreamEndCapture(stream(), &made), "making a graph");
@@ -681,8 +688,8 @@ void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span
       now = next;
     }
   } catch (...) {
-    cudaStreamSynchronize(stream());
-    if (int* flag = unusable_.data<int>()) *flag = 0;
+    wait_for_all();
+    for (Features& f : out) f.keypoints.clear(), f.descriptors.clear();
     throw;
   }
 }
@@ -702,33 +709,38 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
   std::vector<float> turns;
   for (const Keypoint& p : points) {
     places.push_back(place_of(options_, shape, p));
-    turns.push_back(turn_of_angle(p.angle));
+    if (angles == Angles::keep) turns.push_back(turn_of_angle(p.angle));
   }
-  place({&image, 1});
-  for (int octave = 0; octave < space_.count; ++octave) {
-    enqueue_lower_levels(octave);
-    enqueue_upper_levels(octave, stream());
-  }
-  const PointLists lists = point_lists(0);
-  auto send = [&](void* to, const void* from, std::size_t bytes) {
-    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()),
-               "uploading points");
-  };
-  send(lists.points, places.data(), n * sizeof(SiftPoint));
-  send(lists.counts, &n, sizeof n);
   const float* given = nullptr;
-  if (angles == Angles::keep) {
-    float* to = given_turns_.reserve<float>(context_, n);
-    send(to, turns.data(), n * sizeof(float));
-    given = to;
+  try {
+    place({&image, 1});
+    for (int octave = 0; octave < space_.count; ++octave) {
+      enqueue_lower_levels(octave);
+      enqueue_upper_levels(octave, stream());
+    }
+    const PointLists lists = point_lists(0);
+    auto send = [&](void* to, const void* from, std::size_t bytes) {
+      cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()),
+                 "uploading points");
+    };
+    send(lists.points, places.data(), n * sizeof(SiftPoint));
+    send(lists.counts, &n, sizeof n);
+    if (angles == Angles::keep) {
+      float* to = given_turns_.reserve<float>(context_, n);
+      send(to, turns.data(), n * sizeof(float));
+      given = to;
+    }
+    const AngleLists found = angle_lists();
+    if (!given) enqueue_angles(stream(), space_, lists, options_.orientations > 0 ? 1 : 0, found);
+    const FeatureLists features = feature_lists(0);
+    enqueue_one_each(stream(), lists, found, given, features);
+    enqueue_descriptors(stream(), space_, lists, features, options_.root, feature_targets(0));
+    cuda_check(cudaEventRecord(streams_.done[0], stream()), "recording an event");
+    wait(0);
+  } catch (...) {
+    wait_for_all();
+    throw;
   }
-  const AngleLists found = angle_lists();
-  if (!given) enqueue_angles(stream(), space_, lists, options_.orientations > 0 ? 1 : 0, found);
-  const FeatureLists features = feature_lists(0);
-  enqueue_one_each(stream(), lists, found, given, features);
-  enqueue_descriptors(stream(), space_, lists, features, options_.root, feature_targets(0));
-  cuda_check(cudaEventRecord(streams_.done[0], stream()), "recording an event");
-  wait(0);
   for (std::uint32_t i = 0; i < n; ++i) {
     if (!given) out.keypoints[i].angle = host_keypoints_.data<Keypoint>()[i].angle;
   }
@@ -739,7 +751,9 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
 }
 
 Image<float> DeviceSift::level(int octave, int level) const {
-  const DeviceView<const float> from = space_.level(octave, level, 0);
+  require(octave >= 0 && octave < space_.count && level >= 0 && level < space_.intervals + 3,
+          "the last image has no level ", level, " of octave ", octave);
+  const DeviceView<const float> from = space_.level(octave, level, space_.images - 1);
   Image<float> copy(from.width, from.height);
   context_.download(copy.host().data, from.width * sizeof(float), from.data,
                     from.stride * sizeof(float), from.width * sizeof(float), from.height);

@@ -103,10 +103,10 @@ struct FeatureLists {
   __device__ std::uint32_t begin(int image) const { return first ? first[image] : 0; }
   __device__ std::uint32_t end(int image) const { return min(counts[image], capacity); }
 };
-// Where finished features go: on the device and in pinned host memory.
+// Where finished features go: pinned host memory.
 struct FeatureTargets {
-  Keypoint *keypoints, *host_keypoints;
-  std::uint8_t *descriptors, *host_descriptors;
+  Keypoint* keypoints;
+  std::uint8_t* descriptors;
 };
 struct Marks {
   std::uint32_t* bits;

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
 #include "cornea/core/pixels.h"
 #include "cornea/describe/sift/sift_backend.h"
@@ -42,8 +43,10 @@ class HostSift : public SiftBackend {
       for (int i = begin; i < end; ++i) {
         const SiftPoint p = place_of(options_, space_.shape(), points[i]);
         const auto level = space_.level(p.octave, p.level);
-        float turn = turn_of_angle(points[i].angle);
-        if (angles == Angles::assign) {
+        float turn = 0;
+        if (angles == Angles::keep) {
+          turn = turn_of_angle(points[i].angle);
+        } else {
           std::array<float, kMostAngles> turns;
           turn = options_.orientations > 0 && find_angles(level, p, 1, turns) > 0 ? turns[0] : 0;
           out.keypoints[i].angle = turn * kTurn;
@@ -60,6 +63,10 @@ class HostSift : public SiftBackend {
   }
 
   Image<float> level(int octave, int level) const override {
+    const SiftShape& shape = space_.shape();
+    require(octave >= 0 && octave < static_cast<int>(shape.octaves.size()) && level >= 0 &&
+                level < shape.levels,
+            "the last image has no level ", level, " of octave ", octave);
     const auto from = space_.level(octave, level);
     Image<float> copy(from.width, from.height);
     for (int y = 0; y < from.height; ++y) std::copy_n(from.row(y), from.width, copy.host().row(y));

@@ -1,5 +1,6 @@
 #include "cornea/describe/sift/sift.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -73,6 +74,10 @@ void Sift::check_images(std::span<const AnyView> images, AnyView mask) const {
   require(first.pixel() != Pixel::f64, "SIFT takes 8-bit, 16-bit or float images, not ",
           name(first.pixel()));
   check_image_size(first);
+  constexpr int kLongestSide = 500000;  // pixels
+  require(std::max(first.width(), first.height()) <= kLongestSide, "an image of ", first.width(),
+          " x ", first.height(), " pixels is too long for SIFT; cut it in parts of at most ",
+          kLongestSide);
   require(context_.is_cuda() || !first.on_device(),
           "the image lies in device memory and the context is the CPU's; use the context that owns "
           "the image");
@@ -130,6 +135,8 @@ void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& o
 }
 
 std::size_t Sift::memory_needed(int width, int height, int images) const {
+  require(width >= 1 && height >= 1 && images >= 1, "there is no memory for ", images,
+          " image(s) of ", width, " x ", height, " pixels");
   return backend_->memory_needed(sift_shape(options_, width, height), images);
 }
 

@@ -17,8 +17,8 @@
 //      4 to a cell and direction; 4 x 4 cells of 8 directions, shared out linearly between
 //      neighbours, under a Gaussian of 2 cells. Normalised, cut at 0.2, normalised, times 512.
 //
-// Positions are those of the input image. Doubling puts a pixel between each two, so that pixel
-// (x, y) is (2x, 2y) there: it moves no point.
+// Positions are those of the input image. Pixels 2x and 2x + 1 of the doubled image lie a quarter
+// of a pixel before and after pixel x: doubling moves no point.
 //
 // Features come ordered by octave, level, y and x of their pixel, and angle (the highest peak
 // first). Both devices follow one set of formulas (sift_math.h) in one order, without fused
@@ -92,8 +92,9 @@ class Sift {
   void describe(AnyView image, std::span<const Keypoint> points, Features& out,
                 Angles angles = Angles::assign);
 
-  // Device memory (on the CPU: host memory) that images of this size take, apart from the points.
-  // A call that needs more than there is fails before it takes any.
+  // Device memory (on the CPU: host memory) that images of this size take, with room for a usual
+  // number of points. A call that finds less fails, says how much it needs, and gives back what it
+  // took.
   std::size_t memory_needed(int width, int height, int images = 1) const;
 
   // Of the last call. Times by stage cost a little on CUDA; off unless asked for.

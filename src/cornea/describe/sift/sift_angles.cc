@@ -52,7 +52,7 @@ int find_angles(HostView<const float> level, const SiftPoint& point, int most,
   }
   for (int y = top; y <= bottom; ++y) {
     const int j = y - window.y;
-    const int half = static_cast<int>(std::sqrt(static_cast<float>(r * r - j * j)));
+    const int half = static_cast<int>(std::sqrt(static_cast<double>(r * r - j * j)));
     const int last = std::min(window.x + half, right);
     const float row_weight = axis_weight(window.exponent, static_cast<float>(y) - point.y);
     for (int x = std::max(window.x - half, left); x <= last; x += kMostColumns) {

@@ -38,17 +38,22 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
     for (int b = 0; b < kAngleBins; ++b) mine[b] = 0;
     __syncwarp();
     const bool tabled = side <= kTabled;
+    // Rows of the window that the level has gradients for; pixels are counted from its own first
+    // one on, whatever is cut.
+    const int first_row = max(1 - top, 0), end_row = min(side, level.height - 1 - top);
+    const int offset = (lane + kWarp - first_row * side % kWarp) % kWarp;
     // From a pixel of this lane's to the next, 32 further on in the square.
     const int rows_on = kWarp / side, columns_on = kWarp % side;
-    int column = lane % side, row = lane / side;
-    for (int rounds = divide_up(side * side, kAtOnce * kWarp); rounds > 0; --rounds) {
+    int column = offset % side, row = first_row + offset / side;
+    const int pixels = max(end_row - first_row, 0) * side;
+    for (int rounds = divide_up(pixels, kAtOnce * kWarp); rounds > 0; --rounds) {
       float gx[kAtOnce], gy[kAtOnce], weight[kAtOnce];
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k) {
         const int x = left + column, y = top + row;
         const bool in_disc = (column - r) * (column - r) + (row - r) * (row - r) <= r * r;
         const bool inside = x >= 1 && y >= 1 && x < level.width - 1 && y < level.height - 1;
-        const bool counts = row < side && in_disc && inside;
+        const bool counts = row < end_row && in_disc && inside;
         const float* at = level.row(counts ? y : 1) + (counts ? x : 1);
         gx[k] = __ldg(at + 1) - __ldg(at - 1);
         gy[k] = __ldg(at + level.stride) - __ldg(at - level.stride);

@@ -40,10 +40,8 @@ const Weights kWeights = [] {
   return w;
 }();
 
-// Whether the 4 x 4 pixels around a place all lie in the level.
 bool inside(HostView<const float> level, float x, float y) {
-  return x >= 1 && y >= 1 && x < static_cast<float>(level.width - 2) &&
-         y < static_cast<float>(level.height - 2);
+  return is_sampled(x, y, level.width, level.height);
 }
 
 // Samples outside the level weigh nothing; with `all_inside` there are none.
@@ -94,17 +92,13 @@ void sample_row(HostView<const float> level, const DescriptorFrame& frame, int j
 using CellRow = float[kCells + 2][kDirections];
 void share_out(const SampleRow& samples, CellRow& cells) {
   for (int i = 0; i < kGrid; ++i) {
-    const int direction = static_cast<int>(samples.direction[i]);
-    const float turned = samples.direction[i] - static_cast<float>(direction);
-    const int first = direction % kDirections, second = (direction + 1) % kDirections;
-    const float m = samples.magnitude[i];
-    const float to_second = m * turned, to_first = m - to_second;
+    const DirectionShares to = direction_shares(samples.direction[i], samples.magnitude[i]);
     float* cell = cells[i / kPerCell];
     const float share = kWeights.second[i];
-    cell[kDirections + first] += to_first * share;
-    cell[kDirections + second] += to_second * share;
-    cell[first] += to_first * (1.0f - share);
-    cell[second] += to_second * (1.0f - share);
+    cell[kDirections + to.first] += to.to_first * share;
+    cell[kDirections + to.second] += to.to_second * share;
+    cell[to.first] += to.to_first * (1.0f - share);
+    cell[to.second] += to.to_second * (1.0f - share);
   }
 }
 

@@ -32,9 +32,7 @@ __device__ Place place_of_sample(DeviceView<const float> level, const Descriptor
   const float row_y = frame.y + static_cast<float>(j) * frame.ax;
   const float x = row_x + static_cast<float>(i) * frame.ax;
   const float y = row_y + static_cast<float>(i) * frame.ay;
-  const bool inside = x >= 1 && y >= 1 && x < static_cast<float>(level.width - 2) &&
-                      y < static_cast<float>(level.height - 2);
-  if (!inside) return {-1, -1, 0, 0, 0};
+  if (!is_sampled(x, y, level.width, level.height)) return {-1, -1, 0, 0, 0};
   const int column = static_cast<int>(x), row = static_cast<int>(y);
   return {column, row, x - static_cast<float>(column), y - static_cast<float>(row), weight};
 }
@@ -111,13 +109,10 @@ __device__ void share_out(const float* magnitudes, const float* directions, floa
 #pragma unroll
   for (int k = 0; k < 2 * kPerCell; ++k) {
     const int s = row * kGrid + cell * kPerCell + k;
-    const float position = directions[s], m = magnitudes[s];
-    const int direction = static_cast<int>(position);
-    const float turned = position - static_cast<float>(direction);
-    const float to_second = m * turned, to_first = m - to_second;
+    const DirectionShares to = direction_shares(directions[s], magnitudes[s]);
     const float share = k < kPerCell ? second_share(k) : 1.0f - second_share(k);
-    histogram[direction % kDirections * kTaskPitch] += to_first * share;
-    histogram[(direction + 1) % kDirections * kTaskPitch] += to_second * share;
+    histogram[to.first * kTaskPitch] += to.to_first * share;
+    histogram[to.second * kTaskPitch] += to.to_second * share;
   }
 }
 
@@ -187,12 +182,9 @@ __global__ void __launch_bounds__(kThreads)
     const std::uint32_t four = bytes_of_values(values, root, bytes);
     const int lane = threadIdx.x;
     reinterpret_cast<std::uint32_t*>(out.descriptors + at * kDescriptorLength)[lane] = four;
-    reinterpret_cast<std::uint32_t*>(out.host_descriptors + at * kDescriptorLength)[lane] = four;
     if (lane == 0) {
       const DeviceOctave& o = space.octaves[point.octave];
-      const Keypoint keypoint = keypoint_of(point, o.step, o.origin, o.index, feature.turn);
-      out.keypoints[at] = keypoint;
-      out.host_keypoints[at] = keypoint;
+      out.keypoints[at] = keypoint_of(point, o.step, o.origin, o.index, feature.turn);
     }
   }
 }

@@ -12,9 +12,9 @@ namespace {
 using Floats = Pack<float>;
 using Words = Pack<std::int32_t>;
 
-constexpr int kBand = 32;    // rows that a thread takes at once
+constexpr int kBand = 32;     // rows that a thread takes at once
 constexpr int kStrip = 1024;  // columns whose differences stay in the nearest cache
-constexpr int kRing = 3;     // rows of differences
+constexpr int kRing = 3;      // rows of differences
 constexpr int kPitch = kStrip + 2 + kLanes<float>;
 
 // D_l of an octave, from its levels.
@@ -115,7 +115,7 @@ std::vector<SiftPoint> find_points(const Context& context, const HostScaleSpace&
   const OctaveShape& o = space.shape().octaves[octave];
   const Differences dog{space.level(octave, 0).data, o.level_floats(), o.stride};
   const int rows = o.height - 2 * kSiftBorder;
-  std::vector<std::vector<LevelPixel>> settled((rows + kBand - 1) / kBand);
+  std::vector<std::vector<LevelPixel>> settled(divide_up(rows, kBand));
   parallel_for(context, rows, kBand, [&](int begin, int end) {
     std::vector<LevelPixel> extrema;
     for (int left = kSiftBorder; left < o.width - kSiftBorder; left += kStrip) {

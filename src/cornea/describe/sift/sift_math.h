@@ -134,14 +134,6 @@ CORNEA_HD inline Rotation rotation_of(float turn) {
 }
 
 inline constexpr float kTurn = 6.2831853072f;  // radians
-// A turn from 0 to 1 for any angle.
-CORNEA_HD inline float turn_of_angle(float radians) {
-  const float t = radians * (1.0f / kTurn);
-  const float whole = static_cast<float>(static_cast<int>(t));
-  const float rest = t - whole;
-  return rest < 0 ? rest + 1.0f : rest;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Points. `dog(l, x, y)` is D_l.
 
@@ -290,7 +282,8 @@ CORNEA_HD inline float axis_weight(float exponent, float distance) {
 }
 CORNEA_HD inline int angle_bin(float turn) {
   const int bin = static_cast<int>(turn * kAngleBins + 0.5f);
-  return bin == kAngleBins ? 0 : bin;
+  // A full turn is none; and what comes of infinite pixels stays within the histogram.
+  return static_cast<unsigned>(bin) < kAngleBins ? bin : 0;
 }
 // A bin after smoothing; `h(i)` is the histogram, for any i from -2 to kAngleBins + 1.
 template <class Histogram>
@@ -335,6 +328,26 @@ CORNEA_HD inline float sample_weight(int i) {
 }
 CORNEA_HD inline float second_share(int i) {
   return (static_cast<float>(i % kPerCell) + 0.5f) * (1.0f / kPerCell);
+}
+
+// Whether the 4 x 4 pixels around a sample's place all lie in the level; other samples do not
+// count.
+CORNEA_HD inline bool is_sampled(float x, float y, int width, int height) {
+  return x >= 1 && y >= 1 && x < static_cast<float>(width - 2) &&
+         y < static_cast<float>(height - 2);
+}
+
+// A magnitude shared out between the two directions next to it; `direction` lies in 0..kDirections.
+struct DirectionShares {
+  int first, second;
+  float to_first, to_second;
+};
+CORNEA_HD inline DirectionShares direction_shares(float direction, float magnitude) {
+  const int whole = static_cast<int>(direction);
+  const float to_second = magnitude * (direction - static_cast<float>(whole));
+  // Bits, so that even what comes of infinite pixels stays within the histogram.
+  return {whole & (kDirections - 1), (whole + 1) & (kDirections - 1), magnitude - to_second,
+          to_second};
 }
 
 // One byte of the descriptor from a value and what scales the values to 512 in all.

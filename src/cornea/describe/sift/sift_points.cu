@@ -170,8 +170,8 @@ __global__ void __launch_bounds__(kCellThreads)
   auto rival = [&](std::uint32_t i) {
     const SiftPoint& p = all[i];
     const DeviceOctave& o = space.octaves[p.octave];
-    return Rival{p.response, cell_index(p.x * o.step + o.origin, cell),
-                 cell_index(p.y * o.step + o.origin, cell)};
+    const Keypoint k = keypoint_of(p, o.step, o.origin, o.index, 0);
+    return Rival{k.response, cell_index(k.x, cell), cell_index(k.y, cell)};
   };
   for (std::uint32_t first = blockIdx.x * kCellThreads; first < count;
        first += gridDim.x * kCellThreads) {

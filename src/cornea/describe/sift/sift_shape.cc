@@ -29,7 +29,7 @@ SiftShape sift_shape(const SiftOptions& options, int width, int height) {
   octave.height = options.doubled ? 2 * height : height;
   while (std::min(octave.width, octave.height) >= kLeastSide &&
          (options.octaves == 0 || static_cast<int>(shape.octaves.size()) < options.octaves)) {
-    octave.stride = (octave.width + kRowFloats - 1) / kRowFloats * kRowFloats;
+    octave.stride = divide_up(octave.width, kRowFloats) * kRowFloats;
     octave.offset = shape.floats;
     shape.floats += octave.level_floats() * shape.levels;
     shape.octaves.push_back(octave);
@@ -56,6 +56,12 @@ SiftLimits sift_limits(const SiftOptions& options) {
   return {options.intervals, static_cast<float>(options.contrast / options.intervals),
           r > 0 ? static_cast<float>((r + 1) * (r + 1) / r) : 0.0f,
           static_cast<float>(options.sigma)};
+}
+
+float turn_of_angle(float radians) {
+  const double turns = double(radians) / kTurn;
+  const float rest = static_cast<float>(turns - std::floor(turns));
+  return rest < 1.0f ? rest : 0.0f;
 }
 
 SiftPoint place_of(const SiftOptions& options, const SiftShape& shape, const Keypoint& point) {

@@ -38,6 +38,9 @@ double level_increment(const SiftOptions& options, int level);
 
 SiftLimits sift_limits(const SiftOptions& options);
 
+// The share of a turn, in [0, 1), of any angle.
+float turn_of_angle(float radians);
+
 // Where in the scale space a point of the image is described.
 SiftPoint place_of(const SiftOptions& options, const SiftShape& shape, const Keypoint& point);
 

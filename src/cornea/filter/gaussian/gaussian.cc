@@ -10,14 +10,13 @@
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
+#include "cornea/core/host_device.h"
 #include "cornea/core/parallel.h"
 #include "cornea/core/simd.h"
 #include "cornea/filter/gaussian/reflect.h"
 
 namespace cornea {
 namespace {
-
-constexpr int divide_up(int a, int b) { return (a + b - 1) / b; }
 
 constexpr double kLargestSigma = 10000.0;  // pixels; its radius still fits an int many times over
 
@@ -58,8 +57,8 @@ void weighted_sum(const float* weight, int taps, const float* const* tap, int x,
 }
 
 // The same sums for radii up to kMostUnrolled, in blocks whose sums stay in registers while every
-// value that is loaded goes into four of them: 4 rows x 2 packs along y, 4 packs in a row along x.
-// They return how many columns they made; weighted_sum() makes the others.
+// value that is loaded goes into several of them: 4 rows x 2 packs along y, 8 packs in a row along
+// x. They return how many columns they made; weighted_sum() makes the others.
 constexpr int kMostUnrolled = 16, kRowsAtOnce = 4, kPacksAtOnce = 2, kInARow = 8;
 
 // out[j] = sum_k weight[k] tap[j + k]

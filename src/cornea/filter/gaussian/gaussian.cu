@@ -163,7 +163,7 @@ void GaussianFilter::upload_weights() {
 void GaussianFilter::enqueue_blur(DeviceView<const float> first, DeviceView<float> first_out,
                                   int images, void* other_stream) {
   static_assert(kMostTiled < kMostWeights);
-  require(!other_stream || !has_scratch(), "a blur with scratch memory runs on its own stream");
+  require(!other_stream || runs_on_any_stream(), "this blur runs on its own stream");
   const DeviceGuard device(context());
   const cudaStream_t stream =
       other_stream ? static_cast<cudaStream_t>(other_stream) : cuda_stream(context());

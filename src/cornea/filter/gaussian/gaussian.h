@@ -5,7 +5,7 @@
 //
 // with the image mirrored at its borders (reflect.h), however small it is. The cost is 2 (2r + 1)
 // fused multiplications a pixel. On the CPU rows are blurred once and
-// kept in a ring of 2r + 1, on CUDA tiles are blurred in shared memory, so that no intermediate
+// kept in a ring of 2r + 4, on CUDA tiles are blurred in shared memory, so that no intermediate
 // image is needed (but for wide kernels on CUDA). The sums have one order: both devices give the
 // same bits.
 #pragma once
@@ -40,11 +40,10 @@ class GaussianFilter : public ImageFilter {
   explicit GaussianFilter(const Context& context, const GaussianOptions& options = {});
 
   // Queues a blur of float images that lie one below the other; `first_out` does not overlap them.
-  // On another stream of the device than the context's (a cudaStream_t) only kernels without
-  // scratch memory can run.
+  // On another stream of the device than the context's (a cudaStream_t) only some can run.
   void enqueue_blur(DeviceView<const float> first, DeviceView<float> first_out, int images,
                     void* other_stream = nullptr);
-  bool has_scratch() const { return radius_ > kMostTiled; }
+  bool runs_on_any_stream() const { return radius_ >= 1 && radius_ <= kMostTiled; }
 
  private:
   // CUDA kernels up to this radius have their own code.
