@@ -243,7 +243,7 @@ TEST_P(SiftOnDevice, DescribesItsOwnPointsAsItFoundThem) {
       const float turn = (again.keypoints[i].angle - found.keypoints[i].angle) / kTurn;
       others += std::abs(turn - std::round(turn)) > 1e-4f;
     }
-    EXPECT_LT(others, found.size() / 2);
+    EXPECT_LT(others, found.size() / 3);  // further peaks of points with several
   }
 }
 
@@ -453,13 +453,68 @@ TEST_P(SiftOnDevice, GivesTheSameBytesAHundredTimes) {
   }
 }
 
-TEST_P(SiftOnDevice, MakesRoomForMorePointsThanUsual) {
-  // A lattice of small blobs has far more points than photographs.
-  std::vector<Blob> lattice;
-  for (int y = 0; y < 600; y += 9) {
-    for (int x = 0; x < 800; x += 9) lattice.push_back({x + 0.3, y + 0.1, 1.5, 0.4});
+TEST_P(SiftOnDevice, AFrameDoesNotDependOnTheFramesBefore) {
+  // What a call leaves behind: counts, marks, graphs, capacities.
+  const Image<std::uint8_t> rich = to_u8(blob_image(320, 240, 1));
+  const Image<std::uint8_t> poor = to_u8(draw({{160.2, 120.4, 5, 0.4}}, 320, 240));
+  Sift sift(context);
+  const Features of_rich = sift.detect(rich), of_poor = sift.detect(poor);
+  EXPECT_GT(of_rich.size(), 10 * of_poor.size());
+  Features found;
+  for (int i = 0; i < 60; ++i) {
+    sift.detect(rich, found);
+    ASSERT_TRUE(equal(found, of_rich)) << i;
+    sift.detect(poor, found);
+    ASSERT_TRUE(equal(found, of_poor)) << i;
   }
-  const Image<std::uint8_t> image = to_u8(draw(lattice, 800, 600));
+  // With times by stage the steps run one after the other.
+  sift.time_stages(true);
+  sift.detect(rich, found);
+  EXPECT_TRUE(equal(found, of_rich));
+}
+
+// A lattice of small blobs has far more points than photographs.
+Image<std::uint8_t> crowded_image(int width, int height) {
+  std::vector<Blob> lattice;
+  for (int y = 0; y < height; y += 9) {
+    for (int x = 0; x < width; x += 9) lattice.push_back({x + 0.3, y + 0.1, 1.5, 0.4});
+  }
+  return to_u8(draw(lattice, width, height));
+}
+
+TEST_P(SiftOnDevice, MemoryThatGrowsAfterABatchIsSeen) {
+  // After a batch there is room for more points of a single image than it was told of.
+  const Image<std::uint8_t> plain = to_u8(blob_image(400, 300)), crowded = crowded_image(400, 300);
+  for (const SiftOptions& options :
+       {SiftOptions{.contrast = 0.001, .edge_ratio = 0, .max_points = 100},
+        SiftOptions{.contrast = 0.001, .edge_ratio = 0, .orientations = 1}}) {
+    Sift sift(context, options);
+    std::vector<Features> batch(16);
+    sift.detect_batch(std::vector<AnyView>(16, AnyView(plain)), batch);
+    const Features of_plain = sift.detect(plain);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(equal(sift.detect(plain), of_plain));
+    const Features expected = Sift(context, options).detect(crowded);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(equal(sift.detect(crowded), expected)) << i;
+    EXPECT_TRUE(equal(sift.detect(plain), of_plain));
+  }
+}
+
+TEST_P(SiftOnDevice, LargerImagesInBetweenDoNotDisturb) {
+  const SiftOptions options{
+      .scale_space = ScaleSpace::trilateral, .contrast = 0.01, .edge_ratio = 0, .max_points = 200};
+  const Image<std::uint8_t> small = to_u8(blob_image(80, 60)), large = to_u8(blob_image(160, 120));
+  Sift sift(context, options);
+  std::vector<Features> batch(16);
+  sift.detect_batch(std::vector<AnyView>(16, AnyView(small)), batch);
+  const Features of_small = sift.detect(small);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(equal(sift.detect(small), of_small));
+  const Features of_large = sift.detect(large);
+  EXPECT_TRUE(equal(of_large, Sift(context, options).detect(large)));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(equal(sift.detect(small), of_small)) << i;
+}
+
+TEST_P(SiftOnDevice, MakesRoomForMorePointsThanUsual) {
+  const Image<std::uint8_t> image = crowded_image(800, 600);
   const SiftOptions options{.contrast = 0.001, .edge_ratio = 0};
   Sift sift(context, options);
   EXPECT_GT(sift.detect(to_u8(blob_image(800, 600))).size(), 500u);
@@ -500,11 +555,23 @@ TEST_P(SiftOnDevice, SaysWhatItCannotUse) {
   EXPECT_THROW(sift.detect(image), Error);
   image(30, 20) = 0.5f;
   EXPECT_NO_THROW(sift.detect(image));
+  Features out;
+  for (float bad : {std::numeric_limits<float>::infinity(), 1e9f, -1e9f}) {
+    image(30, 20) = bad;
+    const std::vector<Keypoint> near = {{26, 22, 3, 0, 1, 0}, {31, 20, 2, 1, 1, 0}};
+    EXPECT_THROW(sift.describe(image, near, out), Error);
+    EXPECT_THROW(sift.detect(image, out), Error);
+    image(30, 20) = 0.5f;
+    EXPECT_NO_THROW(sift.describe(image, near, out));
+    EXPECT_NO_THROW(sift.detect(image));
+  }
   EXPECT_THROW(sift.detect(Image<float>()), Error);
   EXPECT_THROW(sift.detect(Image<double>(20, 20)), Error);
   Image<std::uint8_t> mask(60, 51);
   EXPECT_THROW(sift.detect(image, mask), Error);
-  Features out;
+  EXPECT_THROW(sift.level(99, 0), Error);
+  EXPECT_THROW(sift.level(0, 6), Error);
+  EXPECT_THROW(sift.memory_needed(10, 10, 0), Error);
   const std::vector<Keypoint> outside = {{70, 20, 2, 0, 1, 0}}, no_scale = {{30, 20, 0, 0, 1, 0}};
   EXPECT_THROW(sift.describe(image, outside, out), Error);
   EXPECT_THROW(sift.describe(image, no_scale, out), Error);
@@ -519,8 +586,9 @@ TEST_P(SiftOnDevice, StatesItsMemory) {
   const Image<std::uint8_t> image = to_u8(blob_image(300, 200));
   const std::size_t before = context.memory().bytes;
   doubled.detect(image);
-  const std::size_t taken = context.memory().bytes - before;
-  EXPECT_GT(doubled.memory_needed(300, 200), taken / 3);
+  // Pinned memory for results and the slack of blocks come on top.
+  const double taken = double(context.memory().bytes - before);
+  EXPECT_NEAR(doubled.memory_needed(300, 200) / taken, 1, 0.4) << taken;
 }
 
 TEST(SiftOptions, AreChecked) {
@@ -633,8 +701,9 @@ TEST_P(SiftOnDevice, DescriptorsAreThoseOfThePlainDefinition) {
   }
 }
 
-// What CUDA finds is what the CPU finds. The blur is the same to the bit where the CPU has fused
-// instructions, and so is all that follows; the bounds are those that we promise.
+// What CUDA finds is what the CPU finds: with the Gaussian to the bit (on CPUs with fused
+// multiplications), and with the other filters, which differ in the last digits, within the bounds
+// that we promise.
 TEST(SiftDevices, Agree) {
   const auto devices = testing::devices();
   if (std::find(devices.begin(), devices.end(), "cuda") == devices.end()) {
@@ -644,13 +713,17 @@ TEST(SiftDevices, Agree) {
   for (const SiftOptions& options :
        {SiftOptions{}, SiftOptions{.doubled = false}, SiftOptions{.root = true, .max_points = 300},
         SiftOptions{.contrast = 0.01, .cell = 30, .max_per_cell = 2},
+        SiftOptions{.intervals = 5, .orientations = 0}, SiftOptions{.octaves = 2, .sigma = 2.1},
         SiftOptions{.scale_space = ScaleSpace::bilateral, .contrast = 0.02},
         SiftOptions{.scale_space = ScaleSpace::trilateral, .contrast = 0.01, .edge_ratio = 0}}) {
     Sift on_cuda(cuda, options), on_cpu(cpu, options);
-    std::size_t points = 0, near = 0, alike = 0, bytes_equal = 0;
+    std::size_t points = 0, near = 0, alike = 0, equal_bits = 0;
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
       const auto image = to_u8(blob_image(300 + int(seed), 221, seed));
-      const Features a = on_cpu.detect(image), b = on_cuda.detect(image);
+      Image<std::uint8_t> mask(image.width(), image.height());
+      for (int i = 0; i < mask.width() * mask.height(); ++i) mask.host().data[i] = i / 7 % 11 != 0;
+      const AnyView used = seed == 5 ? AnyView(mask) : AnyView();
+      const Features a = on_cpu.detect(image, used), b = on_cuda.detect(image, used);
       points += std::max(a.size(), b.size());
       for (std::size_t i = 0; i < a.size(); ++i) {
         for (std::size_t j = 0; j < b.size(); ++j) {
@@ -665,16 +738,23 @@ TEST(SiftDevices, Agree) {
             most = std::max(most, std::abs(a.descriptor(i)[k] - b.descriptor(j)[k]));
           }
           alike += most <= 2;
-          bytes_equal += most == 0 && p == q;
+          equal_bits += most == 0 && p == q;
           break;
         }
       }
+      if (options.scale_space != ScaleSpace::gaussian) continue;
+      Features c, d;
+      on_cpu.describe(image, a.keypoints, c);
+      on_cuda.describe(image, a.keypoints, d);
+      EXPECT_TRUE(equal(c, d));
     }
-    RecordProperty("points", int(points));
     std::printf("[ sift     ] %zu points, %zu near, %zu alike, %zu equal to the bit\n", points,
-                near, alike, bytes_equal);
+                near, alike, equal_bits);
     EXPECT_GE(near, points * 995 / 1000);
     EXPECT_GE(alike, near * 99 / 100);
+    if (options.scale_space == ScaleSpace::gaussian) {
+      EXPECT_EQ(equal_bits, points);
+    }
   }
 }
 

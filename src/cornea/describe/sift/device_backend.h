@@ -1,0 +1,155 @@
+// SIFT on CUDA: the memory, the order of the steps, the graphs. Its functions lie in sift_memory.cu
+// (what is where), sift_steps.cu (what runs when) and device_sift.cu (calls and results).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cornea/core/buffer.h"
+#include "cornea/describe/sift/device_sift.h"
+#include "cornea/describe/sift/sift_backend.h"
+#include "cornea/describe/sift/sift_graph.h"
+
+namespace cornea {
+
+inline constexpr int kMostImages = 16;  // at once
+// Octaves are described in two parts: the first octave while the smaller ones, which do not fill
+// the device, are still being made.
+inline constexpr int kParts = 2;
+
+class DeviceSift : public SiftBackend {
+ public:
+  DeviceSift(const Context& context, const SiftOptions& options);
+  ~DeviceSift() override;
+
+  void detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
+              StageClock* clock) override;
+  void describe(AnyView image, std::span<const Keypoint> points, Angles angles, Features& out,
+                StageClock* clock) override;
+  std::size_t memory_needed(const SiftShape& shape, int images) const override;
+  Image<float> level(int octave, int level) const override;
+
+ private:
+  // What is counted, an image each: through the first part of the octaves, and in all.
+  enum Count { kFirstPoints, kPoints, kKeptPoints, kFirstFeatures, kFeatures, kCounts };
+  struct Sizes {
+    std::size_t space, marks, rows, row_groups, point_groups, points, features;  // items
+    std::size_t cleared() const { return marks + rows + row_groups + point_groups + kParts; }
+    std::uint32_t extrema;
+  };
+
+  // Memory.
+  Sizes sizes_of(const SiftShape& shape, int images) const;
+  std::size_t bytes_of_sizes(const Sizes& sizes, const SiftShape& shape, int images) const;
+  int images_at_once(const SiftShape& shape, std::size_t images) const;
+  void prepare(const SiftShape& shape, int images);
+  void take_memory(const SiftShape& shape, int images);
+  void forget_graphs_of_other_memory();
+  void place(std::span<const AnyView> images);
+  bool place_mask(AnyView mask, int width, int height);
+
+  // Steps.
+  void filter(cudaStream_t side, int octave, int level);
+  static void record(cudaEvent_t event, cudaStream_t on);
+  static void follow(cudaStream_t on, cudaEvent_t event);
+  static int side_of(int octave);
+  cudaStream_t fork(int octave, StageClock* clock);
+  void join(StageClock* clock);
+  void enqueue_lower_levels(int octave);
+  void enqueue_upper_levels(int octave, cudaStream_t on);
+  void enqueue_points(cudaStream_t on, int part, int first_octave, int octaves,
+                      const PointLists& points, bool masked, cudaEvent_t before_order);
+  void enqueue_features_of(cudaStream_t on, int part, const PointLists& points,
+                           const FeatureLists& features, const FeatureTargets& out,
+                           cudaEvent_t before_order, StageClock* clock);
+  void enqueue_in_one(int slot, bool masked, StageClock* clock);
+  void enqueue_in_parts(int slot, bool masked);
+  bool runs_in_parts(const StageClock* clock) const {
+    return forks_ && !clock && !caps_points() && space_.count > 1;
+  }
+  void enqueue_steps(int slot, bool masked, StageClock* clock);
+  void enqueue_count_copy(cudaStream_t on, int slot, Count first, int kinds);
+  void launch(int slot, bool masked, StageClock* clock);
+
+  // Results.
+  void wait(int slot);
+  // After an error: nothing is under way any more, and no later image is to blame.
+  void wait_for_all() noexcept;
+  bool has_room(int slot, int images);
+  void copy_out(int slot, Count count, std::span<Features> out);
+  std::size_t slot_features(int slot) const {  // where a slot's features begin
+    return std::size_t(feature_capacity_) * slot_images_ * slot;
+  }
+
+  cudaStream_t stream() const { return cuda_stream(context_); }
+  // The extrema of a part of the octaves.
+  ExtremumList extremum_list(int part) const {
+    return {extrema_.data<Extremum>() + std::size_t(part) * extremum_capacity_, extremum_capacity_,
+            marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_ + point_groups_ + part};
+  }
+  PointLists point_lists(int slot) const {
+    return {points_.data<SiftPoint>(), point_capacity_, counts(slot, kPoints)};
+  }
+  AngleLists angle_lists() const {
+    return {turns_.data<float>(), angle_counts_.data<std::uint8_t>(),
+            marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_};
+  }
+  FeatureLists feature_lists(int slot) const {
+    return {features_.data<OrientedPoint>(), feature_capacity_, counts(slot, kFeatures)};
+  }
+  FeatureTargets feature_targets(int slot) const {
+    const std::size_t first = slot_features(slot);
+    return {host_keypoints_.data<Keypoint>() + first,
+            host_descriptors_.data<std::uint8_t>() + first * kDescriptorLength};
+  }
+  static constexpr std::size_t kCountWords = kCounts * kMostImages;
+  static constexpr std::size_t kHostWords = kCountWords + kParts;  // and the extrema of the parts
+  std::uint32_t* counts(int slot, Count what) const {
+    return device_counts_.data<std::uint32_t>() + slot * kCountWords + what * kMostImages;
+  }
+  std::uint32_t* host_counts(int slot) const {
+    return host_counts_.data<std::uint32_t>() + slot * kHostWords;
+  }
+  bool caps_points() const { return options_.max_points > 0 || options_.max_per_cell > 0; }
+
+  Context context_;
+  SiftOptions options_;
+  SiftLimits limits_;
+  Streams streams_;
+  std::vector<std::unique_ptr<ImageFilter>> filters_;  // by level
+  bool forks_ = true;                                  // filters can run on side streams
+  bool capturing_ = false;
+  SiftShape shape_;
+  DeviceSpace space_;
+  // In memory that every call clears: marks, their counts by row and by group of rows, angles by
+  // group of points, and the number of extrema.
+  std::size_t words_ = 0, rows_ = 0, row_groups_ = 0, point_groups_ = 0;
+  int slot_images_ = 0;  // that a slot has room for
+  std::uint32_t extremum_capacity_ = 0, point_capacity_ = 0, feature_capacity_ = 0;
+  std::vector<Graph> graphs_;
+  std::vector<std::size_t> held_;                      // what the graphs were made with
+  std::size_t largest_image_ = 0, largest_group_ = 0;  // pixels of their first octaves
+
+  Buffer floats_{Place::device, "sift: scale space"};
+  Buffer pixels_{Place::device, "sift: pixels"};
+  Buffer mask_{Place::device, "sift: mask"};
+  Buffer marks_{Place::device, "sift: marks, row counts"};
+  Buffer extrema_{Place::device, "sift: extrema"};
+  Buffer points_{Place::device, "sift: points"};
+  Buffer kept_points_{Place::device, "sift: points under the caps"};
+  Buffer keep_{Place::device, "sift: points kept by cell"};
+  Buffer turns_{Place::device, "sift: angles"};
+  Buffer angle_counts_{Place::device, "sift: counts of angles"};
+  Buffer features_{Place::device, "sift: features in order"};
+  Buffer device_counts_{Place::device, "sift: counts"};
+  Buffer given_turns_{Place::device, "sift: given angles"};
+  Buffer host_keypoints_{Place::pinned, "sift: keypoints for the host"};
+  Buffer host_descriptors_{Place::pinned, "sift: descriptors for the host"};
+  Buffer host_counts_{Place::pinned, "sift: counts for the host"};
+  Buffer unusable_{Place::pinned, "sift: NaN flag"};
+};
+
+}  // namespace cornea

@@ -1,0 +1,64 @@
+// For .cu files of SIFT: streams, events and graphs that are given back.
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include "cornea/core/cuda.h"
+
+namespace cornea {
+
+constexpr int kSlots = 2;  // of results: the host reads one while the next images are under way
+constexpr int kSides = 4;  // streams beside the main one
+
+// Streams and events that are given back.
+struct Streams {
+  cudaStream_t side[kSides] = {};
+  cudaEvent_t fork = nullptr, gathered = nullptr, listed = nullptr, join[kSides] = {},
+              first_done[kSlots] = {}, done[kSlots] = {};
+  explicit Streams(int device) : device(device) {
+    const DeviceGuard guard(device);
+    auto event = [](cudaEvent_t& e) {
+      cuda_check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making a CUDA event");
+    };
+    event(fork);
+    event(gathered);
+    event(listed);
+    for (cudaEvent_t& e : join) event(e);
+    for (cudaEvent_t& e : done) event(e);
+    for (cudaEvent_t& e : first_done) event(e);
+    for (cudaStream_t& s : side) {
+      cuda_check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a CUDA stream");
+    }
+  }
+  ~Streams() {
+    const DeviceGuard guard(device);
+    for (cudaStream_t s : side) cudaStreamDestroy(s);
+    for (cudaEvent_t e : join) cudaEventDestroy(e);
+    for (cudaEvent_t e : done) cudaEventDestroy(e);
+    for (cudaEvent_t e : first_done) cudaEventDestroy(e);
+    for (cudaEvent_t e : {fork, gathered, listed}) cudaEventDestroy(e);
+  }
+  Streams(const Streams&) = delete;
+  int device;
+};
+
+// The steps for images of one size, as one launch.
+struct Graph {
+  std::array<int, 5> key{};
+  int runs = 0;  // it is made when the steps have run once, so that they allocate nothing
+  cudaGraphExec_t exec = nullptr;
+  Graph() = default;
+  Graph(Graph&& other) noexcept
+      : key(other.key), runs(other.runs), exec(std::exchange(other.exec, nullptr)) {}
+  Graph& operator=(Graph&& other) noexcept {
+    std::swap(exec, other.exec);
+    key = other.key, runs = other.runs;
+    return *this;
+  }
+  ~Graph() {
+    if (exec) cudaGraphExecDestroy(exec);
+  }
+};
+
+}  // namespace cornea

@@ -1,0 +1,236 @@
+#include <algorithm>
+
+#include "cornea/describe/sift/device_backend.h"
+#include "cornea/filter/gaussian/gaussian.h"
+
+namespace cornea {
+
+DeviceSift::DeviceSift(const Context& context, const SiftOptions& options)
+    : context_(context),
+      options_(options),
+      limits_(sift_limits(options)),
+      streams_(context.cuda_index()) {
+  for (int l = 0; l < options.intervals + 3; ++l) {
+    filters_.push_back(make_level_filter(context, options, l));
+    const auto* gaussian = dynamic_cast<const GaussianFilter*>(filters_.back().get());
+    if (l > options.intervals) forks_ &= gaussian && gaussian->runs_on_any_stream();
+  }
+}
+
+DeviceSift::~DeviceSift() {
+  const DeviceGuard device(context_);
+  wait_for_all();
+}
+
+void DeviceSift::filter(cudaStream_t side, int octave, int level) {
+  const DeviceView<float> to = space_.level(octave, level, 0);
+  const DeviceView<float> from =
+      level > 0 ? space_.level(octave, level - 1, 0) : space_.level(0, options_.intervals + 2, 0);
+  if (auto* gaussian = dynamic_cast<GaussianFilter*>(filters_[level].get())) {
+    gaussian->enqueue_blur(from, to, space_.images, side);
+    return;
+  }
+  for (int i = 0; i < space_.images; ++i) {
+    const std::size_t at = space_.octaves[octave].image_floats() * i;
+    filters_[level]->enqueue(
+        DeviceView<const float>(from.data + at, from.width, from.height, from.stride),
+        DeviceView<float>(to.data + at, to.width, to.height, to.stride));
+  }
+}
+
+void DeviceSift::record(cudaEvent_t event, cudaStream_t on) {
+  cuda_check(cudaEventRecord(event, on), "recording an event");
+}
+void DeviceSift::follow(cudaStream_t on, cudaEvent_t event) {
+  cuda_check(cudaStreamWaitEvent(on, event), "waiting for an event");
+}
+
+// The levels of an octave that the next one needs, on the main stream.
+void DeviceSift::enqueue_lower_levels(int octave) {
+  octave == 0 ? filter(nullptr, 0, 0) : enqueue_half(stream(), space_, octave);
+  for (int l = 1; l <= options_.intervals; ++l) filter(nullptr, octave, l);
+}
+// And the others.
+void DeviceSift::enqueue_upper_levels(int octave, cudaStream_t on) {
+  for (int l = options_.intervals + 1; l < options_.intervals + 3; ++l) {
+    filter(on == stream() ? nullptr : on, octave, l);
+  }
+}
+
+// From the extrema of some octaves to the places of their points, in order, after those of the
+// octaves before.
+void DeviceSift::enqueue_points(cudaStream_t on, int part, int first_octave, int octaves,
+                                const PointLists& points, bool masked, cudaEvent_t before_order) {
+  auto* bits = marks_.data<std::uint32_t>();
+  const Marks marks{bits, bits + words_, bits + words_ + rows_};
+  const DeviceView<const std::uint8_t> mask =
+      masked
+          ? DeviceView<const std::uint8_t>(mask_.data<std::uint8_t>(), shape_.width, shape_.height)
+          : DeviceView<const std::uint8_t>();
+  enqueue_settle(on, space_, limits_, extremum_list(part), mask, marks);
+  if (before_order) follow(on, before_order);
+  enqueue_gather(on, space_, first_octave, octaves, limits_, marks, points);
+  if (part == 0) record(streams_.gathered, on);
+}
+
+// The features of points.
+void DeviceSift::enqueue_features_of(cudaStream_t on, int part, const PointLists& points,
+                                     const FeatureLists& features, const FeatureTargets& out,
+                                     cudaEvent_t before_order, StageClock* clock) {
+  enqueue_angles(on, space_, points, options_.orientations, angle_lists());
+  if (before_order) follow(on, before_order);
+  enqueue_features(on, space_.images, points, angle_lists(), options_.max_points, features);
+  if (part == 0) record(streams_.listed, on);
+  if (clock) clock->mark("angles");
+  enqueue_descriptors(on, space_, points, features, options_.root, out);
+  if (clock) clock->mark("descriptors");
+}
+
+// All octaves, and then all points.
+void DeviceSift::enqueue_in_one(int slot, bool masked, StageClock* clock) {
+  for (int octave = 0; octave < space_.count; ++octave) {
+    const cudaStream_t side = fork(octave, clock);
+    enqueue_upper_levels(octave, side);
+    if (clock) clock->mark("scale space");
+    enqueue_extrema(side, space_, octave, limits_, extremum_list(0));
+    if (clock) clock->mark("extrema");
+  }
+  join(clock);
+  PointLists points = point_lists(slot);
+  enqueue_points(stream(), 0, 0, space_.count, points, masked, nullptr);
+  if (caps_points()) {
+    std::uint8_t* keep = options_.max_per_cell > 0 ? keep_.data<std::uint8_t>() : nullptr;
+    if (keep) {
+      enqueue_cell_cap(stream(), space_, points, options_.cell, options_.max_per_cell, keep);
+    }
+    const PointLists kept{kept_points_.data<SiftPoint>(), point_capacity_,
+                          counts(slot, kKeptPoints)};
+    enqueue_point_cap(stream(), space_.images, points, keep, options_.max_points, kept);
+    points = kept;
+  }
+  if (clock) clock->mark("points");
+  enqueue_features_of(stream(), 0, points, feature_lists(slot), feature_targets(slot), nullptr,
+                      clock);
+}
+
+// The first octave through all steps, and the others beside it. Its points come before all others,
+// so that their places are known.
+void DeviceSift::enqueue_in_parts(int slot, bool masked) {
+  const cudaStream_t first_stream = fork(0, nullptr);
+  enqueue_upper_levels(0, first_stream);
+  enqueue_extrema(first_stream, space_, 0, limits_, extremum_list(0));
+  PointLists first_points = point_lists(slot);
+  first_points.counts = counts(slot, kFirstPoints);
+  enqueue_points(first_stream, 0, 0, 1, first_points, masked, nullptr);
+  FeatureLists first_features = feature_lists(slot);
+  first_features.counts = counts(slot, kFirstFeatures);
+  enqueue_features_of(first_stream, 0, first_points, first_features, feature_targets(slot), nullptr,
+                      nullptr);
+  // The host may begin to read them.
+  enqueue_count_copy(first_stream, slot, kFirstFeatures, 1);
+  cuda_check(
+      cudaEventRecordWithFlags(streams_.first_done[slot], first_stream,
+                               capturing_ ? cudaEventRecordExternal : cudaEventRecordDefault),
+      "recording an event");
+  for (int octave = 1; octave < space_.count; ++octave) {
+    const cudaStream_t side = fork(octave, nullptr);
+    enqueue_upper_levels(octave, side);
+    enqueue_extrema(side, space_, octave, limits_, extremum_list(1));
+    record(streams_.join[side_of(octave)], side);
+  }
+  for (int side = 1; side < std::min(kSides, space_.count); ++side) {
+    follow(stream(), streams_.join[side]);
+  }
+  PointLists points = point_lists(slot);
+  enqueue_points(stream(), 1, 1, space_.count - 1, points, masked, streams_.gathered);
+  points.first = first_points.counts;
+  FeatureLists features = feature_lists(slot);
+  features.first = first_features.counts;
+  enqueue_features_of(stream(), 1, points, features, feature_targets(slot), streams_.listed,
+                      nullptr);
+  record(streams_.join[0], first_stream);
+  follow(stream(), streams_.join[0]);
+}
+
+// Side streams of octaves: the first octave's has no other.
+int DeviceSift::side_of(int octave) { return octave == 0 ? 0 : 1 + (octave - 1) % (kSides - 1); }
+
+// Queues what the next octave needs on the main stream, and returns the one that goes on from
+// there.
+cudaStream_t DeviceSift::fork(int octave, StageClock* clock) {
+  enqueue_lower_levels(octave);
+  if (!forks_ || clock) return stream();
+  const cudaStream_t side = streams_.side[side_of(octave)];
+  record(streams_.fork, stream());
+  follow(side, streams_.fork);
+  return side;
+}
+void DeviceSift::join(StageClock* clock) {
+  if (!forks_ || clock) return;
+  for (int i = 0; i < std::min(kSides, space_.count); ++i) {
+    record(streams_.join[i], streams_.side[i]);
+    follow(stream(), streams_.join[i]);
+  }
+}
+
+void DeviceSift::enqueue_steps(int slot, bool masked, StageClock* clock) {
+  cuda_check(cudaMemsetAsync(
+                 marks_.data<void>(), 0,
+                 (words_ + rows_ + row_groups_ + point_groups_ + kParts) * sizeof(std::uint32_t),
+                 stream()),
+             "clearing marks");
+  runs_in_parts(clock) ? enqueue_in_parts(slot, masked) : enqueue_in_one(slot, masked, clock);
+  enqueue_count_copy(stream(), slot, Count{}, kCounts);
+  cuda_check(cudaMemcpyAsync(host_counts(slot) + kCountWords, extremum_list(0).count,
+                             kParts * sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream()),
+             "copying counts");
+}
+
+void DeviceSift::enqueue_count_copy(cudaStream_t on, int slot, Count first, int kinds) {
+  cuda_check(
+      cudaMemcpyAsync(host_counts(slot) + first * kMostImages, counts(slot, first),
+                      kinds * kMostImages * sizeof(std::uint32_t), cudaMemcpyDeviceToHost, on),
+      "copying counts");
+}
+
+// Queues the steps: one by one the first time, and then as a graph.
+void DeviceSift::launch(int slot, bool masked, StageClock* clock) {
+  const std::array<int, 5> key = {shape_.width, shape_.height, space_.images, slot, masked};
+  auto graph =
+      std::find_if(graphs_.begin(), graphs_.end(), [&](const Graph& g) { return g.key == key; });
+  if (graph == graphs_.end()) {
+    constexpr std::size_t kMostGraphs = 8;
+    if (graphs_.size() == kMostGraphs) graphs_.erase(graphs_.begin());
+    graph = graphs_.emplace(graphs_.end());
+    graph->key = key;
+  }
+  if (!clock && !graph->exec && graph->runs > 0 &&
+      cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
+    cudaGraph_t made = nullptr;
+    capturing_ = true;
+    try {
+      enqueue_steps(slot, masked, nullptr);
+      capturing_ = false;
+    } catch (...) {
+      capturing_ = false;
+      cudaStreamEndCapture(stream(), &made);
+      if (made) cudaGraphDestroy(made);
+      cudaGetLastError();
+      throw;
+    }
+    cuda_check(cudaStreamEndCapture(stream(), &made), "making a graph");
+    const cudaError_t status = cudaGraphInstantiate(&graph->exec, made, 0);
+    cudaGraphDestroy(made);
+    cuda_check(status, "making a graph");
+  }
+  cudaGetLastError();  // of a stream that cannot be captured
+  if (!clock && graph->exec) {
+    cuda_check(cudaGraphLaunch(graph->exec, stream()), "launching a graph");
+  } else {
+    enqueue_steps(slot, masked, clock);
+    graph->runs += 1;
+  }
+  cuda_check(cudaEventRecord(streams_.done[slot], stream()), "recording an event");
+}
+
+}  // namespace cornea
