@@ -33,11 +33,12 @@ class DeviceSift : public SiftBackend {
   Image<float> level(int octave, int level) const override;
 
  private:
-  // What is counted, an image each: through the first part of the octaves, and in all.
-  enum Count { kFirstPoints, kPoints, kKeptPoints, kFirstFeatures, kFeatures, kCounts };
+  // What is counted, an image each, through the first part of the octaves and in all; and extrema,
+  // a part each.
+  enum Count { kFirstPoints, kPoints, kKeptPoints, kFirstFeatures, kFeatures, kExtrema, kCounts };
   struct Sizes {
     std::size_t space, marks, rows, row_groups, point_groups, points, features;  // items
-    std::size_t cleared() const { return marks + rows + row_groups + point_groups + kParts; }
+    std::size_t cleared() const { return marks + rows + row_groups + point_groups; }
     std::uint32_t extrema;
   };
 
@@ -58,9 +59,10 @@ class DeviceSift : public SiftBackend {
   static int side_of(int octave);
   cudaStream_t fork(int octave, StageClock* clock);
   void join(StageClock* clock);
+  void enqueue_clearing(int slot, StageClock* clock);
   void enqueue_lower_levels(int octave);
   void enqueue_upper_levels(int octave, cudaStream_t on);
-  void enqueue_points(cudaStream_t on, int part, int first_octave, int octaves,
+  void enqueue_points(cudaStream_t on, int slot, int part, int first_octave, int octaves,
                       const PointLists& points, bool masked, cudaEvent_t before_order);
   void enqueue_features_of(cudaStream_t on, int part, const PointLists& points,
                            const FeatureLists& features, const FeatureTargets& out,
@@ -86,9 +88,9 @@ class DeviceSift : public SiftBackend {
 
   cudaStream_t stream() const { return cuda_stream(context_); }
   // The extrema of a part of the octaves.
-  ExtremumList extremum_list(int part) const {
+  ExtremumList extremum_list(int slot, int part) const {
     return {extrema_.data<Extremum>() + std::size_t(part) * extremum_capacity_, extremum_capacity_,
-            marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_ + point_groups_ + part};
+            counts(slot, kExtrema) + part};
   }
   PointLists point_lists(int slot) const {
     return {points_.data<SiftPoint>(), point_capacity_, counts(slot, kPoints)};
@@ -106,12 +108,11 @@ class DeviceSift : public SiftBackend {
             host_descriptors_.data<std::uint8_t>() + first * kDescriptorLength};
   }
   static constexpr std::size_t kCountWords = kCounts * kMostImages;
-  static constexpr std::size_t kHostWords = kCountWords + kParts;  // and the extrema of the parts
   std::uint32_t* counts(int slot, Count what) const {
     return device_counts_.data<std::uint32_t>() + slot * kCountWords + what * kMostImages;
   }
   std::uint32_t* host_counts(int slot) const {
-    return host_counts_.data<std::uint32_t>() + slot * kHostWords;
+    return host_counts_.data<std::uint32_t>() + slot * kCountWords;
   }
   bool caps_points() const { return options_.max_points > 0 || options_.max_per_cell > 0; }
 

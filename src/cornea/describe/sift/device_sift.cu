@@ -28,7 +28,7 @@ bool DeviceSift::has_room(int slot, int images) {
   const auto most = [](const std::uint32_t* of, int n) { return *std::max_element(of, of + n); };
   const std::uint32_t points = most(found + kPoints * kMostImages, images);
   const std::uint32_t features = most(found + kFeatures * kMostImages, images);
-  const std::uint32_t extrema = most(found + kCountWords, kParts);
+  const std::uint32_t extrema = most(found + kExtrema * kMostImages, kParts);
   const bool room =
       points <= point_capacity_ && features <= feature_capacity_ && extrema <= extremum_capacity_;
   auto grow = [](std::uint32_t& capacity, std::uint32_t need) {

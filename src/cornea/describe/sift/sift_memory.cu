@@ -75,7 +75,7 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   host_keypoints_.reserve<Keypoint>(context_, host_features);
   host_descriptors_.reserve<std::uint8_t>(context_, host_features * kDescriptorLength);
   device_counts_.reserve<std::uint32_t>(context_, kSlots * kCountWords);
-  host_counts_.reserve<std::uint32_t>(context_, kSlots * kHostWords);
+  host_counts_.reserve<std::uint32_t>(context_, kSlots * kCountWords);
   if (!unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
   words_ = s.marks, rows_ = s.rows;
   row_groups_ = s.row_groups, point_groups_ = s.point_groups;

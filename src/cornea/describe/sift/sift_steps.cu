@@ -59,7 +59,7 @@ void DeviceSift::enqueue_upper_levels(int octave, cudaStream_t on) {
 
 // From the extrema of some octaves to the places of their points, in order, after those of the
 // octaves before.
-void DeviceSift::enqueue_points(cudaStream_t on, int part, int first_octave, int octaves,
+void DeviceSift::enqueue_points(cudaStream_t on, int slot, int part, int first_octave, int octaves,
                                 const PointLists& points, bool masked, cudaEvent_t before_order) {
   auto* bits = marks_.data<std::uint32_t>();
   const Marks marks{bits, bits + words_, bits + words_ + rows_};
@@ -67,7 +67,7 @@ void DeviceSift::enqueue_points(cudaStream_t on, int part, int first_octave, int
       masked
           ? DeviceView<const std::uint8_t>(mask_.data<std::uint8_t>(), shape_.width, shape_.height)
           : DeviceView<const std::uint8_t>();
-  enqueue_settle(on, space_, limits_, extremum_list(part), mask, marks);
+  enqueue_settle(on, space_, limits_, extremum_list(slot, part), mask, marks);
   if (before_order) follow(on, before_order);
   enqueue_gather(on, space_, first_octave, octaves, limits_, marks, points);
   if (part == 0) record(streams_.gathered, on);
@@ -92,12 +92,12 @@ void DeviceSift::enqueue_in_one(int slot, bool masked, StageClock* clock) {
     const cudaStream_t side = fork(octave, clock);
     enqueue_upper_levels(octave, side);
     if (clock) clock->mark("scale space");
-    enqueue_extrema(side, space_, octave, limits_, extremum_list(0));
+    enqueue_extrema(side, space_, octave, limits_, extremum_list(slot, 0));
     if (clock) clock->mark("extrema");
   }
   join(clock);
   PointLists points = point_lists(slot);
-  enqueue_points(stream(), 0, 0, space_.count, points, masked, nullptr);
+  enqueue_points(stream(), slot, 0, 0, space_.count, points, masked, nullptr);
   if (caps_points()) {
     std::uint8_t* keep = options_.max_per_cell > 0 ? keep_.data<std::uint8_t>() : nullptr;
     if (keep) {
@@ -118,10 +118,10 @@ void DeviceSift::enqueue_in_one(int slot, bool masked, StageClock* clock) {
 void DeviceSift::enqueue_in_parts(int slot, bool masked) {
   const cudaStream_t first_stream = fork(0, nullptr);
   enqueue_upper_levels(0, first_stream);
-  enqueue_extrema(first_stream, space_, 0, limits_, extremum_list(0));
+  enqueue_extrema(first_stream, space_, 0, limits_, extremum_list(slot, 0));
   PointLists first_points = point_lists(slot);
   first_points.counts = counts(slot, kFirstPoints);
-  enqueue_points(first_stream, 0, 0, 1, first_points, masked, nullptr);
+  enqueue_points(first_stream, slot, 0, 0, 1, first_points, masked, nullptr);
   FeatureLists first_features = feature_lists(slot);
   first_features.counts = counts(slot, kFirstFeatures);
   enqueue_features_of(first_stream, 0, first_points, first_features, feature_targets(slot), nullptr,
@@ -135,14 +135,14 @@ void DeviceSift::enqueue_in_parts(int slot, bool masked) {
   for (int octave = 1; octave < space_.count; ++octave) {
     const cudaStream_t side = fork(octave, nullptr);
     enqueue_upper_levels(octave, side);
-    enqueue_extrema(side, space_, octave, limits_, extremum_list(1));
+    enqueue_extrema(side, space_, octave, limits_, extremum_list(slot, 1));
     record(streams_.join[side_of(octave)], side);
   }
   for (int side = 1; side < std::min(kSides, space_.count); ++side) {
     follow(stream(), streams_.join[side]);
   }
   PointLists points = point_lists(slot);
-  enqueue_points(stream(), 1, 1, space_.count - 1, points, masked, streams_.gathered);
+  enqueue_points(stream(), slot, 1, 1, space_.count - 1, points, masked, streams_.gathered);
   points.first = first_points.counts;
   FeatureLists features = feature_lists(slot);
   features.first = first_features.counts;
@@ -163,6 +163,7 @@ cudaStream_t DeviceSift::fork(int octave, StageClock* clock) {
   const cudaStream_t side = streams_.side[side_of(octave)];
   record(streams_.fork, stream());
   follow(side, streams_.fork);
+  follow(side, streams_.cleared);
   return side;
 }
 void DeviceSift::join(StageClock* clock) {
@@ -173,17 +174,26 @@ void DeviceSift::join(StageClock* clock) {
   }
 }
 
+// What the search adds to; beside the first levels, which do not need it.
+void DeviceSift::enqueue_clearing(int slot, StageClock* clock) {
+  const bool beside = forks_ && !clock;
+  const cudaStream_t on = beside ? streams_.side[0] : stream();
+  if (beside) {
+    record(streams_.fork, stream());
+    follow(on, streams_.fork);
+  }
+  auto clear = [&](void* at, std::size_t words) {
+    cuda_check(cudaMemsetAsync(at, 0, words * sizeof(std::uint32_t), on), "clearing marks");
+  };
+  clear(marks_.data<void>(), words_ + rows_ + row_groups_ + point_groups_);
+  clear(counts(slot, kExtrema), kParts);
+  if (beside) record(streams_.cleared, on);
+}
+
 void DeviceSift::enqueue_steps(int slot, bool masked, StageClock* clock) {
-  cuda_check(cudaMemsetAsync(
-                 marks_.data<void>(), 0,
-                 (words_ + rows_ + row_groups_ + point_groups_ + kParts) * sizeof(std::uint32_t),
-                 stream()),
-             "clearing marks");
+  enqueue_clearing(slot, clock);
   runs_in_parts(clock) ? enqueue_in_parts(slot, masked) : enqueue_in_one(slot, masked, clock);
   enqueue_count_copy(stream(), slot, Count{}, kCounts);
-  cuda_check(cudaMemcpyAsync(host_counts(slot) + kCountWords, extremum_list(0).count,
-                             kParts * sizeof(std::uint32_t), cudaMemcpyDeviceToHost, stream()),
-             "copying counts");
 }
 
 void DeviceSift::enqueue_count_copy(cudaStream_t on, int slot, Count first, int kinds) {

@@ -758,7 +758,7 @@ TEST(SiftDevices, Agree) {
   }
 }
 
-TEST(SiftDevices, RunsOutOfMemoryAndGoesOn) {
+TEST(SiftDevices, GoesOnWhenThereWasNoMoreMemory) {
   const auto devices = testing::devices();
   if (std::find(devices.begin(), devices.end(), "cuda") == devices.end()) {
     GTEST_SKIP() << "there is no CUDA device here";
