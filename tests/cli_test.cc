@@ -147,6 +147,29 @@ TEST_F(Cli, SeveralImagesGoIntoFoldersAndABrokenOneIsSkipped) {
   EXPECT_EQ(Json::parse(read_text(folder / "all.json")).size(), 2u);
 }
 
+TEST_F(Cli, ResultsGoThroughLinksAndLeaveOtherFilesAlone) {
+  const std::string detect = "cornea detect small.png --quiet --csv ";
+  // Standard output, however it is called and wherever it goes.
+  fs::create_symlink("/proc/self/fd/1", folder / "stdout");
+  ASSERT_EQ(shell(detect + "stdout > taken.csv").code, 0);
+  EXPECT_TRUE(fs::is_symlink(folder / "stdout"));
+  EXPECT_EQ(read_text(folder / "taken.csv").rfind("x,y,response\n", 0), 0u);
+  // A link to a file stays one, and so do the file's permissions.
+  std::ofstream(folder / "real.csv") << "old";
+  fs::permissions(folder / "real.csv", fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("real.csv", folder / "link.csv");
+  std::ofstream(folder / "link.csv.part") << "mine";
+  ASSERT_EQ(shell(detect + "link.csv").code, 0);
+  EXPECT_TRUE(fs::is_symlink(folder / "link.csv"));
+  EXPECT_EQ(read_text(folder / "real.csv").rfind("x,y,response\n", 0), 0u);
+  EXPECT_EQ(fs::status(folder / "real.csv").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(read_text(folder / "link.csv.part"), "mine");
+  // One file under two names.
+  expect_refused("cornea detect small.png --csv out.txt --json \"$PWD/out.txt\"", 2, "two results");
+  expect_refused("cornea detect small.png --csv link.csv --json real.csv", 2, "two results");
+}
+
 TEST_F(Cli, NoResultOverwritesWhatTheUserGave) {
   write_image(folder / "other.png", testing::random_image<std::uint8_t>(64, 48, 2));
   const std::string before = read_text(folder / "small.png");
@@ -315,6 +338,10 @@ TEST_F(Cli, WrongUsageIsExitCode2) {
   expect_refused("cornea detect small.png --detector harris --descriptors d.npy", 2, "sift");
   expect_refused("cornea detect small.png --detector sift --relative", 2, "--relative");
   expect_refused("cornea detect small.png --detector sift --intervals 0", 2, "intervals");
+  expect_refused(
+      "cornea detect small.png --detector sift --sigma 16 --intervals 1 --scale-space "
+      "trilateral",
+      2, "smaller sigma");
   expect_refused("cornea detect small.png --detector sift --scale-space mean", 2, "trilateral");
   expect_refused("cornea detect small.png --detector sift --descriptors small.png", 2, "input");
   expect_refused("cornea detect small.png --threads 5000", 2, "1024");

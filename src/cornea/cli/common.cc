@@ -3,10 +3,10 @@
 #include <cctype>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 
 #include "cornea/core/error.h"
+#include "cornea/io/whole_file.h"
 
 namespace cornea::cli {
 
@@ -77,23 +77,7 @@ void make_folder(const fs::path& folder) {
 }
 
 void write_text(const fs::path& file, const std::string& contents) {
-  // Devices and pipes are written to as they are; files under another name first.
-  std::error_code error;
-  const bool special = fs::exists(file, error) && !fs::is_regular_file(file, error);
-  const fs::path part = special ? file : fs::path(file.string() + ".part");
-  std::ofstream out(part, std::ios::binary);
-  out << contents;
-  out.close();
-  bool written = bool(out);
-  if (written && !special) {
-    fs::rename(part, file, error);
-    written = !error;
-  }
-  if (!written) {
-    if (!special) fs::remove(part, error);
-    fail(ErrorCode::io, file.string(),
-         ": cannot be written; check that its folder exists and has room");
-  }
+  write_whole_file(file, {reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()});
 }
 
 double shortest(float value) {

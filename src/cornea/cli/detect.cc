@@ -33,6 +33,13 @@ fs::path output_for(const std::string& detector, const std::string& out, const s
   return fs::path(out) / (fs::path(image).stem().string() + what + ending);
 }
 
+// One name for all spellings of a file's.
+fs::path same_name(const fs::path& file) {
+  std::error_code failed;
+  const fs::path name = fs::weakly_canonical(fs::absolute(file), failed);
+  return failed ? file.lexically_normal() : name;
+}
+
 // No result may overwrite what the user gave, nor another result.
 void check_outputs(const DetectCommand& c) {
   const bool several = c.images.size() > 1;
@@ -42,7 +49,7 @@ void check_outputs(const DetectCommand& c) {
   }
   std::set<fs::path> outputs;
   if (!c.common.json.empty() && c.common.json != "-") {
-    outputs.insert(fs::path(c.common.json).lexically_normal());
+    outputs.insert(same_name(c.common.json));
     std::error_code ignored;
     std::vector<std::string> inputs = c.images;
     if (!c.mask.empty()) inputs.push_back(c.mask);
@@ -59,7 +66,7 @@ void check_outputs(const DetectCommand& c) {
           std::pair(c.descriptors, ".npy")}) {
       if (out.empty()) continue;
       const fs::path file = output_for(c.detector, out, image, several, ending);
-      if (!outputs.insert(file.lexically_normal()).second) {
+      if (!outputs.insert(same_name(file)).second) {
         throw UsageError(
             file.string() +
             ": two results would go there; give them other names or run them one by one");

@@ -1,17 +1,12 @@
-// write_image: the format of an extension, the pixels it holds, and a file that appears whole.
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+// write_image: the format of an extension and the pixels it holds.
 #include <new>
-#include <system_error>
-
-#include <unistd.h>
+#include <vector>
 
 #include "cornea/core/build.h"
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
 #include "cornea/io/image_file.h"
+#include "cornea/io/whole_file.h"
 
 namespace cornea {
 namespace {
@@ -75,62 +70,6 @@ std::vector<std::uint8_t> encode(const fs::path& file, const AnyView& image,
        "\"; use .png, .jpg, .pgm, .ppm, .pnm, .pfm or .tif");
 }
 
-// The file under its other name; gone with this object unless it was put in place.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const fs::path& target) : target_(target) {
-    static std::atomic<unsigned> count = 0;
-    const fs::path name = text(".cornea-", ::getpid(), "-", ++count, ".part");
-    path_ = target.parent_path() / name;
-    file_.reset(std::fopen(path_.c_str(), "wbx"));  // x: never over another file
-    if (!file_) fail_here("cannot be written", std::strerror(errno));
-  }
-  ~TemporaryFile() {
-    file_.reset();
-    std::error_code ignored;
-    if (!in_place_) fs::remove(path_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  void write(Bytes bytes) {
-    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size();
-    if (!written || std::fflush(file_.get()) != 0) {
-      fail_here("cannot be written to its end", std::strerror(errno));
-    }
-    if (std::fclose(file_.release()) != 0) {
-      fail_here("cannot be written to its end", std::strerror(errno));
-    }
-  }
-  void put_in_place() {
-    std::error_code failed;
-    fs::rename(path_, target_, failed);
-    if (failed) fail_here("cannot be put in place", failed.message());
-    in_place_ = true;
-  }
-
- private:
-  [[noreturn]] void fail_here(const char* what, const std::string& reason) const {
-    fail(ErrorCode::io, target_.string(), ": ", what, " (", reason,
-         "); check the folder, its permissions and the free space");
-  }
-  fs::path target_, path_;
-  io::File file_;
-  bool in_place_ = false;
-};
-
-void check_target(const fs::path& file) {
-  std::error_code ignored;
-  const fs::path folder = file.parent_path();
-  if (!folder.empty() && !fs::is_directory(folder, ignored)) {
-    fail(ErrorCode::io, file.string(), ": its folder does not exist; make ", folder.string(),
-         " first");
-  }
-  if (fs::is_directory(file, ignored)) {
-    fail(ErrorCode::io, file.string(), ": is a folder; name a file in it");
-  }
-}
-
 }  // namespace
 
 void write_image(const fs::path& file, const AnyView& image, const WriteOptions& options) {
@@ -145,10 +84,7 @@ void write_image(const fs::path& file, const AnyView& image, const WriteOptions&
   } catch (const std::bad_alloc&) {
     fail(ErrorCode::out_of_memory, file.string(), ": no room for its bytes; free memory first");
   }
-  check_target(file);
-  TemporaryFile temporary(file);
-  temporary.write(bytes);
-  temporary.put_in_place();
+  write_whole_file(file, bytes);
 }
 
 }  // namespace cornea

@@ -28,9 +28,15 @@ void SiftOptions::validate() const {
   require(intervals >= 1 && intervals <= 8, "intervals lie in 1..8, not ", intervals);
   require(sigma >= 0.5 && sigma <= 16, "SIFT's sigma lies in 0.5..16 pixels, not ", sigma);
   require(blur >= 0 && blur <= 16, "the image's blur lies in 0..16 pixels, not ", blur);
-  require(contrast >= 0 && contrast < 1, "contrast lies in 0..1, not ", contrast);
+  require(contrast >= 0 && contrast < 1, "contrast is 0 or more and below 1, not ", contrast);
   require(edge_ratio == 0 || (edge_ratio >= 1 && edge_ratio <= 1e6),
-          "the edge ratio is 1 or more, or 0 for no test, not ", edge_ratio);
+          "the edge ratio lies in 1..1000000, or is 0 for no test, not ", edge_ratio);
+  constexpr double kWidestFilter = 100;  // pixels, of those that keep edges
+  require(
+      scale_space == ScaleSpace::gaussian || level_increment(*this, intervals + 2) <= kWidestFilter,
+      "a sigma of ", sigma, " with ", intervals,
+      " interval(s) is too wide for filters that keep edges; choose a smaller sigma or more "
+      "intervals");
   require(orientations >= 0 && orientations <= kMostAngles, "orientations lie in 0..", kMostAngles,
           ", not ", orientations);
   require(max_points >= 0, "max-points is 0 or more, not ", max_points);
@@ -43,7 +49,9 @@ void SiftOptions::validate() const {
 std::unique_ptr<ImageFilter> make_level_filter(const Context& context, const SiftOptions& options,
                                                int level) {
   const double sigma = level_increment(options, level);
-  if (options.scale_space == ScaleSpace::gaussian || sigma == 0) {
+  // Filters that keep edges begin at 0.1 pixels; below that nothing is left to filter.
+  constexpr double kNarrowestFilter = 0.1;
+  if (options.scale_space == ScaleSpace::gaussian || sigma < kNarrowestFilter) {
     return std::make_unique<GaussianFilter>(context, GaussianOptions{sigma});
   }
   if (options.scale_space == ScaleSpace::bilateral) {

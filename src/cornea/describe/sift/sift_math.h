@@ -299,7 +299,8 @@ CORNEA_HD inline bool is_angle_peak(float before, float height, float after, flo
 CORNEA_HD inline float peak_turn(int bin, float before, float height, float after) {
   const float offset = 0.5f * (before - after) / ((before - 2.0f * height) + after);
   const float turn = (static_cast<float>(bin) + offset) * (1.0f / kAngleBins);
-  return turn < 0 ? turn + 1.0f : turn;
+  const float positive = turn < 0 ? turn + 1.0f : turn;
+  return positive < 1.0f ? positive : 0.0f;  // just below 0 rounds to a full turn
 }
 
 // ---------------------------------------------------------------------------------------------

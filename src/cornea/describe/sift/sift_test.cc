@@ -403,6 +403,30 @@ TEST_P(SiftOnDevice, LevelsAreTheFilterAppliedToTheLevelBefore) {
   }
 }
 
+TEST_P(SiftOnDevice, AnglesLieBelowAFullTurn) {
+  // On a ramp to the right many gradients point straight along x, from both sides of it.
+  std::vector<Blob> blobs;
+  for (int i = 0; i < 96; ++i) blobs.push_back({15.0 + i % 12 * 20, 15.0 + i / 12 * 20, 2.5, 0.2});
+  Image<float> image = draw(blobs, 260, 180);
+  for (int y = 0; y < 180; ++y) {
+    for (int x = 0; x < 260; ++x) image(x, y) += float(x) / 1000;
+  }
+  const Features found = Sift(context, {.doubled = false}).detect(image);
+  EXPECT_GT(found.size(), 50u);
+  for (const Keypoint& k : found.keypoints) {
+    EXPECT_TRUE(k.angle >= 0 && k.angle < 2 * std::numbers::pi) << k.angle;
+  }
+}
+
+TEST_P(SiftOnDevice, AnyBlurOfTheImageWillDo) {
+  const Image<std::uint8_t> image = to_u8(blob_image(120, 90));
+  for (ScaleSpace space : {ScaleSpace::gaussian, ScaleSpace::bilateral, ScaleSpace::trilateral}) {
+    for (double blur : {0.0, 0.7999, 0.8, 3.0}) {
+      EXPECT_NO_THROW(Sift(context, {.scale_space = space, .blur = blur}).detect(image)) << blur;
+    }
+  }
+}
+
 TEST_P(SiftOnDevice, EdgePreservingScaleSpacesHavePoints) {
   const Image<std::uint8_t> image = to_u8(blob_image(160, 120));
   for (ScaleSpace space : {ScaleSpace::bilateral, ScaleSpace::trilateral}) {

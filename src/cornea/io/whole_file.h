@@ -1,0 +1,16 @@
+// Files that appear whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace cornea {
+
+// Writes under another name in the same folder first and then puts the file in place. Where the
+// name is a link the file that it points to is replaced, not the link; an existing file's
+// permissions stay. Devices, pipes and what lies under /dev or /proc are written to as they are. An
+// error names the file.
+void write_whole_file(const std::filesystem::path& file, std::span<const std::uint8_t> bytes);
+
+}  // namespace cornea
