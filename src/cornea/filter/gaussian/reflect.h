@@ -13,8 +13,9 @@ namespace cornea {
 CORNEA_HD inline int reflect101(int i, int n) {
   if (i >= 0 && i < n) return i;
   if (n == 1) return 0;
-  const int once = i < 0 ? -i : 2 * (n - 1) - i;  // enough for all but the smallest images
-  if (once >= 0 && once < n) return once;
+  // Once is enough for all but the smallest images.
+  if (i < 0 && i > -n) return -i;
+  if (i >= n && i - n < n - 1) return (n - 1) - (i - (n - 1));
   const long long period = 2LL * (n - 1);
   long long inside = i % period;
   if (inside < 0) inside += period;
