@@ -18,6 +18,13 @@ constexpr Choice<Subpixel> kSubpixel[] = {
 constexpr Choice<Plateaus> kPlateaus[] = {{Plateaus::first, "first"}, {Plateaus::all, "all"}};
 
 // Each options struct is listed once; a visitor describes it, another reads values into it.
+template <class Options, class Visitor>
+void visit_caps(Options& o, Visitor& v) {
+  v("max-points", o.max_points, "keep the strongest N of all; 0: no limit");
+  v("cell", o.cell, "side of a grid cell, pixels; 0: no grid");
+  v("max-per-cell", o.max_per_cell, "keep the strongest N of each cell; needs --cell");
+}
+
 template <class Visitor>
 void visit(PeakOptions& o, Visitor& v) {
   v("threshold", o.threshold, "a corner's response is above this (see --relative)");
@@ -27,9 +34,7 @@ void visit(PeakOptions& o, Visitor& v) {
   v("subpixel", o.subpixel, "positions between pixels: from the responses or the gradients",
     kSubpixel);
   v("subpixel-radius", o.subpixel_radius, "of the square of gradients, pixels, 1 to 15");
-  v("max-points", o.max_points, "keep the strongest N of all; 0: no limit");
-  v("cell", o.cell, "side of a grid cell, pixels; 0: no grid");
-  v("max-per-cell", o.max_per_cell, "keep the strongest N of each cell; needs --cell");
+  visit_caps(o, v);
 }
 
 template <class Visitor>
@@ -75,9 +80,7 @@ void visit(SiftOptions& o, Visitor& v) {
   v("edge-ratio", o.edge_ratio, "largest ratio of curvatures; 0: no test for edges");
   v("orientations", o.orientations, "most features a point, 1 to 8; 0: one, upright");
   v("root", o.root, "RootSIFT: square roots of the L1-normalised descriptor");
-  v("max-points", o.max_points, "keep the strongest N of all; 0: no limit");
-  v("cell", o.cell, "side of a grid cell, pixels; 0: no grid");
-  v("max-per-cell", o.max_per_cell, "keep the strongest N of each cell; needs --cell");
+  visit_caps(o, v);
 }
 
 // What is common to both kinds of entries.

@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cornea/describe/sift/sift_testing.h"
+
+namespace cornea {
+namespace {
+
+using testing::blob_image;
+using testing::crowded_image;
+using testing::draw;
+using testing::equal;
+using testing::SiftOnDevice;
+using testing::to_u8;
+
+TEST_P(SiftOnDevice, BatchesGiveTheBytesOfSingleImages) {
+  std::vector<Image<std::uint8_t>> images;
+  std::vector<AnyView> views;
+  for (int i = 0; i < 19; ++i) {
+    images.push_back(to_u8(blob_image(150 + 0 * i, 110, i % 5)));
+    views.push_back(images.back());
+  }
+  for (int most : {0, 40}) {
+    Sift sift(context, {.max_points = most}), single(context, {.max_points = most});
+    std::vector<Features> batch(images.size());
+    for (int run = 0; run < 3; ++run) {
+      sift.detect_batch(views, batch);
+      for (std::size_t i = 0; i < images.size(); ++i) {
+        EXPECT_TRUE(equal(batch[i], single.detect(images[i]))) << i;
+      }
+    }
+  }
+}
+
+TEST_P(SiftOnDevice, GivesTheSameBytesAHundredTimes) {
+  const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
+  const std::vector<AnyView> views(7, AnyView(image));
+  for (const SiftOptions& options :
+       {SiftOptions{}, SiftOptions{.max_points = 100},
+        SiftOptions{.max_points = 150, .cell = 50, .max_per_cell = 4}}) {
+    Sift sift(context, options);
+    const Features first = sift.detect(image);
+    Features again;
+    std::vector<Features> batch(views.size());
+    for (int i = 0; i < 100; ++i) {
+      sift.detect(image, again);
+      ASSERT_TRUE(equal(first, again)) << i;
+      if (i % 10 != 0) continue;
+      sift.detect_batch(views, batch);
+      for (const Features& features : batch) ASSERT_TRUE(equal(first, features)) << i;
+    }
+  }
+}
+
+TEST_P(SiftOnDevice, AFrameDoesNotDependOnTheFramesBefore) {
+  // What a call leaves behind: counts, marks, graphs, capacities.
+  const Image<std::uint8_t> rich = to_u8(blob_image(320, 240, 1));
+  const Image<std::uint8_t> poor = to_u8(draw({{160.2, 120.4, 5, 0.4}}, 320, 240));
+  Sift sift(context);
+  const Features of_rich = sift.detect(rich), of_poor = sift.detect(poor);
+  EXPECT_GT(of_rich.size(), 10 * of_poor.size());
+  Features found;
+  for (int i = 0; i < 60; ++i) {
+    sift.detect(rich, found);
+    ASSERT_TRUE(equal(found, of_rich)) << i;
+    sift.detect(poor, found);
+    ASSERT_TRUE(equal(found, of_poor)) << i;
+  }
+  // With times by stage the steps run one after the other.
+  sift.time_stages(true);
+  sift.detect(rich, found);
+  EXPECT_TRUE(equal(found, of_rich));
+}
+
+TEST_P(SiftOnDevice, MemoryThatGrowsAfterABatchIsSeen) {
+  // After a batch there is room for more points of a single image than it was told of.
+  const Image<std::uint8_t> plain = to_u8(blob_image(400, 300)), crowded = crowded_image(400, 300);
+  for (const SiftOptions& options :
+       {SiftOptions{.contrast = 0.001, .edge_ratio = 0, .max_points = 100},
+        SiftOptions{.contrast = 0.001, .edge_ratio = 0, .orientations = 1}}) {
+    Sift sift(context, options);
+    std::vector<Features> batch(16);
+    sift.detect_batch(std::vector<AnyView>(16, AnyView(plain)), batch);
+    const Features of_plain = sift.detect(plain);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(equal(sift.detect(plain), of_plain));
+    const Features expected = Sift(context, options).detect(crowded);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(equal(sift.detect(crowded), expected)) << i;
+    EXPECT_TRUE(equal(sift.detect(plain), of_plain));
+  }
+}
+
+TEST_P(SiftOnDevice, LargerImagesInBetweenDoNotDisturb) {
+  const SiftOptions options{
+      .scale_space = ScaleSpace::trilateral, .contrast = 0.01, .edge_ratio = 0, .max_points = 200};
+  const Image<std::uint8_t> small = to_u8(blob_image(80, 60)), large = to_u8(blob_image(160, 120));
+  Sift sift(context, options);
+  std::vector<Features> batch(16);
+  sift.detect_batch(std::vector<AnyView>(16, AnyView(small)), batch);
+  const Features of_small = sift.detect(small);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(equal(sift.detect(small), of_small));
+  const Features of_large = sift.detect(large);
+  EXPECT_TRUE(equal(of_large, Sift(context, options).detect(large)));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(equal(sift.detect(small), of_small)) << i;
+}
+
+TEST_P(SiftOnDevice, MakesRoomForMorePointsThanUsual) {
+  const Image<std::uint8_t> image = crowded_image(800, 600);
+  const SiftOptions options{.contrast = 0.001, .edge_ratio = 0};
+  Sift sift(context, options);
+  EXPECT_GT(sift.detect(to_u8(blob_image(800, 600))).size(), 500u);
+  const Features found = sift.detect(image);
+  EXPECT_GT(found.size(), 20000u);
+  std::vector<Features> batch(3);
+  Sift(context, options).detect_batch(std::vector<AnyView>(3, AnyView(image)), batch);
+  for (const Features& features : batch) EXPECT_TRUE(equal(found, features));
+}
+
+TEST_P(SiftOnDevice, FramesTakeNoMoreMemory) {
+  const Image<std::uint8_t> image = to_u8(blob_image(200, 150));
+  Sift sift(context);
+  Features features;
+  for (int i = 0; i < 3; ++i) sift.detect(image, features);
+  const auto before = context.memory().allocations;
+  for (int i = 0; i < 10; ++i) sift.detect(image, features);
+  EXPECT_EQ(context.memory().allocations, before);
+}
+
+TEST_P(SiftOnDevice, StatesItsMemory) {
+  Sift doubled(context), plain(context, {.doubled = false});
+  EXPECT_GT(doubled.memory_needed(1920, 1080), 3 * plain.memory_needed(1920, 1080));
+  EXPECT_GE(plain.memory_needed(1920, 1080), 6u * 4 * 1920 * 1080);
+  const Image<std::uint8_t> image = to_u8(blob_image(300, 200));
+  const std::size_t before = context.memory().bytes;
+  doubled.detect(image);
+  // Pinned memory for results and the slack of blocks come on top.
+  const double taken = double(context.memory().bytes - before);
+  EXPECT_NEAR(doubled.memory_needed(300, 200) / taken, 1, 0.4) << taken;
+}
+
+TEST(Sift, GivesTheSameBytesOnAnyThreads) {
+  const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
+  const Features one = Sift(Context::cpu(1)).detect(image);
+  for (int threads : {2, 5}) EXPECT_TRUE(equal(one, Sift(Context::cpu(threads)).detect(image)));
+}
+
+// What CUDA finds is what the CPU finds: with the Gaussian to the bit (on CPUs with fused
+// multiplications), and with the other filters, which differ in the last digits, within the bounds
+// that we promise.
+TEST(SiftDevices, Agree) {
+  const auto devices = testing::devices();
+  if (std::find(devices.begin(), devices.end(), "cuda") == devices.end()) {
+    GTEST_SKIP() << "there is no CUDA device here";
+  }
+  const Context cuda = Context::cuda(), cpu = Context::cpu();
+  for (const SiftOptions& options :
+       {SiftOptions{}, SiftOptions{.doubled = false}, SiftOptions{.root = true, .max_points = 300},
+        SiftOptions{.contrast = 0.01, .cell = 30, .max_per_cell = 2},
+        SiftOptions{.intervals = 5, .orientations = 0}, SiftOptions{.octaves = 2, .sigma = 2.1},
+        SiftOptions{.scale_space = ScaleSpace::bilateral, .contrast = 0.02},
+        SiftOptions{.scale_space = ScaleSpace::trilateral, .contrast = 0.01, .edge_ratio = 0}}) {
+    Sift on_cuda(cuda, options), on_cpu(cpu, options);
+    std::size_t points = 0, near = 0, alike = 0, equal_bits = 0;
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+      const auto image = to_u8(blob_image(300 + int(seed), 221, seed));
+      Image<std::uint8_t> mask(image.width(), image.height());
+      for (int i = 0; i < mask.width() * mask.height(); ++i) mask.host().data[i] = i / 7 % 11 != 0;
+      const AnyView used = seed == 5 ? AnyView(mask) : AnyView();
+      const Features a = on_cpu.detect(image, used), b = on_cuda.detect(image, used);
+      points += std::max(a.size(), b.size());
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        for (std::size_t j = 0; j < b.size(); ++j) {
+          const Keypoint &p = a.keypoints[i], &q = b.keypoints[j];
+          if (std::abs(p.x - q.x) > 0.05f || std::abs(p.y - q.y) > 0.05f ||
+              std::abs(p.scale / q.scale - 1) > 0.01f || std::abs(p.angle - q.angle) > 0.01f) {
+            continue;
+          }
+          ++near;
+          int most = 0;
+          for (int k = 0; k < 128; ++k) {
+            most = std::max(most, std::abs(a.descriptor(i)[k] - b.descriptor(j)[k]));
+          }
+          alike += most <= 2;
+          equal_bits += most == 0 && p == q;
+          break;
+        }
+      }
+      if (options.scale_space != ScaleSpace::gaussian) continue;
+      Features c, d;
+      on_cpu.describe(image, a.keypoints, c);
+      on_cuda.describe(image, a.keypoints, d);
+      EXPECT_TRUE(equal(c, d));
+    }
+    std::printf("[ sift     ] %zu points, %zu near, %zu alike, %zu equal to the bit\n", points,
+                near, alike, equal_bits);
+    EXPECT_GE(near, points * 995 / 1000);
+    EXPECT_GE(alike, near * 99 / 100);
+    if (options.scale_space == ScaleSpace::gaussian) {
+      EXPECT_EQ(equal_bits, points);
+    }
+  }
+}
+
+TEST(SiftDevices, GoesOnWhenThereWasNoMoreMemory) {
+  const auto devices = testing::devices();
+  if (std::find(devices.begin(), devices.end(), "cuda") == devices.end()) {
+    GTEST_SKIP() << "there is no CUDA device here";
+  }
+  const Context cuda = Context::cuda();
+  std::vector<Memory> hog;
+  for (std::size_t block : {std::size_t{8} << 30, std::size_t{1} << 30, std::size_t{1} << 28}) {
+    try {
+      for (;;) hog.push_back(cuda.allocate(Place::device, block, "test: all there is"));
+    } catch (const Error&) {
+    }
+  }
+  Sift sift(cuda);
+  Image<std::uint8_t> large(4000, 3000);
+  std::memset(large.host().data, 7, 4000 * 3000);
+  try {
+    sift.detect(large);
+    ADD_FAILURE() << "there was memory left";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("4000 x 3000"), std::string::npos) << error.what();
+  }
+  hog.clear();
+  EXPECT_EQ(sift.detect(large).size(), 0u);
+  EXPECT_GT(sift.detect(to_u8(blob_image(200, 150))).size(), 50u);
+}
+
+}  // namespace
+}  // namespace cornea
