@@ -9,10 +9,10 @@
 
 #include "cornea/core/cuda.h"
 #include "cornea/core/error.h"
+#include "cornea/core/warp.h"
 
 namespace cornea {
 
-inline constexpr int kWarp = 32;
 inline constexpr int kWarpsPerBlock = 4;
 // Rows that a warp walks down. A walk starts with about w rows that give no output, so that longer
 // ones waste less; 16 leaves over 30 warps a multiprocessor at 1920 x 1080.

@@ -11,12 +11,12 @@
 #include "cornea/core/cuda.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
+#include "cornea/core/warp.h"
 #include "cornea/describe/sift/sift_math.h"
 
 namespace cornea {
 
 inline constexpr int kMostOctaves = 32;
-inline constexpr int kWarp = 32;
 
 // A scale space of several images, as kernels see it.
 struct DeviceOctave {
@@ -116,13 +116,6 @@ struct Marks {
 inline constexpr std::uint32_t kGroupRows = 64;
 CORNEA_HD inline std::uint32_t row_groups(std::uint32_t rows) {
   return divide_up(rows, kGroupRows);
-}
-
-template <class T>
-__device__ T warp_sum(T v) {
-#pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) v += __shfl_xor_sync(~0u, v, step);
-  return v;
 }
 
 // Each queues a step on a stream.

@@ -162,11 +162,7 @@ __global__ void __launch_bounds__(kGatherRows* kWarp)
   for (int base = 0; base < o.words_per_row; base += kWarp) {
     std::uint32_t bits = base + lane < o.words_per_row ? words[base + lane] : 0;
     const int mine = __popc(bits);
-    int through = mine;  // marks in the words up to this lane's
-    for (int step = 1; step < kWarp; step *= 2) {
-      const int other = __shfl_up_sync(~0u, through, step);
-      if (lane >= step) through += other;
-    }
+    const int through = warp_running_sum(mine);  // marks in the words up to this lane's
     std::uint32_t to = place + through - mine;
     for (; bits && to < points.capacity; bits &= bits - 1) {
       const LevelPixel at{level, (base + lane) * kWarp + __ffs(bits) - 1, y};

@@ -109,11 +109,7 @@ __global__ void __launch_bounds__(kFeatureThreads)
   }
   place = warp_sum(place);
   const std::uint32_t mine = i < end ? angles.counts[first + i] : 0;
-  std::uint32_t through = mine;
-  for (int step = 1; step < kWarp; step *= 2) {
-    const std::uint32_t other = __shfl_up_sync(~0u, through, step);
-    if (lane >= step) through += other;
-  }
+  const std::uint32_t through = warp_running_sum(mine);
   if (i == end - 1) features.counts[image] = place + through;
   place += through - mine;
   OrientedPoint* to = features.of(image);

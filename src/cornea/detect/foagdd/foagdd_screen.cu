@@ -4,6 +4,7 @@
 #include <cfloat>
 
 #include "cornea/core/cuda.h"
+#include "cornea/core/warp.h"
 #include "cornea/detect/foagdd/device_foagdd.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
 #include "cornea/detect/foagdd/foagdd_plane.h"
@@ -11,7 +12,6 @@
 namespace cornea {
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int n = 8;
 constexpr int kCellsPerWarp = kWarp - 4;  // two lanes at each side only help their neighbours
 constexpr int kWarpsPerBlock = 4;

@@ -3,6 +3,7 @@
 #include <cub/block/block_reduce.cuh>
 
 #include "cornea/core/cuda.h"
+#include "cornea/core/warp.h"
 #include "cornea/detect/peaks/device_peaks.h"
 #include "cornea/detect/peaks/peaks_math.h"
 #include "cornea/detect/peaks/radix_select.h"
@@ -11,7 +12,6 @@
 namespace cornea {
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int kMarkThreads = 256;  // one row a block: a row of 1920 pixels takes 8 turns
 constexpr std::size_t kPinnedPoints = 1 << 16;  // a frame; what is more is copied when fetched
 constexpr int kGatherRows = 8;                  // rows a block, one warp each
@@ -260,11 +260,7 @@ __global__ void gather_kernel(const std::uint32_t* marks, int words_per_row,
   for (int base = 0; base < words_per_row; base += kWarp) {
     std::uint32_t bits = base + lane < words_per_row ? row_marks[base + lane] : 0;
     const int mine = __popc(bits);
-    int through = mine;  // marks in the words up to this lane's
-    for (int step = 1; step < kWarp; step *= 2) {
-      const int other = __shfl_up_sync(~0u, through, step);
-      if (lane >= step) through += other;
-    }
+    const int through = warp_running_sum(mine);  // marks in the words up to this lane's
     std::uint32_t at = place + through - mine;
     for (; bits; bits &= bits - 1) {
       pixels[at++] = std::uint32_t(y) * width + (base + lane) * kWarp + __ffs(bits) - 1;

@@ -1,19 +1,14 @@
 #include "cornea/core/cuda.h"
+#include "cornea/core/warp.h"
 #include "cornea/detect/refine/refine.h"
 #include "cornea/detect/refine/refine_math.h"
 
 namespace cornea {
 namespace {
 
-constexpr int kWarp = 32;
 static_assert(kRefineParts == kWarp);
 constexpr int kWarpsPerBlock = 4;
 constexpr int kBlocks = 1056;  // eight a multiprocessor of an H200; more corners take more turns
-
-__device__ float sum_over_warp(float v) {
-  for (int step = kWarp / 2; step > 0; step /= 2) v += __shfl_xor_sync(~0u, v, step);
-  return v;
-}
 
 // One corner a warp; the patch around it lies in shared memory.
 template <class T>
@@ -46,8 +41,7 @@ __global__ void refine_kernel(DeviceView<const T> first, RefineWindow window, Co
         const float gx = 0.5f * (p[1] - p[-1]), gy = 0.5f * (p[side] - p[-side]);
         add_tap(s, gx, gy, window.weight[i] * window.weight[j], i - r, j - r);
       }
-      s = {sum_over_warp(s.xx), sum_over_warp(s.xy), sum_over_warp(s.yy), sum_over_warp(s.bx),
-           sum_over_warp(s.by)};
+      s = {warp_sum(s.xx), warp_sum(s.xy), warp_sum(s.yy), warp_sum(s.bx), warp_sum(s.by)};
       if (!refine_step(s, dx, dy)) break;
       x += dx;
       y += dy;

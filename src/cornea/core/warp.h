@@ -1,0 +1,30 @@
+// For .cu files only: sums over the 32 threads of a warp. All of them must take part.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace cornea {
+
+inline constexpr int kWarp = 32;
+
+// In every lane, the sum of all lanes.
+template <class T>
+__device__ T warp_sum(T v) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) v += __shfl_xor_sync(~0u, v, step);
+  return v;
+}
+
+// In every lane, the sum of the lanes up to this one, itself included.
+template <class T>
+__device__ T warp_running_sum(T v) {
+  const int lane = threadIdx.x % kWarp;
+#pragma unroll
+  for (int step = 1; step < kWarp; step *= 2) {
+    const T other = __shfl_up_sync(~0u, v, step);
+    if (lane >= step) v += other;
+  }
+  return v;
+}
+
+}  // namespace cornea
