@@ -14,6 +14,7 @@
 #include "cornea/filter/bilateral/bilateral.h"
 #include "cornea/filter/gaussian/gaussian.h"
 #include "cornea/filter/trilateral/trilateral.h"
+#include "cornea/geometry/fundamental/fundamental.h"
 #include "cornea/io/image_file.h"
 #include "cornea/pipeline/detectors.h"
 #include "cornea/pipeline/filters.h"

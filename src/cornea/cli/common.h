@@ -78,6 +78,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows);
 using Run = std::function<int()>;
 Run add_detect(CLI::App& app);
 Run add_filter(CLI::App& app);
+Run add_fundamental(CLI::App& app);
 Run add_scene(CLI::App& app);
 Run add_info(CLI::App& app);
 Run add_bench(CLI::App& app);

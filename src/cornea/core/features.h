@@ -40,4 +40,10 @@ struct Match {
   friend bool operator==(const Match&, const Match&) = default;
 };
 
+// A point of the first image and the one of the second that it is taken for.
+struct Correspondence {
+  float x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+  friend bool operator==(const Correspondence&, const Correspondence&) = default;
+};
+
 }  // namespace cornea

@@ -1,0 +1,209 @@
+#include "cornea/geometry/fundamental/fundamental.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cornea/core/build.h"
+#include "cornea/core/error.h"
+#include "cornea/geometry/fundamental/fundamental_backend.h"
+#include "cornea/geometry/fundamental/host_team.h"
+
+namespace cornea {
+namespace {
+
+Matrix3<double> to_normalised(double scale, double x, double y) {
+  return {{scale, 0, -scale * x, 0, scale, -scale * y, 0, 0, 1}};
+}
+Matrix3<double> to_pixels(double scale, double x, double y) {
+  return {{1 / scale, 0, x, 0, 1 / scale, y, 0, 0, 1}};
+}
+
+// Of norm 1, with a positive entry where it is largest.
+std::array<double, 9> canonical(const Matrix3<double>& m) {
+  double square = 0, largest = 0;
+  for (double v : m.v) {
+    square += v * v;
+    if (std::abs(v) > std::abs(largest)) largest = v;
+  }
+  const double scale = (largest < 0 ? -1 : 1) / std::sqrt(square);
+  std::array<double, 9> result;
+  for (int i = 0; i < 9; ++i) result[i] = m.v[i] * scale;
+  return result;
+}
+
+// Of a matrix F of normalised coordinates: x2^T F x1 = 0 in pixels.
+std::array<double, 9> epipolar_in_pixels(const Matrix3<double>& f, const Normalisation& n) {
+  return canonical(transposed(to_normalised(n.scales.second, n.x2, n.y2)) *
+                   (f * to_normalised(n.scales.first, n.x1, n.y1)));
+}
+std::array<double, 9> homography_in_pixels(const Matrix3<double>& h, const Normalisation& n) {
+  return canonical(to_pixels(n.scales.second, n.x2, n.y2) *
+                   (h * to_normalised(n.scales.first, n.x1, n.y1)));
+}
+
+// Of a positive matrix, as a share of the sum of all; x is the eigenvector of the smallest.
+double second_eigenvalue(const double (&m)[packed_size(9)], const double* x) {
+  double trace = 0, lifted[packed_size(9)], y[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  for (int i = 0; i < 9; ++i) trace += m[packed(i, i)];
+  for (int i = 0; i < 9; ++i) {
+    for (int j = 0; j <= i; ++j) lifted[packed(i, j)] = m[packed(i, j)] + trace * x[i] * x[j];
+  }
+  smallest_eigenvector<9>(lifted, y);
+  double value = 0;
+  for (int i = 0; i < 9; ++i) {
+    for (int j = 0; j < 9; ++j) value += y[i] * m[packed(std::max(i, j), std::min(i, j))] * y[j];
+  }
+  return value / trace;
+}
+
+bool is_finite(const Correspondence& m) {
+  return std::isfinite(m.x1) && std::isfinite(m.y1) && std::isfinite(m.x2) && std::isfinite(m.y2);
+}
+
+void check(std::span<const Correspondence> matches) {
+  require(matches.size() <= kMostMatches, "a pair of ", matches.size(),
+          " correspondences is too large; the limit is ", kMostMatches);
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    require(is_finite(matches[i]), "correspondence ", i, " has a coordinate that is not a number");
+  }
+}
+
+}  // namespace
+
+void FundamentalOptions::validate() const {
+  require(threshold > 0 && std::isfinite(threshold),
+          "the threshold is a positive number of pixels, not ", threshold);
+  require(confidence > 0 && confidence < 1, "the confidence lies between 0 and 1, not ",
+          confidence);
+  require(max_hypotheses >= 1, "at least one hypothesis is needed, not ", max_hypotheses);
+  require(target >= 0, "the target is a number of inliers, or 0 for none, not ", target);
+  require(sample >= 7 && sample <= kLargestSample, "a sample has 7 to ", kLargestSample,
+          " correspondences, not ", sample);
+  require(round >= 1 && round <= 1 << 24, "a round has 1 to ", 1 << 24, " hypotheses, not ", round);
+}
+
+std::string_view name(TwoView kind) {
+  switch (kind) {
+    case TwoView::general:
+      return "general";
+    case TwoView::planar:
+      return "planar";
+    case TwoView::none:
+      return "none";
+    case TwoView::degenerate:
+      return "degenerate";
+    case TwoView::too_few_points:
+      return "too few points";
+  }
+  return "";
+}
+
+std::string_view name(StopReason reason) {
+  switch (reason) {
+    case StopReason::confidence:
+      return "confidence";
+    case StopReason::target:
+      return "target";
+    case StopReason::maximum:
+      return "maximum";
+    case StopReason::nothing_to_do:
+      return "nothing to do";
+  }
+  return "";
+}
+
+void write_outcome(const Outcome& outcome, const Normalisation& normalisation,
+                   FundamentalResult& out) {
+  out.kind = outcome.kind;
+  out.hypotheses = outcome.hypotheses;
+  out.rounds = outcome.rounds;
+  out.stop = outcome.stop;
+  if (outcome.has_f()) out.F = epipolar_in_pixels(outcome.f, normalisation);
+  if (outcome.kind == TwoView::planar) {
+    out.H = homography_in_pixels(outcome.plane.h, normalisation);
+  }
+  out.inlier_count = static_cast<int>(std::count(out.inliers.begin(), out.inliers.end(), 1));
+}
+
+FundamentalEstimator::FundamentalEstimator(const Context& context,
+                                           const FundamentalOptions& options)
+    : context_(context), options_(options) {
+  options.validate();
+  if constexpr (kHasCuda) {
+    if (context.is_cuda()) backend_ = make_device_fundamental(context, options);
+  }
+  if (!backend_) backend_ = make_host_fundamental(context, options);
+}
+
+FundamentalEstimator::~FundamentalEstimator() = default;
+FundamentalEstimator::FundamentalEstimator(FundamentalEstimator&&) noexcept = default;
+
+FundamentalResult FundamentalEstimator::estimate(std::span<const Correspondence> matches,
+                                                 std::uint64_t pair) {
+  FundamentalResult result;
+  estimate_batch({&matches, 1}, {&result, 1}, pair);
+  return result;
+}
+
+void FundamentalEstimator::estimate_batch(std::span<const std::span<const Correspondence>> pairs,
+                                          std::span<FundamentalResult> out,
+                                          std::uint64_t first_pair) {
+  require(pairs.size() == out.size(), pairs.size(), " pairs were given and room for ", out.size(),
+          " results");
+  // Those with enough points, and where they lie in the batch.
+  std::vector<std::span<const Correspondence>> large;
+  std::vector<std::uint64_t> keys;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    try {
+      check(pairs[i]);
+    } catch (const Error& error) {
+      if (pairs.size() == 1) throw;
+      fail(error.code(), "pair ", i, ": ", error.what());
+    }
+    out[i] = {};
+    out[i].inliers.assign(pairs[i].size(), 0);
+    out[i].kind = TwoView::too_few_points;
+    if (pairs[i].size() < std::size_t(options_.sample)) continue;
+    large.push_back(pairs[i]);
+    keys.push_back(first_pair + i);
+    places.push_back(i);
+  }
+  if (large.empty()) return;
+  std::vector<FundamentalResult> results(large.size());
+  for (std::size_t i = 0; i < large.size(); ++i) results[i] = std::move(out[places[i]]);
+  backend_->estimate(large, keys, results);
+  for (std::size_t i = 0; i < large.size(); ++i) out[places[i]] = std::move(results[i]);
+}
+
+std::array<double, 9> eight_point(std::span<const Correspondence> matches) {
+  require(matches.size() >= 8, "the eight-point algorithm needs 8 correspondences or more, not ",
+          matches.size());
+  check(matches);
+  HostTeam team;
+  team.set(matches);
+  const Normalisation normalisation = normalise(team);
+  require(normalisation.scales.first > 0 && normalisation.scales.second > 0,
+          "all points of an image are equal: they fix no fundamental matrix");
+  team.apply(normalisation, 1);
+  double m[packed_size(9)], factorised[packed_size(9)];
+  epipolar_system(
+      team, [](const PointPair&) { return 1.0; }, m);
+  Matrix3<double> f = {{1, 1, 1, 1, 1, 1, 1, 1, 1}};
+  std::copy(std::begin(m), std::end(m), factorised);
+  smallest_eigenvector<9>(factorised, f.v);
+  require(second_eigenvalue(m, f.v) > 1e-12,
+          "these correspondences fix no fundamental matrix: points are equal, or lie on a line or "
+          "on a plane");
+  Vector3<double> left;
+  f = rank_two(f, left);
+  return epipolar_in_pixels(f, normalisation);
+}
+
+double epipolar_distance(const std::array<double, 9>& F, const Correspondence& match) {
+  Matrix3<double> f;
+  std::copy(F.begin(), F.end(), f.v);
+  return std::sqrt(squared_distance<double>(f, match.x1, match.y1, match.x2, match.y2, 1, 1));
+}
+
+}  // namespace cornea

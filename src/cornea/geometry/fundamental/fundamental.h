@@ -1,0 +1,112 @@
+// The fundamental matrix between two views: x2^T F x1 = 0 for corresponding points x1, x2
+// (R. Hartley, "In defense of the eight-point algorithm", PAMI 1997; M. Fischler and R. Bolles,
+// "Random sample consensus", CACM 1981).
+//
+// Distance of a correspondence to F: the distance of x2 to the line F x1, plus that of x1 to the
+// line F^T x2, in pixels. An inlier's is below the threshold.
+//
+//   1. Coordinates are moved and scaled so that their mean is 0 and their mean distance sqrt(2).
+//   2. Rounds of hypotheses. Hypothesis h takes `sample` correspondences (Philox numbers keyed by
+//      seed, pair and h), F from them (8: the null vector of the 8 x 9 system by Householder
+//      reflections; 7: the cubic; more: least squares), and rank 2. Samples that do not fix F, or
+//      whose points would lie behind a camera, are dropped. The cost of a hypothesis is
+//      sum min((distance / threshold)^2, 1) over all correspondences (MSAC), each term in steps of
+//      1/1024, so that sums are exact in any order.
+//   3. The best of a round is optimised: least squares over its inliers with the weights that turn
+//      algebraic into geometric errors, and a narrowing threshold. The best of all rounds stays.
+//   4. Rounds end when enough hypotheses were drawn for `confidence`, (1 - q^sample)^N <= 1 - p for
+//      a share q of inliers; at `target` inliers; or at `max_hypotheses`.
+//   5. A plane: if a homography explains most inliers, F could be any that contains it. F is then
+//      sought again as [e]x H with e from two correspondences off the plane. If hardly any
+//      correspondence off the plane agrees, the scene is a plane or the camera only turned; the
+//      result says so (`planar`) and gives the homography beside an F that means nothing off it.
+//   6. The Sampson error of the inliers is minimised over the 7 degrees of freedom of F
+//      (Levenberg and Marquardt, F = U diag(1, s, 0) V^T), with weights that fall with the error.
+//
+// Both devices run the same functions (fundamental_math.h, fundamental_steps.h) in the same order,
+// with additions, products, divisions and square roots only: F has the same bits on both.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+
+namespace cornea {
+
+struct FundamentalOptions {
+  float threshold = 1.5;        // t: largest distance of an inlier, pixels
+  double confidence = 0.999;    // p: that a sample without outliers was drawn
+  int max_hypotheses = 300000;  // N at most
+  int target = 0;               // T: stop at that many inliers; 0: do not
+  int sample = 8;               // correspondences a hypothesis, 7 to 32
+  int round = 1024;             // hypotheses a round
+  std::uint64_t seed = 0;       // of the samples
+  bool optimise = true;         // local optimisation of a new best hypothesis
+  bool check_plane = true;      // tell planes and pure rotations from general scenes
+  bool refine = true;           // the final minimisation
+
+  void validate() const;
+};
+
+enum class TwoView {
+  general,         // F
+  planar,          // a plane or a pure rotation: a homography. F is one of many that contain it
+  none,            // no hypothesis had more inliers than its own sample
+  degenerate,      // no sample fixes F: equal points, points on a line
+  too_few_points,  // fewer than a sample
+};
+std::string_view name(TwoView kind);
+
+enum class StopReason { confidence, target, maximum, nothing_to_do };
+std::string_view name(StopReason reason);
+
+struct FundamentalResult {
+  TwoView kind = TwoView::none;
+  std::array<double, 9> F{};          // row by row, of norm 1, its largest entry positive; 0: none
+  std::array<double, 9> H{};          // x2 ~ H x1, where the kind is planar; likewise
+  std::vector<std::uint8_t> inliers;  // 0 or 1 each; where the kind is planar, of H
+  int inlier_count = 0;
+  int hypotheses = 0;  // drawn
+  int rounds = 0;
+  StopReason stop = StopReason::nothing_to_do;
+  bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }
+};
+
+class FundamentalBackend;
+
+// Made once; then it takes pair after pair, or many in one call, and keeps its memory.
+class FundamentalEstimator {
+ public:
+  explicit FundamentalEstimator(const Context& context, const FundamentalOptions& options = {});
+  ~FundamentalEstimator();
+  FundamentalEstimator(FundamentalEstimator&&) noexcept;
+
+  // `pair` keys the random samples, together with the seed.
+  FundamentalResult estimate(std::span<const Correspondence> matches, std::uint64_t pair = 0);
+  // Pair i has the key first_pair + i; the results do not depend on what else is in the batch.
+  void estimate_batch(std::span<const std::span<const Correspondence>> pairs,
+                      std::span<FundamentalResult> out, std::uint64_t first_pair = 0);
+
+  const Context& context() const { return context_; }
+  const FundamentalOptions& options() const { return options_; }
+
+ private:
+  Context context_;
+  FundamentalOptions options_;
+  std::unique_ptr<FundamentalBackend> backend_;
+};
+
+// F from 8 or more correspondences without outliers: least squares in normalised coordinates, then
+// the nearest matrix of rank 2. An error where they do not fix F.
+std::array<double, 9> eight_point(std::span<const Correspondence> matches);
+
+// The distance of a correspondence to F, as above, pixels.
+double epipolar_distance(const std::array<double, 9>& F, const Correspondence& match);
+
+}  // namespace cornea

@@ -1,0 +1,31 @@
+// What the two devices implement.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/fundamental/plane_steps.h"
+
+namespace cornea {
+
+class FundamentalBackend {
+ public:
+  virtual ~FundamentalBackend() = default;
+  // Every pair has enough points, and all coordinates are finite. Results come with as many
+  // inliers, at 0, as a pair has correspondences.
+  virtual void estimate(std::span<const std::span<const Correspondence>> pairs,
+                        std::span<const std::uint64_t> keys, std::span<FundamentalResult> out) = 0;
+};
+
+// The result of an outcome whose inliers are known, in pixels.
+void write_outcome(const Outcome& outcome, const Normalisation& normalisation,
+                   FundamentalResult& out);
+
+std::unique_ptr<FundamentalBackend> make_host_fundamental(const Context& context,
+                                                          const FundamentalOptions& options);
+std::unique_ptr<FundamentalBackend> make_device_fundamental(const Context& context,
+                                                            const FundamentalOptions& options);
+
+}  // namespace cornea

@@ -1,0 +1,408 @@
+#include "cornea/geometry/fundamental/fundamental.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "cornea/core/error.h"
+#include "cornea/core/testing.h"
+
+namespace cornea {
+namespace {
+
+struct SceneSpec {
+  int count = 500;
+  double outliers = 0;  // share
+  double noise = 0;     // pixels, in both images
+  double plane = 0;     // share of the inliers that lie on one plane
+  bool moves = true;    // false: the camera only turns
+};
+
+struct TestScene {
+  std::vector<Correspondence> matches, exact;  // all; and the inliers without noise
+};
+
+// Points 4 to 10 m before a camera of 1280 x 960 pixels that turns and moves.
+TestScene make_scene(std::uint64_t seed, const SceneSpec& spec) {
+  Random random(seed);
+  const double ax = 0.2 * random.normal(), ay = 0.3 * random.normal(), az = 0.1 * random.normal();
+  const double cx = cos(ax), sx = sin(ax), cy = cos(ay), sy = sin(ay), cz = cos(az), sz = sin(az);
+  const double r[9] = {cy * cz,
+                       sx * sy * cz - cx * sz,
+                       cx * sy * cz + sx * sz,
+                       cy * sz,
+                       sx * sy * sz + cx * cz,
+                       cx * sy * sz - sx * cz,
+                       -sy,
+                       sx * cy,
+                       cx * cy};
+  double t[3] = {1 + random.uniform(), random.normal() / 2, random.normal() / 2};
+  if (!spec.moves) t[0] = t[1] = t[2] = 0;
+  constexpr double kFocal = 900, kWidth = 1280, kHeight = 960;
+  TestScene scene;
+  const int inliers = static_cast<int>(std::lround(spec.count * (1 - spec.outliers)));
+  while (int(scene.matches.size()) < inliers) {
+    const double x = random.uniform(0, kWidth), y = random.uniform(0, kHeight);
+    const double px = (x - kWidth / 2) / kFocal, py = (y - kHeight / 2) / kFocal;
+    const bool on_plane = scene.matches.size() < spec.plane * inliers;
+    const double z = on_plane ? 6 / (1 + 0.3 * px - 0.2 * py) : random.uniform(4, 10);
+    const double a = (r[0] * px + r[1] * py + r[2]) * z + t[0];
+    const double b = (r[3] * px + r[4] * py + r[5]) * z + t[1];
+    const double c = (r[6] * px + r[7] * py + r[8]) * z + t[2];
+    const double x2 = kFocal * a / c + kWidth / 2, y2 = kFocal * b / c + kHeight / 2;
+    if (c < 0.5 || x2 < 0 || x2 > kWidth || y2 < 0 || y2 > kHeight) continue;
+    scene.exact.push_back({float(x), float(y), float(x2), float(y2)});
+    auto noisy = [&](double v) { return float(v + spec.noise * random.normal()); };
+    scene.matches.push_back({noisy(x), noisy(y), noisy(x2), noisy(y2)});
+  }
+  while (int(scene.matches.size()) < spec.count) {
+    scene.matches.push_back({float(random.uniform(0, kWidth)), float(random.uniform(0, kHeight)),
+                             float(random.uniform(0, kWidth)), float(random.uniform(0, kHeight))});
+  }
+  // Outliers among the others.
+  for (int i = spec.count - 1; i > 0; --i) {
+    std::swap(scene.matches[i], scene.matches[random.integer(0, i)]);
+  }
+  return scene;
+}
+
+double median_distance(const std::array<double, 9>& F, const std::vector<Correspondence>& points) {
+  std::vector<double> distances;
+  for (const Correspondence& p : points) distances.push_back(epipolar_distance(F, p));
+  std::nth_element(distances.begin(), distances.begin() + distances.size() / 2, distances.end());
+  return distances[distances.size() / 2];
+}
+
+double determinant(const std::array<double, 9>& m) {
+  return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+         m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
+
+void expect_equal(const FundamentalResult& a, const FundamentalResult& b) {
+  EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.F, b.F);
+  EXPECT_EQ(a.H, b.H);
+  EXPECT_EQ(a.inliers, b.inliers);
+  EXPECT_EQ(a.inlier_count, b.inlier_count);
+  EXPECT_EQ(a.hypotheses, b.hypotheses);
+  EXPECT_EQ(a.rounds, b.rounds);
+  EXPECT_EQ(a.stop, b.stop);
+}
+
+class FundamentalOnDevice : public testing::OnEveryDevice {
+ protected:
+  FundamentalResult estimate(const std::vector<Correspondence>& matches,
+                             const FundamentalOptions& options = {}) {
+    return FundamentalEstimator(context, options).estimate(matches);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, FundamentalOnDevice, testing::every_device(), testing::device_name);
+
+TEST(EightPoint, FindsTheMatrixOfExactPoints) {
+  for (int count : {8, 9, 20, 300}) {
+    const TestScene scene = make_scene(count, {.count = count});
+    const auto F = eight_point(scene.matches);
+    for (const Correspondence& p : scene.exact) EXPECT_LT(epipolar_distance(F, p), 0.01);
+    EXPECT_LT(std::abs(determinant(F)), 1e-15);
+  }
+}
+
+TEST(EightPoint, FitsNoisyPointsTheBetterTheMoreThereAre) {
+  const auto few = make_scene(1, {.count = 30, .noise = 0.5});
+  const auto many = make_scene(1, {.count = 3000, .noise = 0.5});
+  EXPECT_LT(median_distance(eight_point(many.matches), many.exact), 0.2);
+  EXPECT_LT(median_distance(eight_point(many.matches), many.exact),
+            median_distance(eight_point(few.matches), many.exact));
+}
+
+TEST(EightPoint, RefusesPointsThatFixNoMatrix) {
+  auto scene = make_scene(3, {.count = 8});
+  EXPECT_THROW(eight_point(std::span(scene.matches).first(7)), Error);
+  scene.matches[7] = scene.matches[2];
+  EXPECT_THROW(eight_point(scene.matches), Error);
+  EXPECT_THROW(eight_point(make_scene(3, {.count = 50, .plane = 1}).matches), Error);
+  EXPECT_THROW(eight_point(std::vector<Correspondence>(20, {1, 2, 3, 4})), Error);
+  scene.matches[7].x2 = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THROW(eight_point(scene.matches), Error);
+}
+
+TEST(EpipolarDistance, IsTheSumOfTwoDistancesToLines) {
+  // A camera that moves along x: lines are rows.
+  const std::array<double, 9> F = {0, 0, 0, 0, 0, -1, 0, 1, 0};
+  EXPECT_NEAR(epipolar_distance(F, {10, 20, 300, 20}), 0, 1e-12);
+  EXPECT_NEAR(epipolar_distance(F, {10, 20, 300, 21.5f}), 3, 1e-12);
+}
+
+TEST_P(FundamentalOnDevice, FindsTheMatrixOfExactPoints) {
+  const TestScene scene = make_scene(5, {});
+  const FundamentalResult result = estimate(scene.matches);
+  EXPECT_EQ(result.kind, TwoView::general);
+  EXPECT_EQ(result.inlier_count, 500);
+  EXPECT_EQ(result.rounds, 1);
+  EXPECT_EQ(result.stop, StopReason::confidence);
+  for (const Correspondence& p : scene.exact) EXPECT_LT(epipolar_distance(result.F, p), 0.01);
+  double square = 0;
+  for (double v : result.F) square += v * v;
+  EXPECT_NEAR(square, 1, 1e-12);
+  EXPECT_LT(std::abs(determinant(result.F)), 1e-12);
+}
+
+TEST_P(FundamentalOnDevice, MarksInliersByTheirDistance) {
+  const TestScene scene = make_scene(6, {.count = 400, .outliers = 0.3, .noise = 0.3});
+  const FundamentalResult result = estimate(scene.matches);
+  ASSERT_EQ(result.kind, TwoView::general);
+  int count = 0;
+  for (std::size_t i = 0; i < scene.matches.size(); ++i) {
+    const double distance = epipolar_distance(result.F, scene.matches[i]);
+    if (std::abs(distance - 1.5) > 1e-6) {
+      EXPECT_EQ(result.inliers[i], distance < 1.5) << i;
+    }
+    count += result.inliers[i];
+  }
+  EXPECT_EQ(result.inlier_count, count);
+  EXPECT_GT(count, 200);
+}
+
+TEST_P(FundamentalOnDevice, SucceedsDespiteOutliers) {
+  // A success: the median of the exact points lies within a pixel.
+  FundamentalOptions options{.threshold = 3};
+  auto successes = [&](double outliers, int trials) {
+    int count = 0;
+    for (int i = 0; i < trials; ++i) {
+      const auto scene = make_scene(100 + i, {.count = 400, .outliers = outliers, .noise = 0.5});
+      options.seed = i;
+      const auto result = estimate(scene.matches, options);
+      count += result.kind == TwoView::general && median_distance(result.F, scene.exact) < 1;
+    }
+    return count;
+  };
+  EXPECT_EQ(successes(0.5, 100), 100);
+  EXPECT_GE(successes(0.75, 20), 19);
+}
+
+TEST_P(FundamentalOnDevice, TakesSamplesOfEverySize) {
+  const auto scene = make_scene(7, {.count = 400, .outliers = 0.4, .noise = 0.3});
+  for (int sample : {7, 8, 9, 10, 20, 32}) {
+    FundamentalOptions options{.max_hypotheses = 20000, .sample = sample};
+    const auto result = estimate(scene.matches, options);
+    EXPECT_EQ(result.kind, TwoView::general) << sample;
+    // Without outliers a sample of 20 is rare: what matters there is that it runs.
+    if (sample <= 10) {
+      EXPECT_LT(median_distance(result.F, scene.exact), 0.5) << sample;
+    }
+  }
+}
+
+TEST_P(FundamentalOnDevice, StopsForTheReasonItGives) {
+  const auto scene = make_scene(8, {.count = 300, .outliers = 0.5, .noise = 0.3});
+  FundamentalOptions options{.round = 100};
+  const auto usual = estimate(scene.matches, options);
+  EXPECT_EQ(usual.stop, StopReason::confidence);
+  EXPECT_TRUE(usual.converged());
+  EXPECT_EQ(usual.hypotheses, 100 * usual.rounds);
+  // (1 - q^8)^N <= 1 - p holds now and did not a round before.
+  options.confidence = 0.9;
+  EXPECT_LT(estimate(scene.matches, options).hypotheses, usual.hypotheses);
+  options.target = 60;
+  const auto early = estimate(scene.matches, options);
+  EXPECT_EQ(early.stop, StopReason::target);
+  options = {.max_hypotheses = 130, .round = 100};
+  const auto cut = estimate(make_scene(9, {.count = 300, .outliers = 0.9}).matches, options);
+  EXPECT_EQ(cut.stop, StopReason::maximum);
+  EXPECT_EQ(cut.hypotheses, 130);
+  EXPECT_EQ(cut.rounds, 2);
+  EXPECT_FALSE(cut.converged());
+}
+
+TEST_P(FundamentalOnDevice, GivesTheSameBytesForEveryBatchThreadCountAndRun) {
+  std::vector<std::vector<Correspondence>> sets;
+  for (int i = 0; i < 12; ++i) {
+    sets.push_back(
+        make_scene(20 + i, {.count = 8 + 97 * i, .outliers = 0.05 * i, .noise = 0.4}).matches);
+  }
+  const std::vector<std::span<const Correspondence>> pairs(sets.begin(), sets.end());
+  FundamentalOptions options{.max_hypotheses = 20000, .seed = 5};
+  FundamentalEstimator estimator(context, options);
+  std::vector<FundamentalResult> batch(sets.size()), again(sets.size());
+  estimator.estimate_batch(pairs, batch, 40);
+  estimator.estimate_batch(pairs, again, 40);
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    expect_equal(batch[i], again[i]);
+    expect_equal(batch[i], estimator.estimate(sets[i], 40 + i));
+  }
+  if (context.is_cuda()) return;
+  for (int threads : {1, 3}) {
+    FundamentalEstimator other(Context::cpu(threads), options);
+    other.estimate_batch(pairs, again, 40);
+    for (std::size_t i = 0; i < sets.size(); ++i) expect_equal(batch[i], again[i]);
+  }
+}
+
+TEST(FundamentalDevices, GiveTheSameBits) {
+  if (testing::devices().size() < 2) GTEST_SKIP() << "there is no second device here";
+  const Context cuda = Context::cuda();
+  int pairs = 0, equal = 0;
+  for (int sample : {7, 8, 10}) {
+    for (int i = 0; i < 40; ++i) {
+      const auto scene = make_scene(300 + i, {.count = 60 + 40 * i,
+                                              .outliers = 0.1 * (i % 7),
+                                              .noise = 0.1 * (i % 6),
+                                              .plane = i % 5 == 0 ? 0.9 : 0.0,
+                                              .moves = i % 11 != 0});
+      FundamentalOptions options{.max_hypotheses = 5000, .sample = sample, .seed = 77};
+      const auto a = FundamentalEstimator(Context::cpu(), options).estimate(scene.matches, i);
+      const auto b = FundamentalEstimator(cuda, options).estimate(scene.matches, i);
+      SCOPED_TRACE(text("sample ", sample, ", scene ", i));
+      EXPECT_EQ(a.kind, b.kind);
+      EXPECT_EQ(a.inliers, b.inliers);
+      EXPECT_EQ(a.hypotheses, b.hypotheses);
+      for (int k = 0; k < 9; ++k) EXPECT_NEAR(a.F[k], b.F[k], 1e-6);
+      ++pairs;
+      equal += a.F == b.F && a.H == b.H;
+    }
+  }
+  std::printf("[ F        ] %d pairs, %d equal to the bit\n", pairs, equal);
+  EXPECT_EQ(equal, pairs);
+}
+
+TEST_P(FundamentalOnDevice, TellsAPlaneFromAScene) {
+  for (int i = 0; i < 10; ++i) {
+    const auto plane =
+        make_scene(50 + i, {.count = 300, .outliers = 0.2, .noise = 0.4, .plane = 1});
+    const auto result = estimate(plane.matches);
+    EXPECT_EQ(result.kind, TwoView::planar) << i;
+    EXPECT_GT(result.inlier_count, 200);
+    // H maps the exact points.
+    double worst = 0;
+    for (const Correspondence& p : plane.exact) {
+      const auto& h = result.H;
+      const double w = h[6] * p.x1 + h[7] * p.y1 + h[8];
+      worst = std::max(worst, std::hypot((h[0] * p.x1 + h[1] * p.y1 + h[2]) / w - p.x2,
+                                         (h[3] * p.x1 + h[4] * p.y1 + h[5]) / w - p.y2));
+    }
+    EXPECT_LT(worst, 1.5) << i;
+    const auto turned =
+        make_scene(70 + i, {.count = 300, .outliers = 0.2, .noise = 0.4, .moves = false});
+    EXPECT_EQ(estimate(turned.matches).kind, TwoView::planar) << i;
+  }
+  // To the last bit on a plane.
+  EXPECT_EQ(estimate(make_scene(60, {.count = 200, .plane = 1}).matches).kind, TwoView::planar);
+  EXPECT_EQ(estimate(make_scene(60, {.count = 200, .moves = false}).matches).kind, TwoView::planar);
+}
+
+TEST_P(FundamentalOnDevice, FindsTheMatrixBesideADominantPlane) {
+  for (int i = 0; i < 20; ++i) {
+    const auto scene =
+        make_scene(80 + i, {.count = 400, .outliers = 0.3, .noise = 0.3, .plane = 0.85});
+    const auto result = estimate(scene.matches);
+    EXPECT_EQ(result.kind, TwoView::general) << i;
+    // The points off the plane are the last of the exact ones.
+    const std::vector<Correspondence> off(scene.exact.end() - 40, scene.exact.end());
+    EXPECT_LT(median_distance(result.F, off), 1.5) << i;
+  }
+}
+
+TEST_P(FundamentalOnDevice, SaysWhatPointsAreThatFixNoMatrix) {
+  const auto scene = make_scene(11, {.count = 8});
+  EXPECT_EQ(estimate({}).kind, TwoView::too_few_points);
+  EXPECT_EQ(estimate({scene.matches.begin(), scene.matches.begin() + 7}).kind,
+            TwoView::too_few_points);
+  auto doubled = scene.matches;
+  doubled[6] = doubled[1];
+  EXPECT_EQ(estimate(doubled, {.max_hypotheses = 100}).kind, TwoView::degenerate);
+  EXPECT_EQ(estimate(std::vector<Correspondence>(50, {3, 4, 5, 6}), {.max_hypotheses = 100}).kind,
+            TwoView::degenerate);
+  std::vector<Correspondence> line;
+  for (int i = 0; i < 50; ++i) line.push_back({10.0f * i, 5.0f * i, 7.0f * i + 3, 100 - 2.0f * i});
+  EXPECT_EQ(estimate(line, {.max_hypotheses = 2000}).kind, TwoView::degenerate);
+  Random random(12);
+  std::vector<Correspondence> noise;
+  for (int i = 0; i < 100; ++i) {
+    auto v = [&] { return float(random.uniform(0, 1000)); };
+    noise.push_back({v(), v(), v(), v()});
+  }
+  const auto nothing = estimate(noise, {.threshold = 0.01f, .max_hypotheses = 2000});
+  EXPECT_EQ(nothing.kind, TwoView::none);
+  EXPECT_EQ(nothing.stop, StopReason::maximum);
+  EXPECT_EQ(nothing.F, (std::array<double, 9>{}));
+}
+
+TEST_P(FundamentalOnDevice, RefusesWhatIsNotANumberAndNamesIt) {
+  auto scene = make_scene(13, {.count = 30});
+  scene.matches[17].y2 = std::numeric_limits<float>::quiet_NaN();
+  try {
+    estimate(scene.matches);
+    FAIL() << "there was no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("17"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(FundamentalEstimator(context, {.threshold = 0}), Error);
+  EXPECT_THROW(FundamentalEstimator(context, {.confidence = 1}), Error);
+  EXPECT_THROW(FundamentalEstimator(context, {.sample = 6}), Error);
+  EXPECT_THROW(FundamentalEstimator(context, {.round = 0}), Error);
+}
+
+TEST_P(FundamentalOnDevice, TakesFarAndLargeCoordinates) {
+  auto scene = make_scene(14, {.count = 200, .outliers = 0.3, .noise = 0.3});
+  const auto near = estimate(scene.matches);
+  for (Correspondence& m : scene.matches) {
+    m.x1 = 4 * m.x1 + 8192;  // exact in float
+    m.y1 = 4 * m.y1 - 4096;
+    m.x2 *= 4;
+    m.y2 *= 4;
+  }
+  const auto far = estimate(scene.matches, {.threshold = 6});
+  EXPECT_EQ(far.kind, TwoView::general);
+  EXPECT_NEAR(far.inlier_count, near.inlier_count, 4);
+}
+
+TEST_P(FundamentalOnDevice, AllocatesNothingAfterTheFirstCall) {
+  const auto scene = make_scene(15, {.count = 300, .outliers = 0.4, .noise = 0.3});
+  FundamentalEstimator estimator(context);
+  estimator.estimate(scene.matches);
+  const auto before = context.memory().allocations;
+  estimator.estimate(scene.matches, 1);
+  EXPECT_EQ(context.memory().allocations, before);
+}
+
+// Matches of building facades with a label each: 1 for those of one fundamental matrix.
+TEST_P(FundamentalOnDevice, IsAccurateOnPhotographs) {
+  CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "data/correspondences/adelaidermf");
+  double sum = 0;
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(entry.path());
+    std::string line;
+    std::getline(in, line);
+    std::vector<Correspondence> matches, labelled;
+    while (std::getline(in, line)) {
+      std::replace(line.begin(), line.end(), ',', ' ');
+      std::istringstream words(line);
+      Correspondence m;
+      int label = 0;
+      words >> m.x1 >> m.y1 >> m.x2 >> m.y2 >> label;
+      matches.push_back(m);
+      if (label == 1) labelled.push_back(m);
+    }
+    double mean = 0;
+    constexpr int kSeeds = 5;
+    for (int seed = 0; seed < kSeeds; ++seed) {
+      const auto result = estimate(matches, {.seed = std::uint64_t(seed)});
+      const double median = median_distance(result.F, labelled);
+      EXPECT_LT(median, 1.2) << entry.path().stem() << ", seed " << seed;
+      mean += median / kSeeds;
+    }
+    EXPECT_LT(mean, 1.0) << entry.path().stem();
+    sum += mean;
+    ++files;
+  }
+  EXPECT_LT(sum / files, 0.55);
+}
+
+}  // namespace
+}  // namespace cornea

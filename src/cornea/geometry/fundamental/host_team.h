@@ -1,0 +1,87 @@
+// The points of one pair on the CPU, and sums over them (see fundamental_steps.h).
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <vector>
+
+#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/fundamental/plane_steps.h"
+#include "cornea/geometry/fundamental/search.h"
+
+namespace cornea {
+
+// Normalised coordinates as floats, a list each.
+struct FloatPoints {
+  std::vector<float> x1, y1, x2, y2;
+};
+
+// Cost and inliers of a hypothesis; ends early, with a cost above `limit`, where it exceeds that.
+Score score_points(const FloatPoints& points, const CostScale& scale, const Matrix3<float>& f,
+                   std::uint32_t limit);
+
+class HostTeam {
+ public:
+  // Points in pixels; normalise() works on these.
+  void set(std::span<const Correspondence> matches);
+  void apply(const Normalisation& normalisation, double threshold);
+
+  int count() const { return static_cast<int>(points_.size()); }
+  const PointPair& point(int i) const { return points_[i]; }
+  const FloatPoints& floats() const { return floats_; }
+  const CostScale& cost_scale() const { return scale_; }
+
+  template <int K, class F>
+  void sums(double (&out)[K], const F& f) const {
+    const int n = count(), lanes = std::min(kSumLanes, int(std::bit_ceil(unsigned(n))));
+    double lane[kSumLanes][K];
+    for (int i = 0; i < lanes; ++i) std::fill_n(lane[i], K, 0.0);
+    double terms[K];
+    for (int i = 0; i < n; ++i) {
+      if (!f(points_[i], terms)) continue;
+      double* sum = lane[i % kSumLanes];
+      for (int k = 0; k < K; ++k) sum[k] += terms[k];
+    }
+    for (int step = lanes / 2; step > 0; step /= 2) {
+      for (int i = 0; i < step; ++i) {
+        for (int k = 0; k < K; ++k) lane[i][k] += lane[i + step][k];
+      }
+    }
+    std::copy_n(lane[0], K, out);
+  }
+  Score score(const Matrix3<float>& f) const { return score_points(floats_, scale_, f, kNoCost); }
+  std::uint32_t cost_alone(const Matrix3<float>& f) const { return score(f).cost; }
+
+  // See plane_steps.h.
+  FloatPoint float_point(int i) const {
+    return {floats_.x1[i], floats_.y1[i], floats_.x2[i], floats_.y2[i]};
+  }
+  template <class F>
+  int list(const F& f) {
+    listed_.clear();
+    for (int i = 0; i < count(); ++i) {
+      if (f(points_[i])) listed_.push_back(i);
+    }
+    return static_cast<int>(listed_.size());
+  }
+  int listed(int k) const { return listed_[k]; }
+  template <class F>
+  RoundBest best_of(int count, const F& f) const {
+    RoundBest best;
+    for (int h = 0; h < count; ++h) {
+      Matrix3<float> model;
+      const std::uint64_t key = round_key(f(h, model), h);
+      if (key < best.key) best = {key, model};
+    }
+    return best;
+  }
+
+ private:
+  std::vector<int> listed_;
+  std::vector<PointPair> points_;
+  FloatPoints floats_;
+  CostScale scale_{};
+};
+
+}  // namespace cornea

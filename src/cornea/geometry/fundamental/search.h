@@ -1,0 +1,69 @@
+// The search over rounds of hypotheses: what is kept from round to round, once for both devices.
+#pragma once
+
+#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/fundamental/fundamental_steps.h"
+
+namespace cornea {
+
+// Of a round: cost << 32 | hypothesis, so that the smallest is the best and of equal ones the
+// first.
+struct RoundBest {
+  std::uint64_t key = ~std::uint64_t{0};
+  Matrix3<float> f{};
+
+  CORNEA_HD std::uint32_t cost() const { return static_cast<std::uint32_t>(key >> 32); }
+};
+CORNEA_HD inline std::uint64_t round_key(std::uint32_t cost, std::uint32_t hypothesis) {
+  return std::uint64_t{cost} << 32 | hypothesis;
+}
+
+struct Search {
+  Normalisation normalisation;
+  bool hopeless = false;  // all points of an image are equal
+  Model best;
+  int hypotheses = 0, rounds = 0;
+  StopReason stop = StopReason::nothing_to_do;  // as long as it goes on
+
+  CORNEA_HD bool ended() const { return hopeless || stop != StopReason::nothing_to_do; }
+};
+
+// `team` has the points in pixels.
+template <class Team>
+CORNEA_HD Search begin_search(Team& team) {
+  Search search;
+  search.normalisation = normalise(team);
+  const Scales& scales = search.normalisation.scales;
+  search.hopeless = !(scales.first > 0 && scales.second > 0);
+  return search;
+}
+
+CORNEA_HD inline int next_round(const Search& search, const FundamentalOptions& options) {
+  const int left = options.max_hypotheses - search.hypotheses;
+  return left < options.round ? left : options.round;
+}
+
+template <class Team>
+CORNEA_HD void end_round(Team& team, const FundamentalOptions& options, const RoundBest& round,
+                         Search& search) {
+  search.hypotheses += next_round(search, options);
+  ++search.rounds;
+  if (round.cost() != kNoCost) {
+    Model model{converted<double>(round.f), team.score(round.f)};
+    if (options.optimise) {
+      optimise(team, search.normalisation.scales, options.threshold, model);
+    }
+    if (model.score.cost < search.best.score.cost) search.best = model;
+  }
+  const std::uint32_t inliers = search.best.score.inliers;
+  const double share = double(inliers) / team.count();
+  if (options.target > 0 && inliers >= std::uint32_t(options.target)) {
+    search.stop = StopReason::target;
+  } else if (enough_samples(share, options.sample, search.hypotheses, options.confidence)) {
+    search.stop = StopReason::confidence;
+  } else if (search.hypotheses >= options.max_hypotheses) {
+    search.stop = StopReason::maximum;
+  }
+}
+
+}  // namespace cornea

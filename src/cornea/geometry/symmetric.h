@@ -1,0 +1,76 @@
+// Small symmetric systems, in double, for both devices. A matrix is packed: the lower triangle, row
+// by row.
+#pragma once
+
+#include <cmath>
+
+#include "cornea/core/host_device.h"
+
+namespace cornea {
+
+CORNEA_HD constexpr int packed(int row, int column) { return row * (row + 1) / 2 + column; }
+CORNEA_HD constexpr int packed_size(int n) { return n * (n + 1) / 2; }
+
+// M = L D L^T in place, L with ones in its diagonal, D in the diagonal.
+template <int n>
+CORNEA_HD inline void factorise_symmetric(double* m) {
+  CORNEA_UNROLL
+  for (int j = 0; j < n; ++j) {
+    CORNEA_UNROLL
+    for (int k = 0; k < j; ++k) {
+      const double l = m[packed(j, k)];
+      m[packed(j, j)] -= l * l * m[packed(k, k)];
+    }
+    const double inverse = 1 / m[packed(j, j)];
+    CORNEA_UNROLL
+    for (int i = j + 1; i < n; ++i) {
+      double v = m[packed(i, j)];
+      CORNEA_UNROLL
+      for (int k = 0; k < j; ++k) v -= m[packed(i, k)] * m[packed(j, k)] * m[packed(k, k)];
+      m[packed(i, j)] = v * inverse;
+    }
+  }
+}
+
+// x becomes M^-1 x, for a factorised M.
+template <int n>
+CORNEA_HD inline void solve_symmetric(const double* m, double* x) {
+  CORNEA_UNROLL
+  for (int i = 0; i < n; ++i) {
+    CORNEA_UNROLL
+    for (int k = 0; k < i; ++k) x[i] -= m[packed(i, k)] * x[k];
+  }
+  CORNEA_UNROLL
+  for (int i = 0; i < n; ++i) x[i] /= m[packed(i, i)];
+  CORNEA_UNROLL
+  for (int i = n - 1; i >= 0; --i) {
+    CORNEA_UNROLL
+    for (int k = i + 1; k < n; ++k) x[i] -= m[packed(k, i)] * x[k];
+  }
+}
+
+// The unit vector that M shortens most, for a positive M: x becomes M^-1 x, again and again. M is
+// lost. Where two eigenvalues are nearly equal it is a mixture of theirs.
+template <int n>
+CORNEA_HD inline void smallest_eigenvector(double* m, double* x) {
+  double trace = 0;
+  CORNEA_UNROLL
+  for (int i = 0; i < n; ++i) trace += m[packed(i, i)];
+  // Far below any noise; without it the matrix of exact data is singular.
+  constexpr double kShift = 1e-14;
+  CORNEA_UNROLL
+  for (int i = 0; i < n; ++i) m[packed(i, i)] += kShift * trace;
+  factorise_symmetric<n>(m);
+  constexpr int kTurns = 5;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    solve_symmetric<n>(m, x);
+    double length = 0;
+    CORNEA_UNROLL
+    for (int i = 0; i < n; ++i) length += x[i] * x[i];
+    length = 1 / sqrt(length);
+    CORNEA_UNROLL
+    for (int i = 0; i < n; ++i) x[i] *= length;
+  }
+}
+
+}  // namespace cornea
