@@ -49,10 +49,10 @@ CORNEA_HD inline void solve_symmetric(const double* m, double* x) {
   }
 }
 
-// The unit vector that M shortens most, for a positive M: x becomes M^-1 x, again and again. M is
-// lost. Where two eigenvalues are nearly equal it is a mixture of theirs.
+// The unit vector that M shortens most, for a positive M: x becomes M^-1 x, again and again; a good
+// start needs few turns. M is lost. Where two eigenvalues are nearly equal it is a mixture of theirs.
 template <int n>
-CORNEA_HD inline void smallest_eigenvector(double* m, double* x) {
+CORNEA_HD inline void smallest_eigenvector(double* m, double* x, int turns = 5) {
   double trace = 0;
   CORNEA_UNROLL
   for (int i = 0; i < n; ++i) trace += m[packed(i, i)];
@@ -61,8 +61,7 @@ CORNEA_HD inline void smallest_eigenvector(double* m, double* x) {
   CORNEA_UNROLL
   for (int i = 0; i < n; ++i) m[packed(i, i)] += kShift * trace;
   factorise_symmetric<n>(m);
-  constexpr int kTurns = 5;
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int turn = 0; turn < turns; ++turn) {
     solve_symmetric<n>(m, x);
     double length = 0;
     CORNEA_UNROLL

@@ -111,22 +111,22 @@ CORNEA_HD void epipolar_system(Team& team, const Weight& weight, double (&m)[pac
 template <class Team>
 CORNEA_HD Matrix3<double> refit(Team& team, const Matrix3<double>& f, const Scales& scales,
                                 double threshold) {
-  const double r = scales.second / scales.first, rr = r * r, k = 1 / rr;
-  const double t = threshold * scales.second, inverse = 1 / (t * t);
+  // Weights need not be precise, and floats are fast.
+  const Matrix3<float> g = converted<float>(f);
+  const CostScale scale = cost_scale(scales, threshold);
   double m[packed_size(9)];
   epipolar_system(
       team,
       [&](const PointPair& p) {
-        const double share = squared_distance(f, p.x1, p.y1, p.x2, p.y2, r, rr) * inverse;
-        if (!(share < 1)) return 0.0;
-        Vector3<double> l2, l1;
-        epipolar_error(f, p, l2, l1);
-        return (1 - share) * (1 - share) /
-               (l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y));
+        const auto terms = epipolar_terms(g, float(p.x1), float(p.y1), float(p.x2), float(p.y2));
+        const float share = squared_distance(terms, scale.r, scale.rr) * scale.inverse;
+        const float inside = 1.0f - share;
+        return share < 1.0f ? double(inside * inside / (terms.p * scale.rr + terms.q)) : 0.0;
       },
       m);
   Matrix3<double> next = f;
-  smallest_eigenvector<9>(m, next.v);
+  constexpr int kTurns = 2;
+  smallest_eigenvector<9>(m, next.v, kTurns);
   Vector3<double> left;
   return rank_two(next, left);
 }
@@ -135,7 +135,7 @@ CORNEA_HD Matrix3<double> refit(Team& team, const Matrix3<double>& f, const Scal
 template <class Team>
 CORNEA_HD void optimise(Team& team, const Scales& scales, double threshold, Model& model) {
   Matrix3<double> f = model.f;
-  constexpr int kRefits = 6;
+  constexpr int kRefits = 3;
   constexpr double kWidest = 3;  // thresholds
   for (int i = 0; i < kRefits; ++i) {
     const double width = kWidest - (kWidest - 1) * i / (kRefits - 1);
@@ -246,7 +246,7 @@ CORNEA_HD void normal_equations(Team& team, const EpipolarFrame& frame, double k
     const double g = l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y);
     if (!(g > 0)) return false;
     const double norm = 1 / sqrt(g), r = e * norm, z = r * r * inverse;
-    const double loss = 1 / (1 + z), weight = loss * loss;
+    const double loss = 1.0f / (1.0f + float(z)), weight = loss * loss;
     // dr for a change u_i v_j^T of F
     double a[3], b[3], c[3], d[3];
     CORNEA_UNROLL
@@ -257,7 +257,7 @@ CORNEA_HD void normal_equations(Team& team, const EpipolarFrame& frame, double k
       c[i] = l2.x * u.x + l2.y * u.y;
       d[i] = k * (l1.x * v.x + l1.y * v.y);
     }
-    const double share = e / g;
+    const double share = r * norm;  // e / g
     auto change = [&](int i, int j) {
       return (a[i] * b[j] - share * (c[i] * b[j] + d[j] * a[i])) * norm;
     };
@@ -290,7 +290,7 @@ CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, con
   double sums[kNormalSums], trial_sums[kNormalSums];
   normal_equations(team, frame, k, width, sums);
   double damping = 1e-4;
-  constexpr int kTurns = 12;
+  constexpr int kTurns = 10;
   for (int i = 0; i < kTurns; ++i) {
     double m[packed_size(kUnknowns)], x[kUnknowns];
     CORNEA_UNROLL
@@ -314,7 +314,7 @@ CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, con
     normal_equations(team, trial, k, width, trial_sums);
     const double gain = sums[kNormalSums - 1] - trial_sums[kNormalSums - 1];
     if (gain > 0) {
-      const bool settled = gain < 1e-9 * sums[kNormalSums - 1];
+      const bool settled = gain < 1e-6 * sums[kNormalSums - 1];
       frame = trial;
       CORNEA_UNROLL
       for (int j = 0; j < kNormalSums; ++j) sums[j] = trial_sums[j];

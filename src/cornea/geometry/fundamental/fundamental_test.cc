@@ -10,65 +10,10 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/testing.h"
+#include "cornea/scene/matched_points.h"
 
 namespace cornea {
 namespace {
-
-struct SceneSpec {
-  int count = 500;
-  double outliers = 0;  // share
-  double noise = 0;     // pixels, in both images
-  double plane = 0;     // share of the inliers that lie on one plane
-  bool moves = true;    // false: the camera only turns
-};
-
-struct TestScene {
-  std::vector<Correspondence> matches, exact;  // all; and the inliers without noise
-};
-
-// Points 4 to 10 m before a camera of 1280 x 960 pixels that turns and moves.
-TestScene make_scene(std::uint64_t seed, const SceneSpec& spec) {
-  Random random(seed);
-  const double ax = 0.2 * random.normal(), ay = 0.3 * random.normal(), az = 0.1 * random.normal();
-  const double cx = cos(ax), sx = sin(ax), cy = cos(ay), sy = sin(ay), cz = cos(az), sz = sin(az);
-  const double r[9] = {cy * cz,
-                       sx * sy * cz - cx * sz,
-                       cx * sy * cz + sx * sz,
-                       cy * sz,
-                       sx * sy * sz + cx * cz,
-                       cx * sy * sz - sx * cz,
-                       -sy,
-                       sx * cy,
-                       cx * cy};
-  double t[3] = {1 + random.uniform(), random.normal() / 2, random.normal() / 2};
-  if (!spec.moves) t[0] = t[1] = t[2] = 0;
-  constexpr double kFocal = 900, kWidth = 1280, kHeight = 960;
-  TestScene scene;
-  const int inliers = static_cast<int>(std::lround(spec.count * (1 - spec.outliers)));
-  while (int(scene.matches.size()) < inliers) {
-    const double x = random.uniform(0, kWidth), y = random.uniform(0, kHeight);
-    const double px = (x - kWidth / 2) / kFocal, py = (y - kHeight / 2) / kFocal;
-    const bool on_plane = scene.matches.size() < spec.plane * inliers;
-    const double z = on_plane ? 6 / (1 + 0.3 * px - 0.2 * py) : random.uniform(4, 10);
-    const double a = (r[0] * px + r[1] * py + r[2]) * z + t[0];
-    const double b = (r[3] * px + r[4] * py + r[5]) * z + t[1];
-    const double c = (r[6] * px + r[7] * py + r[8]) * z + t[2];
-    const double x2 = kFocal * a / c + kWidth / 2, y2 = kFocal * b / c + kHeight / 2;
-    if (c < 0.5 || x2 < 0 || x2 > kWidth || y2 < 0 || y2 > kHeight) continue;
-    scene.exact.push_back({float(x), float(y), float(x2), float(y2)});
-    auto noisy = [&](double v) { return float(v + spec.noise * random.normal()); };
-    scene.matches.push_back({noisy(x), noisy(y), noisy(x2), noisy(y2)});
-  }
-  while (int(scene.matches.size()) < spec.count) {
-    scene.matches.push_back({float(random.uniform(0, kWidth)), float(random.uniform(0, kHeight)),
-                             float(random.uniform(0, kWidth)), float(random.uniform(0, kHeight))});
-  }
-  // Outliers among the others.
-  for (int i = spec.count - 1; i > 0; --i) {
-    std::swap(scene.matches[i], scene.matches[random.integer(0, i)]);
-  }
-  return scene;
-}
 
 double median_distance(const std::array<double, 9>& F, const std::vector<Correspondence>& points) {
   std::vector<double> distances;
@@ -104,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(, FundamentalOnDevice, testing::every_device(), testing
 
 TEST(EightPoint, FindsTheMatrixOfExactPoints) {
   for (int count : {8, 9, 20, 300}) {
-    const TestScene scene = make_scene(count, {.count = count});
+    const MatchedPoints scene = make_matched_points({.count = count, .seed = std::uint64_t(count)});
     const auto F = eight_point(scene.matches);
     for (const Correspondence& p : scene.exact) EXPECT_LT(epipolar_distance(F, p), 0.01);
     EXPECT_LT(std::abs(determinant(F)), 1e-15);
@@ -112,19 +57,20 @@ TEST(EightPoint, FindsTheMatrixOfExactPoints) {
 }
 
 TEST(EightPoint, FitsNoisyPointsTheBetterTheMoreThereAre) {
-  const auto few = make_scene(1, {.count = 30, .noise = 0.5});
-  const auto many = make_scene(1, {.count = 3000, .noise = 0.5});
+  const auto few = make_matched_points({.count = 30, .noise = 0.5, .seed = 1});
+  const auto many = make_matched_points({.count = 3000, .noise = 0.5, .seed = 1});
   EXPECT_LT(median_distance(eight_point(many.matches), many.exact), 0.2);
   EXPECT_LT(median_distance(eight_point(many.matches), many.exact),
             median_distance(eight_point(few.matches), many.exact));
 }
 
 TEST(EightPoint, RefusesPointsThatFixNoMatrix) {
-  auto scene = make_scene(3, {.count = 8});
+  auto scene = make_matched_points({.count = 8, .seed = 3});
   EXPECT_THROW(eight_point(std::span(scene.matches).first(7)), Error);
   scene.matches[7] = scene.matches[2];
   EXPECT_THROW(eight_point(scene.matches), Error);
-  EXPECT_THROW(eight_point(make_scene(3, {.count = 50, .plane = 1}).matches), Error);
+  EXPECT_THROW(eight_point(make_matched_points({.count = 50, .plane = 1, .seed = 3}).matches),
+               Error);
   EXPECT_THROW(eight_point(std::vector<Correspondence>(20, {1, 2, 3, 4})), Error);
   scene.matches[7].x2 = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THROW(eight_point(scene.matches), Error);
@@ -138,7 +84,7 @@ TEST(EpipolarDistance, IsTheSumOfTwoDistancesToLines) {
 }
 
 TEST_P(FundamentalOnDevice, FindsTheMatrixOfExactPoints) {
-  const TestScene scene = make_scene(5, {});
+  const MatchedPoints scene = make_matched_points({.seed = 5});
   const FundamentalResult result = estimate(scene.matches);
   EXPECT_EQ(result.kind, TwoView::general);
   EXPECT_EQ(result.inlier_count, 500);
@@ -152,7 +98,8 @@ TEST_P(FundamentalOnDevice, FindsTheMatrixOfExactPoints) {
 }
 
 TEST_P(FundamentalOnDevice, MarksInliersByTheirDistance) {
-  const TestScene scene = make_scene(6, {.count = 400, .outliers = 0.3, .noise = 0.3});
+  const MatchedPoints scene =
+      make_matched_points({.count = 400, .outliers = 0.3, .noise = 0.3, .seed = 6});
   const FundamentalResult result = estimate(scene.matches);
   ASSERT_EQ(result.kind, TwoView::general);
   int count = 0;
@@ -173,7 +120,8 @@ TEST_P(FundamentalOnDevice, SucceedsDespiteOutliers) {
   auto successes = [&](double outliers, int trials) {
     int count = 0;
     for (int i = 0; i < trials; ++i) {
-      const auto scene = make_scene(100 + i, {.count = 400, .outliers = outliers, .noise = 0.5});
+      const auto scene = make_matched_points(
+          {.count = 400, .outliers = outliers, .noise = 0.5, .seed = std::uint64_t(100 + i)});
       options.seed = i;
       const auto result = estimate(scene.matches, options);
       count += result.kind == TwoView::general && median_distance(result.F, scene.exact) < 1;
@@ -185,7 +133,7 @@ TEST_P(FundamentalOnDevice, SucceedsDespiteOutliers) {
 }
 
 TEST_P(FundamentalOnDevice, TakesSamplesOfEverySize) {
-  const auto scene = make_scene(7, {.count = 400, .outliers = 0.4, .noise = 0.3});
+  const auto scene = make_matched_points({.count = 400, .outliers = 0.4, .noise = 0.3, .seed = 7});
   for (int sample : {7, 8, 9, 10, 20, 32}) {
     FundamentalOptions options{.max_hypotheses = 20000, .sample = sample};
     const auto result = estimate(scene.matches, options);
@@ -198,7 +146,7 @@ TEST_P(FundamentalOnDevice, TakesSamplesOfEverySize) {
 }
 
 TEST_P(FundamentalOnDevice, StopsForTheReasonItGives) {
-  const auto scene = make_scene(8, {.count = 300, .outliers = 0.5, .noise = 0.3});
+  const auto scene = make_matched_points({.count = 300, .outliers = 0.5, .noise = 0.3, .seed = 8});
   FundamentalOptions options{.round = 100};
   const auto usual = estimate(scene.matches, options);
   EXPECT_EQ(usual.stop, StopReason::confidence);
@@ -211,7 +159,8 @@ TEST_P(FundamentalOnDevice, StopsForTheReasonItGives) {
   const auto early = estimate(scene.matches, options);
   EXPECT_EQ(early.stop, StopReason::target);
   options = {.max_hypotheses = 130, .round = 100};
-  const auto cut = estimate(make_scene(9, {.count = 300, .outliers = 0.9}).matches, options);
+  const auto cut =
+      estimate(make_matched_points({.count = 300, .outliers = 0.9, .seed = 9}).matches, options);
   EXPECT_EQ(cut.stop, StopReason::maximum);
   EXPECT_EQ(cut.hypotheses, 130);
   EXPECT_EQ(cut.rounds, 2);
@@ -221,8 +170,11 @@ TEST_P(FundamentalOnDevice, StopsForTheReasonItGives) {
 TEST_P(FundamentalOnDevice, GivesTheSameBytesForEveryBatchThreadCountAndRun) {
   std::vector<std::vector<Correspondence>> sets;
   for (int i = 0; i < 12; ++i) {
-    sets.push_back(
-        make_scene(20 + i, {.count = 8 + 97 * i, .outliers = 0.05 * i, .noise = 0.4}).matches);
+    sets.push_back(make_matched_points({.count = 8 + 97 * i,
+                                        .outliers = 0.05 * i,
+                                        .noise = 0.4,
+                                        .seed = std::uint64_t(20 + i)})
+                       .matches);
   }
   const std::vector<std::span<const Correspondence>> pairs(sets.begin(), sets.end());
   FundamentalOptions options{.max_hypotheses = 20000, .seed = 5};
@@ -248,11 +200,12 @@ TEST(FundamentalDevices, GiveTheSameBits) {
   int pairs = 0, equal = 0;
   for (int sample : {7, 8, 10}) {
     for (int i = 0; i < 40; ++i) {
-      const auto scene = make_scene(300 + i, {.count = 60 + 40 * i,
+      const auto scene = make_matched_points({.count = 60 + 40 * i,
                                               .outliers = 0.1 * (i % 7),
                                               .noise = 0.1 * (i % 6),
                                               .plane = i % 5 == 0 ? 0.9 : 0.0,
-                                              .moves = i % 11 != 0});
+                                              .moves = i % 11 != 0,
+                                              .seed = std::uint64_t(300 + i)});
       FundamentalOptions options{.max_hypotheses = 5000, .sample = sample, .seed = 77};
       const auto a = FundamentalEstimator(Context::cpu(), options).estimate(scene.matches, i);
       const auto b = FundamentalEstimator(cuda, options).estimate(scene.matches, i);
@@ -271,8 +224,8 @@ TEST(FundamentalDevices, GiveTheSameBits) {
 
 TEST_P(FundamentalOnDevice, TellsAPlaneFromAScene) {
   for (int i = 0; i < 10; ++i) {
-    const auto plane =
-        make_scene(50 + i, {.count = 300, .outliers = 0.2, .noise = 0.4, .plane = 1});
+    const auto plane = make_matched_points(
+        {.count = 300, .outliers = 0.2, .noise = 0.4, .plane = 1, .seed = std::uint64_t(50 + i)});
     const auto result = estimate(plane.matches);
     EXPECT_EQ(result.kind, TwoView::planar) << i;
     EXPECT_GT(result.inlier_count, 200);
@@ -285,19 +238,27 @@ TEST_P(FundamentalOnDevice, TellsAPlaneFromAScene) {
                                          (h[3] * p.x1 + h[4] * p.y1 + h[5]) / w - p.y2));
     }
     EXPECT_LT(worst, 1.5) << i;
-    const auto turned =
-        make_scene(70 + i, {.count = 300, .outliers = 0.2, .noise = 0.4, .moves = false});
+    const auto turned = make_matched_points({.count = 300,
+                                             .outliers = 0.2,
+                                             .noise = 0.4,
+                                             .moves = false,
+                                             .seed = std::uint64_t(70 + i)});
     EXPECT_EQ(estimate(turned.matches).kind, TwoView::planar) << i;
   }
   // To the last bit on a plane.
-  EXPECT_EQ(estimate(make_scene(60, {.count = 200, .plane = 1}).matches).kind, TwoView::planar);
-  EXPECT_EQ(estimate(make_scene(60, {.count = 200, .moves = false}).matches).kind, TwoView::planar);
+  EXPECT_EQ(estimate(make_matched_points({.count = 200, .plane = 1, .seed = 60}).matches).kind,
+            TwoView::planar);
+  EXPECT_EQ(estimate(make_matched_points({.count = 200, .moves = false, .seed = 60}).matches).kind,
+            TwoView::planar);
 }
 
 TEST_P(FundamentalOnDevice, FindsTheMatrixBesideADominantPlane) {
   for (int i = 0; i < 20; ++i) {
-    const auto scene =
-        make_scene(80 + i, {.count = 400, .outliers = 0.3, .noise = 0.3, .plane = 0.85});
+    const auto scene = make_matched_points({.count = 400,
+                                            .outliers = 0.3,
+                                            .noise = 0.3,
+                                            .plane = 0.85,
+                                            .seed = std::uint64_t(80 + i)});
     const auto result = estimate(scene.matches);
     EXPECT_EQ(result.kind, TwoView::general) << i;
     // The points off the plane are the last of the exact ones.
@@ -307,7 +268,7 @@ TEST_P(FundamentalOnDevice, FindsTheMatrixBesideADominantPlane) {
 }
 
 TEST_P(FundamentalOnDevice, SaysWhatPointsAreThatFixNoMatrix) {
-  const auto scene = make_scene(11, {.count = 8});
+  const auto scene = make_matched_points({.count = 8, .seed = 11});
   EXPECT_EQ(estimate({}).kind, TwoView::too_few_points);
   EXPECT_EQ(estimate({scene.matches.begin(), scene.matches.begin() + 7}).kind,
             TwoView::too_few_points);
@@ -332,7 +293,7 @@ TEST_P(FundamentalOnDevice, SaysWhatPointsAreThatFixNoMatrix) {
 }
 
 TEST_P(FundamentalOnDevice, RefusesWhatIsNotANumberAndNamesIt) {
-  auto scene = make_scene(13, {.count = 30});
+  auto scene = make_matched_points({.count = 30, .seed = 13});
   scene.matches[17].y2 = std::numeric_limits<float>::quiet_NaN();
   try {
     estimate(scene.matches);
@@ -348,7 +309,7 @@ TEST_P(FundamentalOnDevice, RefusesWhatIsNotANumberAndNamesIt) {
 }
 
 TEST_P(FundamentalOnDevice, TakesFarAndLargeCoordinates) {
-  auto scene = make_scene(14, {.count = 200, .outliers = 0.3, .noise = 0.3});
+  auto scene = make_matched_points({.count = 200, .outliers = 0.3, .noise = 0.3, .seed = 14});
   const auto near = estimate(scene.matches);
   for (Correspondence& m : scene.matches) {
     m.x1 = 4 * m.x1 + 8192;  // exact in float
@@ -362,7 +323,7 @@ TEST_P(FundamentalOnDevice, TakesFarAndLargeCoordinates) {
 }
 
 TEST_P(FundamentalOnDevice, AllocatesNothingAfterTheFirstCall) {
-  const auto scene = make_scene(15, {.count = 300, .outliers = 0.4, .noise = 0.3});
+  const auto scene = make_matched_points({.count = 300, .outliers = 0.4, .noise = 0.3, .seed = 15});
   FundamentalEstimator estimator(context);
   estimator.estimate(scene.matches);
   const auto before = context.memory().allocations;

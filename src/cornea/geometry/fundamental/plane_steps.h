@@ -19,7 +19,7 @@ namespace cornea {
 
 inline constexpr double kPlaneWidth = 4;      // thresholds that a point may lie off a plane
 inline constexpr int kPlaneSamples = 128;     // homographies
-inline constexpr int kPlaneJudges = 128;      // most inliers that each is held against
+inline constexpr int kPlaneJudges = 64;       // most inliers that each is held against
 inline constexpr int kParallaxSamples = 256;  // pairs of points off the plane
 inline constexpr double kDominance = 0.5;     // share of inliers on a plane that casts doubt on F
 
@@ -130,7 +130,7 @@ CORNEA_HD bool find_plane(Team& team, const FundamentalOptions& options, std::ui
   });
   if (best.cost() == kNoCost) return false;
   plane.set(converted<double>(best.f));
-  constexpr int kRefits = 3;
+  constexpr int kRefits = 2;
   for (int i = 0; i < kRefits; ++i) plane.set(refit_plane(team, plane));
   return true;
 }

@@ -43,27 +43,34 @@ CORNEA_HD inline int next_round(const Search& search, const FundamentalOptions& 
   return left < options.round ? left : options.round;
 }
 
+// Whether the best model so far makes further samples needless.
+CORNEA_HD inline StopReason reason_to_stop(const Search& search, const FundamentalOptions& options,
+                                           int count) {
+  const std::uint32_t inliers = search.best.score.inliers;
+  if (options.target > 0 && inliers >= std::uint32_t(options.target)) return StopReason::target;
+  if (enough_samples(double(inliers) / count, options.sample, search.hypotheses,
+                     options.confidence)) {
+    return StopReason::confidence;
+  }
+  return search.hypotheses >= options.max_hypotheses ? StopReason::maximum
+                                                     : StopReason::nothing_to_do;
+}
+
 template <class Team>
 CORNEA_HD void end_round(Team& team, const FundamentalOptions& options, const RoundBest& round,
                          Search& search) {
   search.hypotheses += next_round(search, options);
   ++search.rounds;
-  if (round.cost() != kNoCost) {
+  const StopReason before = reason_to_stop(search, options, team.count());
+  const bool needless = before == StopReason::confidence || before == StopReason::target;
+  if (round.cost() != kNoCost && (!needless || round.cost() < search.best.score.cost)) {
     Model model{converted<double>(round.f), team.score(round.f)};
     if (options.optimise) {
       optimise(team, search.normalisation.scales, options.threshold, model);
     }
     if (model.score.cost < search.best.score.cost) search.best = model;
   }
-  const std::uint32_t inliers = search.best.score.inliers;
-  const double share = double(inliers) / team.count();
-  if (options.target > 0 && inliers >= std::uint32_t(options.target)) {
-    search.stop = StopReason::target;
-  } else if (enough_samples(share, options.sample, search.hypotheses, options.confidence)) {
-    search.stop = StopReason::confidence;
-  } else if (search.hypotheses >= options.max_hypotheses) {
-    search.stop = StopReason::maximum;
-  }
+  search.stop = reason_to_stop(search, options, team.count());
 }
 
 }  // namespace cornea
