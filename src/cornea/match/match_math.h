@@ -28,6 +28,11 @@ static_assert(std::int64_t(kLargestValue + 1) * kKeyIndices <= INT32_MAX);
 CORNEA_HD inline std::int32_t key_base(std::int32_t squared_norm, int index) {
   return squared_norm * kKeyIndices + index % kKeyIndices;
 }
+// Unsigned in between: the product alone may be past 2^31.
+CORNEA_HD inline std::int32_t key_of(std::int32_t base, std::int32_t product) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(base) -
+                                   kProductScale * static_cast<std::uint32_t>(product));
+}
 CORNEA_HD inline std::int32_t key_value(std::int32_t key) { return key >> kKeyIndexBits; }
 CORNEA_HD inline std::int32_t key_index(std::int32_t key) { return key & (kKeyIndices - 1); }
 
