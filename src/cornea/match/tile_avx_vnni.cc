@@ -5,6 +5,7 @@
 
 #if defined(__x86_64__) && defined(__AVXVNNI__)
 
+#include <cpuid.h>
 #include <immintrin.h>
 
 #include "cornea/match/tile_walk.h"
@@ -54,13 +55,19 @@ struct AvxVnni {
   }
 };
 
+// Older compilers do not know its name.
+bool has_avx_vnni() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+
 constexpr TileKernel kKernel = {
     "avx-vnni",
     AvxVnni::kRows,
     AvxVnni::kColumns,
     AvxVnni::kRowBytes,
     AvxVnni::kColumnBytes,
-    [] { return __builtin_cpu_supports("avxvnni") != 0; },
+    [] { return __builtin_cpu_supports("avx2") && has_avx_vnni(); },
     [](const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset) {
       pack_panel<std::uint8_t, 4, AvxVnni::kRows>(from, count, to);
       offset_by_sums<AvxVnni>(from, count, offset);

@@ -28,12 +28,16 @@ template <class Element, int group, int descriptors, std::uint8_t flip = 0>
 inline void pack_panel(const std::uint8_t* from, int count, std::uint8_t* to_bytes) {
   Element* to = reinterpret_cast<Element*>(to_bytes);
   for (int i = 0; i < descriptors; ++i) {
+    const std::uint8_t none[kLength] = {};
+    const std::uint8_t* bytes = i < count ? from + i * kLength : none;
     for (int g = 0; g < kLength / group; ++g) {
-      Element* at = to + (g * descriptors + i) * group;
+      std::uint8_t part[group];
+      __builtin_memcpy(part, bytes + g * group, group);
+      Element widened[group];
       for (int j = 0; j < group; ++j) {
-        const std::uint8_t v = i < count ? from[i * kLength + g * group + j] : 0;
-        at[j] = static_cast<Element>(static_cast<std::uint8_t>(v ^ flip));
+        widened[j] = static_cast<Element>(static_cast<std::uint8_t>(part[j] ^ flip));
       }
+      __builtin_memcpy(to + (g * descriptors + i) * group, widened, sizeof widened);
     }
   }
 }

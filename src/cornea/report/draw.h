@@ -28,4 +28,15 @@ Image<Rgb<std::uint8_t>> draw_features(const Context& context,
                                        std::span<const Keypoint> points,
                                        const DrawOptions& options = {});
 
+// Both images side by side, enlarged as one, with a line for every match from its point in the
+// first to its point in the second. Neighbouring lines differ in colour; `options.colour` is not
+// used.
+Image<Rgb<std::uint8_t>> draw_matches(const Context& context,
+                                      HostView<const Rgb<std::uint8_t>> first,
+                                      HostView<const Rgb<std::uint8_t>> second,
+                                      std::span<const Keypoint> first_points,
+                                      std::span<const Keypoint> second_points,
+                                      std::span<const Match> matches,
+                                      const DrawOptions& options = {});
+
 }  // namespace cornea
