@@ -268,9 +268,10 @@ TEST_F(Cli, MatchWritesTheStableJsonKeysAndAList) {
 }
 
 TEST_F(Cli, MatchOptionsReachTheMatcher) {
-  write_image(folder / "other.png", testing::random_image<std::uint8_t>(64, 48, 2));
+  write_image(folder / "one.png", testing::random_image<std::uint8_t>(160, 120, 1));
+  write_image(folder / "other.png", testing::random_image<std::uint8_t>(160, 120, 2));
   auto count = [&](const std::string& options) {
-    const Outcome o = shell("cornea match small.png other.png --device cpu --json - " + options);
+    const Outcome o = shell("cornea match one.png other.png --device cpu --json - " + options);
     EXPECT_EQ(o.code, 0) << o.err;
     const Json json = Json::parse(o.out);
     return std::pair(json["matches"].size(), json["keypoints"][0].get<std::size_t>());
@@ -283,7 +284,7 @@ TEST_F(Cli, MatchOptionsReachTheMatcher) {
   EXPECT_LT(count("--ratio 0.9").first, mutual);
   EXPECT_EQ(count("--ratio 1 --max-distance 1").first, 0u);
   // An image matches itself, point by point.
-  const Outcome same = shell("cornea match small.png small.png --device cpu --json -");
+  const Outcome same = shell("cornea match one.png one.png --device cpu --json -");
   const Json json = Json::parse(same.out);
   EXPECT_GT(json["matches"].size(), 10u);
   for (const Json& m : json["matches"]) EXPECT_TRUE(m[0] == m[2] && m[1] == m[3]);

@@ -152,7 +152,9 @@ Run add_match(CLI::App& app) {
   command->add_option("--max-distance", c->options.max_distance, "largest distance; 0: no limit")
       ->capture_default_str()
       ->type_name("D");
-  command->add_option("--draw", c->draw, "both pictures, side by side, with the matches as lines")
+  command
+      ->add_option("--draw", c->draw,
+                   "both pictures, side by side, with at most 200 of the matches as lines")
       ->type_name("OUT.png");
   command->add_option("--csv", c->csv, "x1,y1,x2,y2,ratio,distance, a line a match")
       ->type_name("OUT.csv");

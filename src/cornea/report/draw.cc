@@ -178,10 +178,19 @@ Image<Colour> draw_matches(const Context& context, HostView<const Colour> first,
     require(m.a >= 0 && std::size_t(m.a) < first_points.size() && m.b >= 0 &&
                 std::size_t(m.b) < second_points.size(),
             "match ", i, " is of points ", m.a, " and ", m.b, ", which are not there");
+  }
+  const std::size_t most = options.most_lines > 0 ? options.most_lines : matches.size();
+  const std::size_t lines = std::min(most, matches.size());
+  for (std::size_t line = 0; line < lines; ++line) {
+    const Match& m = matches[line * matches.size() / lines];
     const Keypoint &a = first_points[m.a], &b = second_points[m.b];
-    draw_long_line(canvas.image.host(), canvas.at(a.x), canvas.at(a.y),
-                   canvas.at(b.x + float(first.width)), canvas.at(b.y), canvas.pen.line,
-                   kColours[i % std::size(kColours)], 0.8);
+    const double x0 = canvas.at(a.x), y0 = canvas.at(a.y);
+    const double x1 = canvas.at(b.x + float(first.width)), y1 = canvas.at(b.y);
+    const Colour colour = kColours[line % std::size(kColours)];
+    const HostView<Colour> to = canvas.image.host();
+    draw_long_line(to, x0, y0, x1, y1, canvas.pen.line, colour, 0.8);
+    draw_ring(to, x0, y0, canvas.pen.radius, canvas.pen.line, colour, 1);
+    draw_ring(to, x1, y1, canvas.pen.radius, canvas.pen.line, colour, 1);
   }
   return std::move(canvas.image);
 }

@@ -11,6 +11,7 @@ namespace cornea {
 
 struct DrawOptions {
   Rgb<std::uint8_t> colour{255, 176, 0};  // amber: seen by colour-blind eyes, rare in photographs
+  int most_lines = 200;                   // of matches; of more, evenly chosen ones; 0: all
   int smallest_side = 640;  // longer sides under this are enlarged by a whole number, 8 at most
 };
 
