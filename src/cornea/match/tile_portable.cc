@@ -9,6 +9,7 @@ static_assert(kLargestValue < 1 << 24);
 
 struct Portable {
   typedef std::int32_t Vector __attribute__((vector_size(16), aligned(4), may_alias));
+  typedef std::uint32_t Words __attribute__((vector_size(16), aligned(4), may_alias));
   typedef float Floats __attribute__((vector_size(16), aligned(4), may_alias));
   static constexpr int kLanes = 4, kRowsPerVector = 1, kColumnsPerVector = 4;
   static constexpr int kRows = 4, kColumns = 8, kRowVectors = 4, kColumnVectors = 2;
@@ -22,7 +23,7 @@ struct Portable {
   static Vector spread_rows(const std::int32_t* p) { return same(*p); }
   static Vector spread_columns(const std::int32_t* p) { return load(p); }
   static Vector minus_scaled(Vector base, Vector product) {
-    return base - (product << (kKeyIndexBits + 1));
+    return Vector(Words(base) - (Words(product) << (kKeyIndexBits + 1)));  // as key_of()
   }
 
   static void multiply(const std::uint8_t* a_bytes, const std::int32_t*,
