@@ -12,7 +12,8 @@ namespace {
 
 // Pairs are searched together as long as they have this many points: some 300 MB of memory.
 constexpr std::size_t kPointsAtOnce = 8 << 20;
-constexpr int kLongestWalk = 64;  // chunks; a longer one leaves processors idle at the end
+constexpr int kUsualWalk = 64;              // chunks; longer ones only to save memory
+constexpr std::size_t kMostRows = 4 << 20;  // of all walks, unless A alone has more: 64 MB
 
 std::size_t points_of(const MatchPair& pair) {
   return std::size_t(pair.a.count) + std::size_t(pair.b.count);
@@ -25,17 +26,29 @@ std::uint64_t blocks_of(const MatchPair& pair, int chunks_per_walk) {
          divide_up(chunks_of(pair.b.count), std::uint32_t(chunks_per_walk));
 }
 
+std::size_t rows_of(const MatchPair& pair, int chunks_per_walk) {
+  return pair.a.count *
+         std::size_t(divide_up(chunks_of(pair.b.count), std::uint32_t(chunks_per_walk)));
+}
+
 // Chunks of B a block: long walks load A less often, and the last round of blocks should be full.
+// What the walks leave behind stays linear in the number of points.
 int choose_walk(std::span<const MatchPair> pairs, int processors) {
   const std::uint64_t at_once = std::uint64_t(processors) * kSearchBlocksPerProcessor;
   constexpr double kStart = 0.75;  // what a block's start costs, in chunks
   int best = 1;
   double least = INFINITY;
-  for (int walk = 1; walk <= kLongestWalk; ++walk) {
+  for (int walk = 1; walk <= kUsualWalk || least == INFINITY; walk += divide_up(walk, kUsualWalk)) {
     std::uint64_t blocks = 0;
-    for (const MatchPair& pair : pairs) blocks += has_work(pair) ? blocks_of(pair, walk) : 0;
+    std::size_t rows = 0, points = 0;
+    for (const MatchPair& pair : pairs) {
+      if (!has_work(pair)) continue;
+      blocks += blocks_of(pair, walk);
+      rows += rows_of(pair, walk);
+      points += points_of(pair);
+    }
     const double cost = double(divide_up(blocks, at_once)) * (walk + kStart);
-    if (cost < least) {
+    if (rows <= std::max(kMostRows, 2 * points) && cost < least) {
       least = cost;
       best = walk;
     }
@@ -181,7 +194,7 @@ class DeviceMatcher : public MatchBackend {
       ++pair_count_;
       blocks += blocks_of(pair, walk);
       groups_ += chunks_of(pair.a.count);
-      row_count += std::size_t(pair.a.count) * splits_of(pair, walk);
+      row_count += rows_of(pair, walk);
       column_count_ += pair.b.count;
       match_count += pair.a.count;
     }
