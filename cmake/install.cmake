@@ -29,6 +29,10 @@ install(
   PATTERN "radix_select.h" EXCLUDE
   PATTERN "noise.h" EXCLUDE
   PATTERN "glyphs.h" EXCLUDE
+  PATTERN "device_match.h" EXCLUDE
+  PATTERN "tensor_core.h" EXCLUDE
+  PATTERN "tile_kernel.h" EXCLUDE
+  PATTERN "tile_walk.h" EXCLUDE
   PATTERN "cli" EXCLUDE)
 install(FILES ${PROJECT_BINARY_DIR}/generated/cornea/core/build.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cornea/core)

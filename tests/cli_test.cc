@@ -243,6 +243,66 @@ TEST_F(Cli, ThreadsDoNotChangeTheOutput) {
   EXPECT_EQ(points("1"), points("2"));
 }
 
+TEST_F(Cli, MatchWritesTheStableJsonKeysAndAList) {
+  ASSERT_EQ(shell("cornea scene -o s --kind plane --views 2 --width 320 --height 240").code, 0);
+  for (const std::string detector : {"sift", "harris"}) {
+    const Outcome o = shell("cornea match s/view_000.png s/view_001.png --detector " + detector +
+                            " --max-features 300 --device cpu --json - --csv m.csv --draw m.png");
+    ASSERT_EQ(o.code, 0) << o.err;
+    const Json json = Json::parse(o.out);
+    EXPECT_EQ(json["detector"], detector);
+    EXPECT_EQ(json["device"], "cpu");
+    ASSERT_EQ(json["keypoints"].size(), 2u);
+    EXPECT_EQ(json["keypoints"][0], 300);
+    EXPECT_GT(json["milliseconds"], 0);
+    ASSERT_GT(json["matches"].size(), 30u);
+    for (const Json& m : json["matches"]) {
+      ASSERT_EQ(m.size(), 5u);
+      EXPECT_LT(m[4], 0.8);
+    }
+    const std::string csv = read_text(folder / "m.csv");
+    EXPECT_EQ(csv.rfind("x1,y1,x2,y2,ratio,distance\n", 0), 0u);
+    EXPECT_EQ(std::size_t(std::count(csv.begin(), csv.end(), '\n')), json["matches"].size() + 1);
+    EXPECT_EQ(read_image<std::uint8_t>(folder / "m.png").width(), 640);
+  }
+}
+
+TEST_F(Cli, MatchOptionsReachTheMatcher) {
+  write_image(folder / "one.png", testing::random_image<std::uint8_t>(160, 120, 1));
+  write_image(folder / "other.png", testing::random_image<std::uint8_t>(160, 120, 2));
+  auto count = [&](const std::string& options) {
+    const Outcome o = shell("cornea match one.png other.png --device cpu --json - " + options);
+    EXPECT_EQ(o.code, 0) << o.err;
+    const Json json = Json::parse(o.out);
+    return std::pair(json["matches"].size(), json["keypoints"][0].get<std::size_t>());
+  };
+  const auto [all, points] = count("--ratio 1 --no-mutual");
+  EXPECT_EQ(all, points);
+  const auto mutual = count("--ratio 1").first;
+  EXPECT_GT(mutual, 0u);
+  EXPECT_LT(mutual, all);
+  EXPECT_LT(count("--ratio 0.9").first, mutual);
+  EXPECT_EQ(count("--ratio 1 --max-distance 1").first, 0u);
+  // An image matches itself, point by point.
+  const Outcome same = shell("cornea match one.png one.png --device cpu --json -");
+  const Json json = Json::parse(same.out);
+  EXPECT_GT(json["matches"].size(), 10u);
+  for (const Json& m : json["matches"]) EXPECT_TRUE(m[0] == m[2] && m[1] == m[3]);
+}
+
+TEST_F(Cli, BenchMeasuresMatching) {
+  const Outcome o =
+      shell("cornea bench --device cpu --match 300x200,64x65 --repeat 3 --json b.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json json = Json::parse(read_text(folder / "b.json"));
+  EXPECT_TRUE(json["results"].empty());
+  ASSERT_EQ(json["matches"].size(), 3u);
+  EXPECT_EQ(json["matches"][0]["a"], 300);
+  EXPECT_EQ(json["matches"][0]["matches"], 100);  // every second point of B is one of A
+  EXPECT_EQ(json["matches"][0]["kernel"], match_kernels().front());
+  EXPECT_EQ(json["matches"][2]["pairs"], 100);
+}
+
 TEST_F(Cli, SceneWritesPicturesAndCamerasThatFitThem) {
   const Outcome o = shell(
       "cornea scene -o s --kind plane --views 3 --width 96 --height 64 --samples 1 --noise 2");
@@ -345,9 +405,21 @@ TEST_F(Cli, WrongUsageIsExitCode2) {
   expect_refused("cornea detect small.png --detector sift --scale-space mean", 2, "trilateral");
   expect_refused("cornea detect small.png --detector sift --descriptors small.png", 2, "input");
   expect_refused("cornea detect small.png --threads 5000", 2, "1024");
+  expect_refused("cornea match small.png", 2, "second");
+  expect_refused("cornea match small.png small.png --ratio 0", 2, "ratio");
+  expect_refused("cornea match small.png small.png --ratio nan", 2, "ratio");
+  expect_refused("cornea match small.png small.png --max-distance -1", 2, "distance");
+  expect_refused("cornea match small.png small.png --detector sobel", 2, "sobel");
+  expect_refused("cornea match small.png small.png --k 0.1", 2, "--k");
+  expect_refused("cornea match small.png small.png --max-features -1", 2, "max-features");
+  expect_refused("cornea match small.png small.png --max-features 5 --max-points 5", 2, "same");
+  expect_refused("cornea match small.png small.png --csv small.png", 2, "input");
+  expect_refused("cornea match small.png small.png --csv o --draw o", 2, "two results");
+  expect_refused("cornea bench --match 5", 2, "--match");
 }
 
 TEST_F(Cli, WrongInputIsExitCode1AndNamesTheFile) {
+  expect_refused("cornea match small.png none.png", 1, "none.png");
   fs::create_directory(folder / "directory.png");
   std::ofstream(folder / "empty.png");
   std::ofstream(folder / "text.jpg") << "This is no picture.\n";

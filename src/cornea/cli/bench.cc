@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <iostream>
 #include <optional>
 
+#include "cornea/cli/bench_match.h"
+#include "cornea/cli/bench_timing.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/build.h"
@@ -19,42 +20,12 @@ namespace {
 
 struct BenchCommand {
   CommonOptions common;
-  std::vector<std::string> detectors, filters,
+  std::vector<std::string> detectors, filters, matches,
       sizes = {"640x480", "1280x960", "1920x1080", "3840x2160"};
   std::string image;
   int repeat = 200, batch = 16, tile = 0;
   std::vector<std::string> labels, settings;
 };
-
-struct Timing {
-  double median = 0, least = 0, p90 = 0;
-};
-
-double now_ms() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-Timing summarise(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], times.front(), times[times.size() * 9 / 10]};
-}
-
-// Calls that are not timed, before those that are.
-int warm_up(int repeat) { return std::max(3, repeat / 10); }
-
-// Host time of a call.
-Timing time_calls(int repeat, const std::function<void()>& call) {
-  for (int i = 0; i < warm_up(repeat); ++i) call();
-  std::vector<double> times(repeat);
-  for (double& t : times) {
-    const double begin = now_ms();
-    call();
-    t = now_ms() - begin;
-  }
-  return summarise(std::move(times));
-}
 
 // A mural with corners at many scales, as a photograph has; with `tile`, one of that side and its
 // mirror images, so that images of every size are equally dense. Pinned on CUDA, where uploads are
@@ -114,26 +85,6 @@ double limit_ms(const Context& context, const Image<std::uint8_t>& image) {
   const Timing copy = time_calls(10, [&] { std::memcpy(to.data(), from.data(), kCopyBytes); });
   const double bytes_per_ms = 2.0 * kCopyBytes / copy.median;
   return pixels * (1 + 2 * sizeof(float)) / bytes_per_ms;
-}
-
-// The numbers of one kind of call by stage, medians.
-template <class Call>
-Json stage_medians(int repeat, const Call& call) {
-  std::map<std::string, std::vector<double>> by_stage;
-  std::vector<std::string> order;
-  for (int i = 0; i < repeat; ++i) {
-    for (const StageTime& stage : call()) {
-      if (by_stage[stage.stage].empty()) order.push_back(stage.stage);
-      by_stage[stage.stage].push_back(stage.milliseconds);
-    }
-  }
-  Json stages = Json::object();
-  for (const std::string& stage : order) stages[stage] = summarise(by_stage[stage]).median;
-  return stages;
-}
-
-Json timing_json(const Timing& t) {
-  return {{"median", t.median}, {"least", t.least}, {"p90", t.p90}};
 }
 
 // Float images that stay where the context works: on the host, or on the device.
@@ -302,7 +253,7 @@ void print_filters(const Json& results, const std::string& device) {
 int run_bench(const BenchCommand& c) {
   const Context context = c.common.context();
   std::vector<std::string> names = c.detectors;
-  if (names.empty() && c.filters.empty()) {
+  if (names.empty() && c.filters.empty() && c.matches.empty()) {
     for (const DetectorEntry& entry : detector_table()) names.push_back(entry.name);
   }
   std::vector<const DetectorEntry*> entries;
@@ -326,8 +277,11 @@ int run_bench(const BenchCommand& c) {
   if (c.tile > 0) json["tile"] = c.tile;
   json["results"] = Json::array();
   Json filtered = Json::array();
-  const std::vector<std::string> sizes =
-      c.image.empty() ? c.sizes : std::vector<std::string>{"file"};
+  const std::vector<MatchSize> match_sizes = parse_match_sizes(c.matches);
+  const std::vector<std::string> sizes = entries.empty() && filters.empty()
+                                             ? std::vector<std::string>{}
+                                         : c.image.empty() ? c.sizes
+                                                           : std::vector<std::string>{"file"};
   for (const std::string& size : sizes) {
     if (c.image.empty()) parse_size(size);  // a wrong one is found before hours of measuring
   }
@@ -347,10 +301,14 @@ int run_bench(const BenchCommand& c) {
     }
   }
   progress.clear();
+  if (!match_sizes.empty()) {
+    json["matches"] = measure_matches(context, match_sizes, c.repeat, c.common.quiet);
+  }
   if (!filtered.empty()) json["filters"] = filtered;
   if (c.common.talks()) {
     if (!entries.empty()) print_results(json["results"], context.description());
     if (!filters.empty()) print_filters(filtered, context.description());
+    if (!match_sizes.empty()) print_matches(json["matches"], context.description());
   }
   c.common.write_json(json);
   return 0;
@@ -360,10 +318,16 @@ int run_bench(const BenchCommand& c) {
 
 Run add_bench(CLI::App& app) {
   auto c = std::make_shared<BenchCommand>();
-  CLI::App* command = app.add_subcommand("bench", "measure detectors and filters on this machine");
-  command->add_option("--detector", c->detectors, "which; default all, or none with --filter")
+  CLI::App* command =
+      app.add_subcommand("bench", "measure detectors, filters and matching on this machine");
+  command
+      ->add_option("--detector", c->detectors,
+                   "which; default all, or none with --filter or --match")
       ->type_name("NAME...");
   command->add_option("--filter", c->filters, "filters to measure")->type_name("NAME...");
+  command->add_option("--match", c->matches, "numbers of descriptors to match")
+      ->delimiter(',')
+      ->type_name("N1xN2,...");
   command->add_option("--sizes", c->sizes, "image sizes")
       ->capture_default_str()
       ->delimiter(',')

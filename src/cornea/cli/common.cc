@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <iostream>
+#include <set>
 
 #include "cornea/core/error.h"
 #include "cornea/io/whole_file.h"
@@ -11,6 +12,17 @@
 namespace cornea::cli {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// One name for all spellings of a file's.
+fs::path same_name(const fs::path& file) {
+  std::error_code failed;
+  const fs::path name = fs::weakly_canonical(fs::absolute(file), failed);
+  return failed ? file.lexically_normal() : name;
+}
+
+}  // namespace
 
 Context CommonOptions::context() const {
   return usage_checked([&] { return Context::from_name(device, threads); });
@@ -78,6 +90,24 @@ void make_folder(const fs::path& folder) {
 
 void write_text(const fs::path& file, const std::string& contents) {
   write_whole_file(file, {reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()});
+}
+
+void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::path>& outputs) {
+  std::set<fs::path> names;
+  for (const fs::path& output : outputs) {
+    if (!names.insert(same_name(output)).second) {
+      throw UsageError(
+          output.string() +
+          ": two results would go there; give them other names or run them one by one");
+    }
+    for (const NamedInput& input : inputs) {
+      std::error_code ignored;
+      if (fs::equivalent(output, input.file, ignored)) {
+        throw UsageError(output.string() + ": is " + input.what +
+                         " and would be overwritten; choose another name");
+      }
+    }
+  }
 }
 
 double shortest(float value) {

@@ -43,6 +43,8 @@ struct CommonOptions {
 
   Context context() const;
   ReadOptions reading() const { return {max_pixels}; }
+  // The file that JSON goes to, if any.
+  bool json_in_file() const { return !json.empty() && json != "-"; }
   // Whether to talk to a person on standard output: not where --quiet or JSON has it.
   bool talks() const { return !quiet && json != "-"; }
   void write_json(const Json& value) const;
@@ -65,6 +67,15 @@ void make_folder(const std::filesystem::path& folder);
 // Writes text to a file, whole or not at all; an error names it.
 void write_text(const std::filesystem::path& file, const std::string& contents);
 
+// What the user gave, and what it is to be called where a result would overwrite it.
+struct NamedInput {
+  std::string file;
+  const char* what = "an input";
+};
+// No result may overwrite what the user gave, nor another result.
+void check_outputs(const std::vector<NamedInput>& inputs,
+                   const std::vector<std::filesystem::path>& outputs);
+
 // The shortest decimal that reads back as this float, as a double.
 double shortest(float value);
 
@@ -78,6 +89,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows);
 using Run = std::function<int()>;
 Run add_detect(CLI::App& app);
 Run add_filter(CLI::App& app);
+Run add_match(CLI::App& app);
 Run add_fundamental(CLI::App& app);
 Run add_scene(CLI::App& app);
 Run add_info(CLI::App& app);

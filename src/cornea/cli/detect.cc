@@ -1,7 +1,6 @@
 #include <charconv>
 #include <iostream>
 #include <memory>
-#include <set>
 
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
@@ -33,57 +32,25 @@ fs::path output_for(const std::string& detector, const std::string& out, const s
   return fs::path(out) / (fs::path(image).stem().string() + what + ending);
 }
 
-// One name for all spellings of a file's.
-fs::path same_name(const fs::path& file) {
-  std::error_code failed;
-  const fs::path name = fs::weakly_canonical(fs::absolute(file), failed);
-  return failed ? file.lexically_normal() : name;
-}
-
-// No result may overwrite what the user gave, nor another result.
-void check_outputs(const DetectCommand& c) {
+void check_results(const DetectCommand& c) {
   const bool several = c.images.size() > 1;
   if (!several && !c.response.empty() && !is_pfm(c.response)) {
     throw UsageError(c.response +
                      ": a response map is written as exact floats, to a file named .pfm");
   }
-  std::set<fs::path> outputs;
-  if (!c.common.json.empty() && c.common.json != "-") {
-    outputs.insert(same_name(c.common.json));
-    std::error_code ignored;
-    std::vector<std::string> inputs = c.images;
-    if (!c.mask.empty()) inputs.push_back(c.mask);
-    for (const std::string& input : inputs) {
-      if (fs::equivalent(c.common.json, input, ignored)) {
-        throw UsageError(c.common.json +
-                         ": is an input and would be overwritten; choose another name");
-      }
-    }
-  }
+  std::vector<NamedInput> inputs;
+  for (const std::string& image : c.images) inputs.push_back({image});
+  if (!c.mask.empty()) inputs.push_back({c.mask, "the mask"});
+  std::vector<fs::path> outputs;
+  if (c.common.json_in_file()) outputs.push_back(c.common.json);
   for (const std::string& image : c.images) {
     for (const auto& [out, ending] :
          {std::pair(c.draw, ".png"), std::pair(c.csv, ".csv"), std::pair(c.response, ".pfm"),
           std::pair(c.descriptors, ".npy")}) {
-      if (out.empty()) continue;
-      const fs::path file = output_for(c.detector, out, image, several, ending);
-      if (!outputs.insert(same_name(file)).second) {
-        throw UsageError(
-            file.string() +
-            ": two results would go there; give them other names or run them one by one");
-      }
-      std::error_code ignored;
-      for (const std::string& input : c.images) {
-        if (fs::equivalent(file, input, ignored)) {
-          throw UsageError(file.string() +
-                           ": is an input and would be overwritten; choose another name");
-        }
-      }
-      if (!c.mask.empty() && fs::equivalent(file, c.mask, ignored)) {
-        throw UsageError(file.string() +
-                         ": is the mask and would be overwritten; choose another name");
-      }
+      if (!out.empty()) outputs.push_back(output_for(c.detector, out, image, several, ending));
     }
   }
+  check_outputs(inputs, outputs);
 }
 
 // What is not black, however dark, counts as white.
@@ -202,7 +169,7 @@ int run_detect(const DetectCommand& c) {
       if (!out.empty()) make_folder(out);
     }
   }
-  check_outputs(c);
+  check_results(c);
   Image<std::uint8_t> mask;
   if (!c.mask.empty()) mask = read_mask(c.mask, c.common.reading());
 

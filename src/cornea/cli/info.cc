@@ -4,6 +4,7 @@
 #include "cornea/cli/common.h"
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
+#include "cornea/match/match.h"
 #include "cornea/pipeline/detectors.h"
 
 namespace cornea::cli {
@@ -30,6 +31,7 @@ int run_info(const CommonOptions& common) {
                {"tiff", kHasTiff},
                {"webp", kHasWebp},
                {"cpu_threads", std::thread::hardware_concurrency()},
+               {"match_kernels", match_kernels()},
                {"devices", Json::array()},
                {"detectors", Json::array()}};
   for (const DeviceInfo& d : devices) json["devices"].push_back(device_json(d));
@@ -45,6 +47,9 @@ int run_info(const CommonOptions& common) {
       {"TIFF files", with(kHasTiff)},
       {"WebP files", with(kHasWebp)},
       {"CPU threads", text(std::thread::hardware_concurrency())}};
+  std::string kernels;
+  for (const std::string& name : match_kernels()) kernels += (kernels.empty() ? "" : ", ") + name;
+  rows.push_back({"Matching", kernels});
   for (const auto& row : rows) std::printf("%-12s %s\n", row[0].c_str(), row[1].c_str());
   std::cout << "\nDevices\n  cpu\n";
   for (const DeviceInfo& d : devices) {

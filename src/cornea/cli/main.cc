@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   };
   add(cli::add_detect);
   add(cli::add_filter);
+  add(cli::add_match);
   add(cli::add_fundamental);
   add(cli::add_scene);
   if constexpr (kHasBench) add(cli::add_bench);

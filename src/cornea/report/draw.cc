@@ -74,6 +74,34 @@ void draw_segment(HostView<Colour> image, double x0, double y0, double x1, doubl
             });
 }
 
+// The same for lines across the picture: only pixels near it are looked at.
+void draw_long_line(HostView<Colour> image, double x0, double y0, double x1, double y1,
+                    double width, Colour colour, double opacity) {
+  const bool steep = std::abs(y1 - y0) > std::abs(x1 - x0);
+  if (steep) {
+    std::swap(x0, y0);
+    std::swap(x1, y1);
+  }
+  if (x0 > x1) {
+    std::swap(x0, x1);
+    std::swap(y0, y1);
+  }
+  const double slope = x1 > x0 ? (y1 - y0) / (x1 - x0) : 0, squeeze = 1 / std::hypot(1.0, slope);
+  const double reach = (width / 2 + 0.5) / squeeze;
+  const int along_end = steep ? image.height : image.width;
+  const int across_end = steep ? image.width : image.height;
+  const int last = std::min(along_end - 1, int(std::ceil(x1)));
+  for (int x = std::max(0, int(std::floor(x0))); x <= last; ++x) {
+    const double middle = y0 + (x - x0) * slope;
+    const int bottom = std::min(across_end - 1, int(std::floor(middle + reach)));
+    for (int y = std::max(0, int(std::ceil(middle - reach))); y <= bottom; ++y) {
+      const double share = coverage(std::abs(y - middle) * squeeze, width) * opacity;
+      Colour& pixel = steep ? image(y, x) : image(x, y);
+      pixel = blend(pixel, colour, share);
+    }
+  }
+}
+
 // The image on which marks are drawn, and where its pixels went.
 struct Canvas {
   Image<Colour> image;
@@ -126,6 +154,44 @@ Image<Colour> draw_features(const Context& context, HostView<const Colour> image
                    y + radius * std::sin(p.angle), width, colour, opacity);
     }
   });
+  return std::move(canvas.image);
+}
+
+Image<Colour> draw_matches(const Context& context, HostView<const Colour> first,
+                           HostView<const Colour> second, std::span<const Keypoint> first_points,
+                           std::span<const Keypoint> second_points, std::span<const Match> matches,
+                           const DrawOptions& options) {
+  require(!first.empty() && !second.empty(), "there is no image to draw on");
+  Image<Colour> both(first.width + second.width, std::max(first.height, second.height));
+  for (int y = 0; y < both.height(); ++y) {
+    Colour* row = both.host().row(y);
+    std::fill_n(row, both.width(), Colour{0, 0, 0});
+    if (y < first.height) std::copy_n(first.row(y), first.width, row);
+    if (y < second.height) std::copy_n(second.row(y), second.width, row + first.width);
+  }
+  Canvas canvas = canvas_for(context, both.host(), options);
+  // Bright, and told apart by colour-blind eyes (Okabe and Ito).
+  constexpr Colour kColours[] = {{230, 159, 0},  {86, 180, 233}, {0, 158, 115},
+                                 {240, 228, 66}, {213, 94, 0},   {204, 121, 167}};
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const Match& m = matches[i];
+    require(m.a >= 0 && std::size_t(m.a) < first_points.size() && m.b >= 0 &&
+                std::size_t(m.b) < second_points.size(),
+            "match ", i, " is of points ", m.a, " and ", m.b, ", which are not there");
+  }
+  const std::size_t most = options.most_lines > 0 ? options.most_lines : matches.size();
+  const std::size_t lines = std::min(most, matches.size());
+  for (std::size_t line = 0; line < lines; ++line) {
+    const Match& m = matches[line * matches.size() / lines];
+    const Keypoint &a = first_points[m.a], &b = second_points[m.b];
+    const double x0 = canvas.at(a.x), y0 = canvas.at(a.y);
+    const double x1 = canvas.at(b.x + float(first.width)), y1 = canvas.at(b.y);
+    const Colour colour = kColours[line % std::size(kColours)];
+    const HostView<Colour> to = canvas.image.host();
+    draw_long_line(to, x0, y0, x1, y1, canvas.pen.line, colour, 0.8);
+    draw_ring(to, x0, y0, canvas.pen.radius, canvas.pen.line, colour, 1);
+    draw_ring(to, x1, y1, canvas.pen.radius, canvas.pen.line, colour, 1);
+  }
   return std::move(canvas.image);
 }
 

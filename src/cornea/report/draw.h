@@ -11,6 +11,7 @@ namespace cornea {
 
 struct DrawOptions {
   Rgb<std::uint8_t> colour{255, 176, 0};  // amber: seen by colour-blind eyes, rare in photographs
+  int most_lines = 200;                   // of matches; of more, evenly chosen ones; 0: all
   int smallest_side = 640;  // longer sides under this are enlarged by a whole number, 8 at most
 };
 
@@ -27,5 +28,16 @@ Image<Rgb<std::uint8_t>> draw_features(const Context& context,
                                        HostView<const Rgb<std::uint8_t>> image,
                                        std::span<const Keypoint> points,
                                        const DrawOptions& options = {});
+
+// Both images side by side, enlarged as one, with a line for every match from its point in the
+// first to its point in the second. Neighbouring lines differ in colour; `options.colour` is not
+// used.
+Image<Rgb<std::uint8_t>> draw_matches(const Context& context,
+                                      HostView<const Rgb<std::uint8_t>> first,
+                                      HostView<const Rgb<std::uint8_t>> second,
+                                      std::span<const Keypoint> first_points,
+                                      std::span<const Keypoint> second_points,
+                                      std::span<const Match> matches,
+                                      const DrawOptions& options = {});
 
 }  // namespace cornea

@@ -83,5 +83,37 @@ TEST(DrawFeatures, TheRingShowsTheScaleAndALineTheAngle) {
   EXPECT_NO_THROW(draw_features(Context::cpu(), image.host(), beyond));
 }
 
+TEST(Draw, MatchesAreLinesBetweenTheTwoPictures) {
+  const Context context = Context::cpu(2);
+  const Image<Colour> first = plain(400, 300, 9), second = plain(300, 400, 9);
+  const std::vector<Keypoint> a = {{100, 50}, {5, 5}}, b = {{7, 7}, {50, 50}, {20, 390}};
+  auto lit = [](const Image<Colour>& drawn) {
+    int count = 0;
+    for (int y = 0; y < drawn.height(); ++y) {
+      for (int x = 0; x < drawn.width(); ++x) count += drawn(x, y).r > 100;
+    }
+    return count;
+  };
+  const auto none = draw_matches(context, first.host(), second.host(), a, b, {});
+  ASSERT_EQ(none.width(), 700);
+  ASSERT_EQ(none.height(), 400);
+  EXPECT_EQ(lit(none), 0);
+  EXPECT_EQ(none(200, 350), (Colour{0, 0, 0}));  // below the first picture
+  const std::vector<Match> level = {{0, 1, 0, 0}};
+  const auto drawn = draw_matches(context, first.host(), second.host(), a, b, level);
+  EXPECT_GT(drawn(100, 50).r, 150);
+  EXPECT_GT(drawn(450, 50).r, 150);
+  EXPECT_EQ(drawn(90, 50).r, 9);    // before the ring
+  EXPECT_GT(drawn(450, 55).r, 60);  // the ring
+  EXPECT_EQ(drawn(300, 54).r, 9);
+  EXPECT_GT(lit(drawn), 351);
+  EXPECT_LT(lit(drawn), 500);
+  const std::vector<Match> many(100, level[0]);
+  EXPECT_EQ(lit(draw_matches(context, first.host(), second.host(), a, b, many, {.most_lines = 1})),
+            lit(drawn));
+  const std::vector<Match> wrong = {{0, 3, 0, 0}};
+  EXPECT_THROW(draw_matches(context, first.host(), second.host(), a, b, wrong), Error);
+}
+
 }  // namespace
 }  // namespace cornea

@@ -1,0 +1,167 @@
+#include "cornea/match/match.h"
+
+#include <charconv>
+#include <iostream>
+
+#include "cornea/cli/common.h"
+#include "cornea/cli/flags.h"
+#include "cornea/core/error.h"
+#include "cornea/pipeline/detectors.h"
+#include "cornea/pipeline/features.h"
+#include "cornea/report/draw.h"
+
+namespace cornea::cli {
+namespace {
+
+struct MatchCommand {
+  CommonOptions common;
+  std::string first, second, detector = "sift";
+  std::string draw, csv;
+  int max_features = 0;
+  MatchOptions options;
+  bool not_mutual = false;
+  OptionFlags flags;  // of every detector
+};
+
+Settings settings_of(const MatchCommand& c) {
+  Settings settings = c.flags.given();
+  if (c.max_features == 0) return settings;
+  if (settings.contains("max-points")) {
+    throw UsageError("--max-features and --max-points mean the same; give one of them");
+  }
+  settings["max-points"] = std::to_string(c.max_features);
+  return settings;
+}
+
+void check_results(const MatchCommand& c) {
+  std::vector<std::filesystem::path> outputs;
+  for (const std::string& out : {c.draw, c.csv}) {
+    if (!out.empty()) outputs.push_back(out);
+  }
+  if (c.common.json_in_file()) outputs.push_back(c.common.json);
+  check_outputs({{c.first}, {c.second}}, outputs);
+}
+
+// x1, y1, x2, y2, ratio, distance.
+std::vector<float> numbers_of(const Match& m, const Features& a, const Features& b) {
+  const Keypoint &from = a.keypoints[m.a], &to = b.keypoints[m.b];
+  return {from.x, from.y, to.x, to.y, m.ratio, m.distance};
+}
+
+std::string csv_text(const std::vector<Match>& matches, const Features& a, const Features& b) {
+  std::string lines = "x1,y1,x2,y2,ratio,distance\n";
+  char buffer[32];
+  for (const Match& m : matches) {
+    const char* before = "";
+    for (float v : numbers_of(m, a, b)) {
+      lines += before;
+      lines.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
+      before = ",";
+    }
+    lines += "\n";
+  }
+  return lines;
+}
+
+Json json_matches(const std::vector<Match>& matches, const Features& a, const Features& b) {
+  Json list = Json::array();
+  for (const Match& m : matches) {
+    Json numbers = Json::array();
+    for (float v : numbers_of(m, a, b)) numbers.push_back(shortest(v));
+    numbers.erase(5);  // the distance is in the CSV
+    list.push_back(std::move(numbers));
+  }
+  return list;
+}
+
+// An error of a file names it.
+double extract(FeatureExtractor& extractor, const MatchCommand& c, const std::string& image,
+               Features& out) {
+  try {
+    extractor.extract(read_gray(image, c.common.reading()).view(), out);
+  } catch (const Error& error) {
+    const std::string sentence = error.what();
+    throw Error(error.code(), sentence.starts_with(image) ? sentence : image + ": " + sentence);
+  }
+  return extractor.milliseconds();
+}
+
+int run_match(const MatchCommand& c) {
+  const Context context = c.common.context();
+  MatchOptions options = c.options;
+  options.mutual = !c.not_mutual;
+  auto [extractor, matcher] = usage_checked([&] {
+    return std::pair(FeatureExtractor(context, c.detector, settings_of(c)),
+                     Matcher(context, options));
+  });
+  check_results(c);
+  Features a, b;
+  double ms = extract(extractor, c, c.first, a) + extract(extractor, c, c.second, b);
+  const std::vector<Match> matches = matcher.match(a, b);
+  ms += matcher.report().milliseconds;
+
+  if (!c.csv.empty()) write_text(c.csv, csv_text(matches, a, b));
+  if (!c.draw.empty()) {
+    const auto first = read_image<Rgb<std::uint8_t>>(c.first, c.common.reading());
+    const auto second = read_image<Rgb<std::uint8_t>>(c.second, c.common.reading());
+    write_image(c.draw, draw_matches(context, first.host(), second.host(), a.keypoints, b.keypoints,
+                                     matches));
+  }
+  if (c.common.talks()) {
+    std::cout << a.size() << " and " << b.size() << " features, " << matches.size()
+              << (matches.size() == 1 ? " match" : " matches") << ", " << milliseconds_text(ms)
+              << " (matching " << milliseconds_text(matcher.report().milliseconds) << ", "
+              << matcher.report().kernel << ")\n"
+              << c.detector << " on " << context.description() << std::endl;
+    if (!c.draw.empty()) std::cout << "picture: " << c.draw << std::endl;
+  }
+  c.common.write_json({{"images", {c.first, c.second}},
+                       {"detector", c.detector},
+                       {"device", context.name()},
+                       {"keypoints", {a.size(), b.size()}},
+                       {"matches", json_matches(matches, a, b)},
+                       {"milliseconds", ms}});
+  return 0;
+}
+
+}  // namespace
+
+Run add_match(CLI::App& app) {
+  auto c = std::make_shared<MatchCommand>();
+  CLI::App* command = app.add_subcommand("match", "find features in two images and match them");
+  command->add_option("first", c->first, "image file")->required()->type_name("A");
+  command->add_option("second", c->second, "image file")->required()->type_name("B");
+  std::string names;
+  for (const DetectorEntry& entry : detector_table()) {
+    names += text(names.empty() ? "" : ", ", entry.name, " (", entry.summary, ")");
+  }
+  command->add_option("--detector", c->detector, names + "; SIFT describes the points of all")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->add_option("--max-features", c->max_features, "the strongest N of an image; 0: no limit")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command
+      ->add_option("--ratio", c->options.ratio,
+                   "largest distance as a share of the second nearest's; 1 or more: no test")
+      ->capture_default_str()
+      ->type_name("R");
+  command->add_flag("--no-mutual", c->not_mutual,
+                    "also matches whose second point has a nearer one in A");
+  command->add_option("--max-distance", c->options.max_distance, "largest distance; 0: no limit")
+      ->capture_default_str()
+      ->type_name("D");
+  command
+      ->add_option("--draw", c->draw,
+                   "both pictures, side by side, with at most 200 of the matches as lines")
+      ->type_name("OUT.png");
+  command->add_option("--csv", c->csv, "x1,y1,x2,y2,ratio,distance, a line a match")
+      ->type_name("OUT.csv");
+  c->flags.add(*command, "Detector", detector_table());
+  add_common_options(*command, c->common);
+  add_reading_options(*command, c->common);
+  return [c] { return run_match(*c); };
+}
+
+}  // namespace cornea::cli

@@ -1,0 +1,118 @@
+// Exact descriptor matching: for every descriptor of A the nearest and the second nearest of B.
+//
+//   d2(a, b) = sum_k (a_k - b_k)^2 = |a|^2 + |b|^2 - 2 a.b        bytes, 128 a descriptor
+//
+// All of it is integer arithmetic (d2 is at most 128 * 255^2 < 2^23), so that no distance is
+// rounded and both devices give the same bytes. Neighbours are ordered by (d2, index): of equally
+// near ones the lower index is the nearest, the next one the second.
+//
+// A match (a, b) is kept if
+//   1. ratio:    distance of the nearest < ratio times that of the second (Lowe 2004);
+//   2. mutual:   a is also the nearest of A to b;
+//   3. distance: it is at most max_distance.
+//
+// Cost: |A| |B| 128 multiplications and additions on the machine's 8-bit dot products (the tensor
+// cores on CUDA), and one pass for both directions; memory is linear in the number of points.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+#include "cornea/core/stage_clock.h"
+
+namespace cornea {
+
+struct MatchOptions {
+  float ratio = 0.8f;       // above 0; 1 or more: no ratio test
+  bool mutual = true;       // each is the nearest of the other
+  float max_distance = 0;   // 0: no limit
+  std::string kernel = {};  // of the CPU, one of match_kernels(); empty: the first of them
+
+  void validate() const;
+};
+
+// Descriptors in a row, Features::kLength bytes each, in host or in device memory.
+struct DescriptorView {
+  const std::uint8_t* data = nullptr;
+  int count = 0;
+  Place place = Place::host;
+
+  DescriptorView() = default;
+  DescriptorView(const std::uint8_t* data, int count, Place place = Place::host)
+      : data(data), count(count), place(place) {}
+  DescriptorView(const Features& features);  // an error where it has points without descriptors
+  bool on_device() const { return place == Place::device; }
+};
+
+struct MatchPair {
+  DescriptorView a, b;
+};
+
+// The two nearest of B to a descriptor, with squared distances. Where B is too small for one of
+// them its index is -1 and its distance kNoNeighbour.
+inline constexpr std::int32_t kNoNeighbour = INT32_MAX;
+struct Nearest {
+  std::int32_t index = -1, d2 = kNoNeighbour;
+  std::int32_t second = -1, second_d2 = kNoNeighbour;
+  friend bool operator==(const Nearest&, const Nearest&) = default;
+};
+
+struct MatchReport {
+  int pairs = 0;
+  std::uint64_t distances = 0;    // that were looked at
+  std::size_t matches = 0;        // of all pairs
+  double milliseconds = 0;        // the whole call, on the host's clock
+  std::string kernel;             // what made the products: "ummla", "avx512-vnni", "tensor cores"
+  std::vector<StageTime> stages;  // if asked for
+};
+
+class MatchBackend;
+
+// Made once; then it takes pair after pair and allocates no device or pinned memory after the
+// first of a size.
+//
+// On a CPU context descriptors lie in host memory. On a CUDA context they lie in host memory and
+// are uploaded, each set once a call, or on the device; all sets of a call lie in one place.
+class Matcher {
+ public:
+  explicit Matcher(const Context& context, const MatchOptions& options = {});
+  ~Matcher();
+  Matcher(Matcher&&) noexcept;
+
+  // In the order of A.
+  std::vector<Match> match(DescriptorView a, DescriptorView b);
+  // Many pairs of any sizes in one go: on CUDA in one launch, with one wait for all.
+  std::vector<std::vector<Match>> match_batch(std::span<const MatchPair> pairs);
+  // The neighbours themselves, one entry a descriptor of A; no test is made.
+  std::vector<Nearest> nearest(DescriptorView a, DescriptorView b);
+
+  // Of the last call. Times by stage cost a little on CUDA; off unless asked for.
+  void time_stages(bool on) { time_stages_ = on; }
+  const MatchReport& report() const { return report_; }
+  const Context& context() const { return context_; }
+  const MatchOptions& options() const { return options_; }
+
+ private:
+  void check(std::span<const MatchPair> pairs) const;
+  template <class Result>
+  std::vector<std::vector<Result>> run(std::span<const MatchPair> pairs);
+
+  Context context_;
+  MatchOptions options_;
+  StageClock clock_;
+  bool time_stages_ = false;
+  MatchReport report_;
+  std::unique_ptr<MatchBackend> backend_;
+};
+
+// The CPU's ways to multiply that this machine can run, the fastest first; the last one runs
+// everywhere.
+std::vector<std::string> match_kernels();
+
+}  // namespace cornea

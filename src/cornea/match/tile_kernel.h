@@ -1,0 +1,52 @@
+// One way of the CPU to multiply descriptors, chosen when the program runs. Every way is a file of
+// its own (tile_ummla.cc, tile_avx2.cc, ..) that is compiled for its instructions; what they share
+// is in tile_walk.h. All give the same integers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cornea {
+
+// At most 256 rows of A against at most 256 columns of B, both padded to whole panels. A panel is a
+// few descriptors, laid out as the kernel reads them.
+struct TileTask {
+  const std::uint8_t* a;         // panels of rows
+  const std::int32_t* a_base;    // key_base() of the rows, kNoKey for padding
+  const std::int32_t* a_offset;  // what a row's products start from
+  int a_panels;
+  const std::uint8_t* b;  // panels of columns
+  const std::int32_t* b_base;
+  int b_panels;
+  // Results, padding included: the two smallest keys of every row, the smallest of every column.
+  std::int32_t *best, *second, *column;
+};
+
+struct TileKernel {
+  const char* name;
+  int rows, columns;                    // of a panel; they divide 256
+  std::size_t row_bytes, column_bytes;  // of a packed descriptor
+  bool (*runs_here)();
+  // Writes `count` descriptors (fewer than a panel's: the rest is zero) as one panel. `offset` gets
+  // what the products of each row start from.
+  void (*pack_rows)(const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset);
+  void (*pack_columns)(const std::uint8_t* from, int count, std::uint8_t* to);
+  void (*walk)(const TileTask& task);
+};
+
+// Those that this machine can run, the fastest first.
+const std::vector<const TileKernel*>& tile_kernels();
+// An unknown name is an error that lists the known ones.
+const TileKernel& find_tile_kernel(const std::string& name);
+
+// Null where the build is for another kind of machine.
+const TileKernel* ummla_tile_kernel();
+const TileKernel* udot_tile_kernel();
+const TileKernel* avx512_vnni_tile_kernel();
+const TileKernel* avx_vnni_tile_kernel();
+const TileKernel* avx2_tile_kernel();
+const TileKernel* portable_tile_kernel();
+
+}  // namespace cornea

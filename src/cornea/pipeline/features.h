@@ -1,0 +1,37 @@
+// From an image to points with descriptors, whatever the detector: the one order of stages before
+// matching. SIFT describes its own points; corners of the others are described by SIFT at one
+// scale.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+#include "cornea/core/image.h"
+#include "cornea/pipeline/detectors.h"
+#include "cornea/pipeline/settings.h"
+
+namespace cornea {
+
+// Of corners, which have none of their own: pixels, as sigma of a SIFT point.
+inline constexpr float kCornerScale = 2.5f;
+
+class FeatureExtractor {
+ public:
+  // A detector of the table with its settings; a bad name or value is an error that names it.
+  FeatureExtractor(const Context& context, const std::string& detector,
+                   const Settings& settings = {});
+
+  // No point lies where the mask is 0.
+  void extract(AnyView image, Features& out, AnyView mask = {});
+  // Of the last image, its points found and described.
+  double milliseconds() const { return milliseconds_; }
+
+ private:
+  std::unique_ptr<CornerDetector> corners_;  // null: SIFT detects
+  std::unique_ptr<Sift> sift_;
+  double milliseconds_ = 0;
+};
+
+}  // namespace cornea
