@@ -191,8 +191,9 @@ inline void complete(Columns<T>& y, const std::vector<T>& values) {
 template <class T>
 inline Columns<T> scaled_columns(const HostBatch<T>& batch, int matrix, int exponent) {
   Columns<T> a(batch.tall, batch.k);
+  const PowerOfTwo<T> scale(-exponent);
   for (int j = 0; j < batch.k; ++j) {
-    for (int i = 0; i < batch.tall; ++i) a[j][i] = scaled(batch.entry(matrix, i, j), -exponent);
+    for (int i = 0; i < batch.tall; ++i) a[j][i] = scale(batch.entry(matrix, i, j));
   }
   return a;
 }
@@ -263,7 +264,7 @@ inline void large_svd(const HostBatch<T>& batch, int matrix, int max_sweeps, Out
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return values[a] > values[b]; });
   for (int c = 0; c < k && batch.s; ++c) {
-    batch.s[std::size_t(matrix) * k + c] = scaled(values[order[c]], exponent);
+    batch.s[std::size_t(matrix) * k + c] = PowerOfTwo<T>(exponent)(values[order[c]]);
   }
   if (batch.left) write_left(batch, matrix, qr, w, order);
   if (batch.right) {

@@ -95,11 +95,12 @@ inline void gather(const HostBatch<T>& batch, int begin, int lanes, SmallWork<T>
     const int e = finite && largest > 0 ? scale_exponent(largest) : 0;
     work.exponent[lane] = e;
     if (!finite) continue;
+    const PowerOfTwo<T> scale(-e);
     for (int i = 0; i < work.tall; ++i) {
       for (int j = 0; j < work.k; ++j) {
         const std::size_t at =
             is_square ? std::size_t(i) * work.n + j : std::size_t(j) * work.tall + i;
-        to[at][lane] = scaled(batch.entry(matrix, i, j), -e);
+        to[at][lane] = scale(batch.entry(matrix, i, j));
       }
     }
   }
@@ -318,7 +319,8 @@ inline void scatter(const HostBatch<T>& batch, int begin, int lanes, SmallWork<T
       if (!work.finite[lane]) continue;
       const std::size_t matrix = std::size_t(begin) + lane, c = place[lane][i];
       const T sign = value[lane] < 0 ? T(-1) : T(1);
-      if (batch.s) batch.s[matrix * k + c] = scaled(std::abs(value[lane]), work.exponent[lane]);
+      if (batch.s)
+        batch.s[matrix * k + c] = PowerOfTwo<T>(work.exponent[lane])(std::abs(value[lane]));
       if (batch.left) {
         T* out = batch.left + matrix * batch.size() + c;
         // + 0: no negative zeros, whose sign a rotation by nothing may change.

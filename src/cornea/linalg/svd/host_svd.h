@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 
 #include "cornea/linalg/svd/svd.h"
+#include "cornea/linalg/svd/svd_math.h"
 
 namespace cornea::svd {
 
@@ -43,7 +43,7 @@ struct Outcome {
 // All results of a matrix that is not finite.
 template <class T>
 void fill_not_a_number(const HostBatch<T>& batch, std::size_t matrix) {
-  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const T nan = kNotANumber<T>;
   const std::size_t k = batch.k;
   for (std::size_t i = 0; batch.s && i < k; ++i) batch.s[matrix * k + i] = nan;
   for (std::size_t i = 0; batch.left && i < batch.size(); ++i) {

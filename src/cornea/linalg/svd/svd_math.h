@@ -14,6 +14,16 @@ namespace cornea::svd {
 // ones by one-sided Jacobi rotations.
 inline constexpr int kMostSmall = 32;
 
+// As constants, which device code can read.
+template <class T>
+inline constexpr T kEpsilon = std::numeric_limits<T>::epsilon();
+template <class T>
+inline constexpr T kSmallest = std::numeric_limits<T>::min();
+template <class T>
+inline constexpr T kLargest = std::numeric_limits<T>::max();
+template <class T>
+inline constexpr T kNotANumber = std::numeric_limits<T>::quiet_NaN();
+
 // The operations of a number, so that formulas are written once for a thread of the device, for a
 // number of the host and for a pack of numbers (host_packs.h).
 template <class T>
@@ -102,7 +112,7 @@ CORNEA_HD inline typename Ops::Real half_tangent(typename Ops::Real f, typename 
   const Real af = Ops::magnitude(f), ag = Ops::magnitude(g);
   // Squares of the smallest numbers are 0: the hypotenuse is at least as long as its sides.
   const Real hypotenuse = Ops::larger(Ops::root(Ops::fused(f, f, g * g)), Ops::larger(af, ag));
-  const Real smallest = Ops::constant(std::numeric_limits<typename Ops::Scalar>::min());
+  const Real smallest = Ops::constant(kSmallest<typename Ops::Scalar>);
   const Real t = Ops::quotient(g, Ops::larger(af + hypotenuse, smallest));
   return Ops::choose(f < Ops::constant(0), -t, t);
 }
@@ -139,7 +149,7 @@ CORNEA_HD inline typename Ops::Mask needs_rotation(typename Ops::Real a, typenam
                                                    typename Ops::Real c, typename Ops::Real d,
                                                    typename Ops::Real norm) {
   using Scalar = typename Ops::Scalar;
-  const auto epsilon = Ops::constant(std::numeric_limits<Scalar>::epsilon());
+  const auto epsilon = Ops::constant(kEpsilon<Scalar>);
   const auto sixteenth = Ops::constant(Scalar(1) / 16);
   const auto off = Ops::larger(Ops::magnitude(b), Ops::magnitude(c));
   const auto on = Ops::larger(Ops::magnitude(a), Ops::magnitude(d));
@@ -168,11 +178,11 @@ CORNEA_HD inline Rotation<ScalarOps<T>> one_sided_rotation(T xx, T yy, T xy) {
 
 // Columns whose cosine is below this count as orthogonal: above the rounding of their product.
 template <class T>
-inline constexpr T kColumnTolerance = 4 * std::numeric_limits<T>::epsilon();
+inline constexpr T kColumnTolerance = 4 * kEpsilon<T>;
 
 // Singular values below this share of the largest column come out as 0 on the one-sided route.
 template <class T>
-inline constexpr T kNoRank = std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon();
+inline constexpr T kNoRank = kEpsilon<T>* kEpsilon<T>;
 
 // ---- The Brent-Luk order ---------------------------------------------------------------------
 // n (even) indices stand in n / 2 pairs of slots (2j, 2j + 1), at first index i in slot i. All
@@ -206,17 +216,29 @@ struct Meeting {
   int partner;  // the index in the other slot
 };
 
-CORNEA_HD constexpr Meeting meeting_of(int index, int step, int n) {
+// `place` is the index's on the ring now (of no meaning for index 0), `back` leads from a place now
+// to the place at first: (n - 1 - step) mod (n - 1).
+CORNEA_HD constexpr Meeting meeting_at(int index, int place, int back, int n) {
   const int ring = n - 1;
-  const int back = (ring - step) % ring;  // from a place now to the place at first
   if (index == 0) return {0, false, ring_slot(back, n)};
-  const int place = (ring_place(index, n) + step) % ring;
   if (place == 0) return {0, true, 0};
   const int other = ring - place;  // pairs lie opposite each other
-  return {place < other ? place : other, place >= n / 2, ring_slot((other + back) % ring, n)};
+  const int first = other + back;
+  return {place < other ? place : other, place >= n / 2,
+          ring_slot(first >= ring ? first - ring : first, n)};
+}
+CORNEA_HD constexpr Meeting meeting_of(int index, int step, int n) {
+  const int ring = n - 1;
+  const int place = index == 0 ? 0 : (ring_place(index, n) + step) % ring;
+  return meeting_at(index, place, (ring - step) % ring, n);
+}
+// The index in slot 2j at that time; meeting_of() tells whom it meets.
+CORNEA_HD constexpr int first_of_pair(int pair, int step, int n) {
+  const int ring = n - 1;
+  return pair == 0 ? 0 : ring_slot((pair + ring - step) % ring, n);
 }
 
-// 2^e with 1/2 <= largest 2^-e < 1, for a largest > 0.
+// e with 1/2 <= largest 2^-e < 1, for a largest > 0.
 template <class T>
 CORNEA_HD inline int scale_exponent(T largest) {
   int e = 0;
@@ -227,13 +249,21 @@ CORNEA_HD inline int scale_exponent(T largest) {
 #endif
   return e;
 }
+
+// Multiplies by 2^e, in two steps: the power alone may be no number.
 template <class T>
-CORNEA_HD inline T scaled(T v, int e) {
+struct PowerOfTwo {
+  CORNEA_HD explicit PowerOfTwo(int e) {
 #ifdef __CUDA_ARCH__
-  return ldexp(v, e);
+    first = ldexp(T(1), e / 2);
+    second = ldexp(T(1), e - e / 2);
 #else
-  return std::ldexp(v, e);
+    first = std::ldexp(T(1), e / 2);
+    second = std::ldexp(T(1), e - e / 2);
 #endif
-}
+  }
+  CORNEA_HD T operator()(T v) const { return v * first * second; }
+  T first, second;
+};
 
 }  // namespace cornea::svd
