@@ -79,6 +79,7 @@ using Run = std::function<int()>;
 Run add_detect(CLI::App& app);
 Run add_filter(CLI::App& app);
 Run add_scene(CLI::App& app);
+Run add_study(CLI::App& app);
 Run add_info(CLI::App& app);
 Run add_bench(CLI::App& app);
 

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   add(cli::add_detect);
   add(cli::add_filter);
   add(cli::add_scene);
+  add(cli::add_study);
   if constexpr (kHasBench) add(cli::add_bench);
   add(cli::add_info);
   try {

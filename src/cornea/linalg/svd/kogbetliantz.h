@@ -25,7 +25,7 @@ inline constexpr int kSmallBlocks = sizeof(T) == sizeof(float) ? (N > 16   ? 3
                                                                : (N > 10 ? 2 : 3);
 // Rows of A, U and V do not fit into registers: that of U lies in shared memory.
 template <class T, int N>
-inline constexpr bool kSharedU = sizeof(T) == sizeof(double) && N > 26;
+inline constexpr bool kSharedU = sizeof(T) == sizeof(double) && N > 24;
 
 template <class T>
 struct alignas(16) Turn {
