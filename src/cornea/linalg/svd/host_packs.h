@@ -18,6 +18,7 @@ struct PackOps {
   static Real choose(Mask m, Real a, Real b) { return m ? a : b; }
   static Real magnitude(Real v) { return v < Real{} ? -v : v; }
   static Real larger(Real a, Real b) { return a < b ? b : a; }
+  static Real smaller(Real a, Real b) { return b < a ? b : a; }
   static Real fused(Real a, Real b, Real c) { return a * b + c; }
   static Real quotient(Real a, Real b) { return a / b; }
   static Real root(Real v) {
@@ -25,7 +26,6 @@ struct PackOps {
     for (int i = 0; i < kLanes<T>; ++i) r[i] = std::sqrt(v[i]);
     return r;
   }
-  static Real inverse_root(Real v) { return constant(1) / root(v); }
   static bool any(Mask m) {
     auto sum = m[0];
     for (int i = 1; i < kLanes<T>; ++i) sum |= m[i];

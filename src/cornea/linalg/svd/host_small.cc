@@ -34,13 +34,13 @@ struct Pair {
   int p, q;
 };
 
-// The pairs of a sweep, step by step.
+// The pairs of a sweep, step by step, n / 2 a step.
 inline std::vector<Pair> pairs_of_sweep(int n) {
   std::vector<Pair> pairs;
   for (int step = 0; step < n - 1; ++step) {
-    for (int p = 0; p < n; ++p) {
-      const Meeting m = meeting_of(p, step, n);
-      if (!m.second) pairs.push_back({p, m.partner});
+    for (int j = 0; j < n / 2; ++j) {
+      const int p = first_of_pair(j, step, n);
+      pairs.push_back({p, meeting_of(p, step, n).partner});
     }
   }
   return pairs;
@@ -151,33 +151,75 @@ inline void rotate_rows(Pack<T>* x, Pack<T>* y, int count, const Rotation<PackOp
   }
 }
 
-// Rotates the pair (p, q) where it needs to be; says in which lanes it was.
+// The rotations of a step, and whether any lane has one.
 template <class T>
-inline typename PackOps<T>::Mask rotate_pair(SmallWork<T>& work, int p, int q, Pack<T> norm,
-                                             bool want_u, bool want_v) {
+struct Step {
+  TwoSided<PackOps<T>> turns[kMostSmall / 2];
+  bool any[kMostSmall / 2];
+};
+
+// Finds the rotations of a step's pairs; says in which lanes there are some.
+template <class T>
+inline typename PackOps<T>::Mask find_turns(const SmallWork<T>& work, const Pair* pairs,
+                                            Pack<T> norm, Step<T>& step) {
   using Ops = PackOps<T>;
   using P = Pack<T>;
   const int n = work.n;
-  P* row_p = work.square.data() + std::size_t(p) * n;
-  P* row_q = work.square.data() + std::size_t(q) * n;
-  const P a = row_p[p], b = row_p[q], c = row_q[p], d = row_q[q];
-  const auto turn = needs_rotation<Ops>(a, b, c, d, norm);
-  if (!Ops::any(turn)) return turn;
-  TwoSided<Ops> r = two_sided_rotation<Ops>(a, b, c, d);
-  r.left.s = Ops::choose(turn, r.left.s, P{});
-  r.left.tau = Ops::choose(turn, r.left.tau, P{});
-  r.right.s = Ops::choose(turn, r.right.s, P{});
-  r.right.tau = Ops::choose(turn, r.right.tau, P{});
-  rotate_rows<T>(row_p, row_q, n, r.left);
-  P* row = work.square.data();
-  for (int i = 0; i < n; ++i, row += n) {
-    const P x = row[p], y = row[q];
-    row[p] = rotated_first<Ops>(x, y, r.right.s, r.right.tau);
-    row[q] = rotated_second<Ops>(x, y, r.right.s, r.right.tau);
+  typename Ops::Mask turned{};
+  for (int j = 0; j < n / 2; ++j) {
+    const auto [p, q] = pairs[j];
+    const P *row_p = work.square.data() + p * n, *row_q = work.square.data() + q * n;
+    const P a = row_p[p], b = row_p[q], c = row_q[p], d = row_q[q];
+    const auto turn = needs_rotation<Ops>(a, b, c, d, norm);
+    step.any[j] = Ops::any(turn);
+    if (!step.any[j]) continue;
+    TwoSided<Ops> r = two_sided_rotation<Ops>(a, b, c, d);
+    r.left.s = Ops::choose(turn, r.left.s, P{});
+    r.left.tau = Ops::choose(turn, r.left.tau, P{});
+    r.right.s = Ops::choose(turn, r.right.s, P{});
+    r.right.tau = Ops::choose(turn, r.right.tau, P{});
+    step.turns[j] = r;
+    turned |= turn;
   }
-  if (want_u) rotate_rows<T>(&work.u[std::size_t(p) * n], &work.u[std::size_t(q) * n], n, r.left);
-  if (want_v) rotate_rows<T>(&work.v[std::size_t(p) * n], &work.v[std::size_t(q) * n], n, r.right);
-  return turn;
+  return turned;
+}
+
+// The 2 x 2 block where the rows of one pair meet the columns of another, rotated from both sides.
+template <class T>
+inline void rotate_block(Pack<T>* row_p, Pack<T>* row_q, const Pair& columns,
+                         const Rotation<PackOps<T>>& left, const Rotation<PackOps<T>>& right) {
+  using Ops = PackOps<T>;
+  using P = Pack<T>;
+  const P a = row_p[columns.p], b = row_p[columns.q], c = row_q[columns.p], d = row_q[columns.q];
+  const P a1 = rotated_first<Ops>(a, c, left.s, left.tau);
+  const P b1 = rotated_first<Ops>(b, d, left.s, left.tau);
+  const P c1 = rotated_second<Ops>(a, c, left.s, left.tau);
+  const P d1 = rotated_second<Ops>(b, d, left.s, left.tau);
+  row_p[columns.p] = rotated_first<Ops>(a1, b1, right.s, right.tau);
+  row_p[columns.q] = rotated_second<Ops>(a1, b1, right.s, right.tau);
+  row_q[columns.p] = rotated_first<Ops>(c1, d1, right.s, right.tau);
+  row_q[columns.q] = rotated_second<Ops>(c1, d1, right.s, right.tau);
+}
+
+template <class T>
+inline void apply_turns(SmallWork<T>& work, const Pair* pairs, Step<T>& step, bool want_u,
+                        bool want_v) {
+  const int n = work.n;
+  const TwoSided<PackOps<T>> nothing{};
+  for (int j = 0; j < n / 2; ++j) {
+    if (!step.any[j]) step.turns[j] = nothing;
+  }
+  for (int i = 0; i < n / 2; ++i) {
+    const auto [p, q] = pairs[i];
+    Pack<T>*row_p = work.square.data() + p * n, *row_q = work.square.data() + q * n;
+    for (int j = 0; j < n / 2; ++j) {
+      if (!step.any[i] && !step.any[j]) continue;
+      rotate_block<T>(row_p, row_q, pairs[j], step.turns[i].left, step.turns[j].right);
+    }
+    if (!step.any[i]) continue;
+    if (want_u) rotate_rows<T>(&work.u[p * n], &work.u[q * n], n, step.turns[i].left);
+    if (want_v) rotate_rows<T>(&work.v[p * n], &work.v[q * n], n, step.turns[i].right);
+  }
 }
 
 template <class T>
@@ -243,10 +285,14 @@ template <class T>
 inline void sweep_until(SmallWork<T>& work, int sweep, int end, Pack<T> norm, bool want_u,
                         bool want_v, int lanes, Outcome* outcomes) {
   using Ops = PackOps<T>;
+  Step<T> step;
   for (; sweep < end; ++sweep) {
     typename Ops::Mask turned{};
-    for (const Pair& pair : work.pairs) {
-      turned |= rotate_pair<T>(work, pair.p, pair.q, norm, want_u, want_v);
+    for (std::size_t first = 0; first < work.pairs.size(); first += work.n / 2) {
+      const auto turn = find_turns<T>(work, &work.pairs[first], norm, step);
+      if (!Ops::any(turn)) continue;
+      turned |= turn;
+      apply_turns<T>(work, &work.pairs[first], step, want_u, want_v);
     }
     if (!Ops::any(turned)) return;
     for (int lane = 0; lane < lanes; ++lane) {

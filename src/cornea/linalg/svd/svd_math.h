@@ -34,6 +34,7 @@ struct ScalarOps {
   CORNEA_HD static T constant(T v) { return v; }
   CORNEA_HD static T magnitude(T v) { return v < 0 ? -v : v; }
   CORNEA_HD static T larger(T a, T b) { return a < b ? b : a; }
+  CORNEA_HD static T smaller(T a, T b) { return b < a ? b : a; }
   CORNEA_HD static T choose(bool m, T a, T b) { return m ? a : b; }
   // a b + c, rounded once where the machine has it. Host code that uses it is compiled with
   // contraction allowed.
@@ -64,13 +65,6 @@ struct ScalarOps {
 #endif
     return a / b;
   }
-  CORNEA_HD static T inverse_root(T v) {
-#ifdef __CUDA_ARCH__
-    return rsqrt(v);
-#else
-    return 1 / std::sqrt(v);
-#endif
-  }
 };
 
 // A plane rotation by an angle w as s = sin w and tau = tan(w / 2) (Rutishauser 1966):
@@ -92,16 +86,12 @@ CORNEA_HD inline typename Ops::Real rotated_second(typename Ops::Real x, typenam
   return Ops::fused(s, Ops::fused(-tau, y, x), y);
 }
 
-// The rotation with that sine and cosine, cosine >= 0. Whatever the error of the two, (s, tau) is a
-// rotation to the rounding of s = 2 tau / (1 + tau^2): one Newton step makes it exact enough.
+// s = 2 tau / (1 + tau^2) from a rough 1 / (1 + tau^2): whatever the error of tau, (s, tau) is a
+// rotation to the rounding of s, and one Newton step makes that exact enough.
 template <class Ops>
-CORNEA_HD inline Rotation<Ops> rotation_of(typename Ops::Real sine, typename Ops::Real cosine) {
-  using Real = typename Ops::Real;
-  const Real one = Ops::constant(1);
-  const Real tau = Ops::quotient(sine, one + cosine);
-  const Real length = Ops::fused(tau, tau, one);
-  const Real rough = Ops::quotient(one, length);
-  const Real inverse = Ops::fused(rough, Ops::fused(-rough, length, one), rough);
+CORNEA_HD inline Rotation<Ops> rotation_of(typename Ops::Real tau, typename Ops::Real length,
+                                           typename Ops::Real rough) {
+  const auto inverse = Ops::fused(rough, Ops::fused(-rough, length, Ops::constant(1)), rough);
   return {(tau + tau) * inverse, tau};
 }
 
@@ -136,24 +126,32 @@ CORNEA_HD inline TwoSided<Ops> two_sided_rotation(typename Ops::Real a, typename
   const Real one = Ops::constant(1);
   const Real t1 = half_tangent<Ops>(a - d, b + c);
   const Real t2 = half_tangent<Ops>(a + d, c - b);
-  const Real norm = Ops::inverse_root(Ops::fused(t1, t1, one) * Ops::fused(t2, t2, one));
-  const Real product = t1 * t2;
-  return {rotation_of<Ops>(-(t1 + t2) * norm, (one - product) * norm),
-          rotation_of<Ops>((t2 - t1) * norm, (one + product) * norm)};
+  // cos w cos z etc. share the denominator r = sqrt((1 + t1^2) (1 + t2^2)): r cos w = 1 - t1 t2,
+  // r sin w = -(t1 + t2), r cos z = 1 + t1 t2, r sin z = t2 - t1; tan(w / 2) = sin w / (1 + cos w).
+  const Real r = Ops::root(Ops::fused(t1, t1, one) * Ops::fused(t2, t2, one));
+  const Real left_base = Ops::fused(-t1, t2, one) + r, right_base = Ops::fused(t1, t2, one) + r;
+  const Real inverse = Ops::quotient(one, left_base * right_base);
+  const Real left_tau = -(t1 + t2) * (right_base * inverse);
+  const Real right_tau = (t2 - t1) * (left_base * inverse);
+  const Real left_length = Ops::fused(left_tau, left_tau, one);
+  const Real right_length = Ops::fused(right_tau, right_tau, one);
+  const Real rough = Ops::quotient(one, left_length * right_length);
+  return {rotation_of<Ops>(left_tau, left_length, rough * right_length),
+          rotation_of<Ops>(right_tau, right_length, rough * left_length)};
 }
 
-// Whether the block (a b; c d) of a matrix with that norm is not yet diagonal: what rounding leaves
-// of b and c is about an epsilon of a and d; the second bound ends the rest.
+// Whether the block (a b; c d) of a matrix with that norm is not yet diagonal. Where a and d are
+// equal in size, the rounding of left and right angle leaves an epsilon or two of them in b and c,
+// whatever they were; elsewhere far less, and the second bound is the one that counts.
 template <class Ops>
 CORNEA_HD inline typename Ops::Mask needs_rotation(typename Ops::Real a, typename Ops::Real b,
                                                    typename Ops::Real c, typename Ops::Real d,
                                                    typename Ops::Real norm) {
   using Scalar = typename Ops::Scalar;
-  const auto epsilon = Ops::constant(kEpsilon<Scalar>);
-  const auto sixteenth = Ops::constant(Scalar(1) / 16);
   const auto off = Ops::larger(Ops::magnitude(b), Ops::magnitude(c));
-  const auto on = Ops::larger(Ops::magnitude(a), Ops::magnitude(d));
-  return off > epsilon * Ops::larger(on, norm * sixteenth);
+  const auto on = Ops::smaller(Ops::magnitude(a), Ops::magnitude(d));
+  return off > Ops::larger(Ops::constant(2 * kEpsilon<Scalar>) * on,
+                           Ops::constant(kEpsilon<Scalar> / 16) * norm);
 }
 
 // Rotations round; some hundred of them leave 10 epsilon. Where float would miss its bound, U and V
@@ -172,8 +170,9 @@ template <class T>
 CORNEA_HD inline Rotation<ScalarOps<T>> one_sided_rotation(T xx, T yy, T xy) {
   using Ops = ScalarOps<T>;
   const T t = half_tangent<Ops>(yy - xx, xy + xy);
-  const T cosine = Ops::inverse_root(Ops::fused(t, t, T(1)));
-  return rotation_of<Ops>(t * cosine, cosine);
+  const T tau = Ops::quotient(t, T(1) + Ops::root(Ops::fused(t, t, T(1))));
+  const T length = Ops::fused(tau, tau, T(1));
+  return rotation_of<Ops>(tau, length, Ops::quotient(T(1), length));
 }
 
 // Columns whose cosine is below this count as orthogonal: above the rounding of their product.
