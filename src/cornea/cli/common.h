@@ -92,6 +92,7 @@ Run add_filter(CLI::App& app);
 Run add_match(CLI::App& app);
 Run add_fundamental(CLI::App& app);
 Run add_scene(CLI::App& app);
+Run add_study(CLI::App& app);
 Run add_info(CLI::App& app);
 Run add_bench(CLI::App& app);
 

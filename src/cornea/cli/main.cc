@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   add(cli::add_match);
   add(cli::add_fundamental);
   add(cli::add_scene);
+  add(cli::add_study);
   if constexpr (kHasBench) add(cli::add_bench);
   add(cli::add_info);
   try {

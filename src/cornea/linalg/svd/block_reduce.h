@@ -1,0 +1,62 @@
+// For .cu files only: sums and maxima over a block of whole warps.
+#pragma once
+
+#include "cornea/core/warp.h"
+
+namespace cornea::svd {
+
+inline constexpr int kMostWarps = 32;
+
+// In every thread, the sum over all threads, in an order that does not change. `scratch` has room
+// for kMostWarps numbers.
+template <class T>
+__device__ T block_sum(T v, T* scratch) {
+  v = warp_sum(v);
+  const int warps = blockDim.x / kWarp, warp = threadIdx.x / kWarp;
+  if (warps == 1) return v;
+  __syncthreads();  // the sum before may still be read
+  if (threadIdx.x % kWarp == 0) scratch[warp] = v;
+  __syncthreads();
+  T sum = scratch[0];
+  for (int i = 1; i < warps; ++i) sum += scratch[i];
+  return sum;
+}
+
+// In every thread, the largest value and the least index that has it.
+template <class T>
+struct Largest {
+  T value;
+  int index;
+};
+
+template <class T>
+__device__ Largest<T> larger_of(const Largest<T>& a, const Largest<T>& b) {
+  return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
+}
+
+template <class T>
+__device__ Largest<T> block_largest(Largest<T> v, Largest<T>* scratch) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    const Largest<T> other{__shfl_xor_sync(~0u, v.value, step),
+                           __shfl_xor_sync(~0u, v.index, step)};
+    v = larger_of(v, other);
+  }
+  const int warps = blockDim.x / kWarp, warp = threadIdx.x / kWarp;
+  if (warps == 1) return v;
+  __syncthreads();
+  if (threadIdx.x % kWarp == 0) scratch[warp] = v;
+  __syncthreads();
+  Largest<T> best = scratch[0];
+  for (int i = 1; i < warps; ++i) best = larger_of(best, scratch[i]);
+  return best;
+}
+
+// Shared memory of both.
+template <class T>
+union ReduceMemory {
+  T sums[kMostWarps];
+  Largest<T> largest[kMostWarps];
+};
+
+}  // namespace cornea::svd

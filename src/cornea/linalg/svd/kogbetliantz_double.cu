@@ -1,0 +1,9 @@
+#include "cornea/linalg/svd/kogbetliantz_launch.h"
+
+namespace cornea::svd {
+
+void enqueue_kogbetliantz(const Context& context, const SquareBatch<double>& batch) {
+  enqueue_by_size<double>(context, batch);
+}
+
+}  // namespace cornea::svd

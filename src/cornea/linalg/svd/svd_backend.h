@@ -1,0 +1,27 @@
+// The two ways to decompose; inside of Svd.
+#pragma once
+
+#include <memory>
+
+#include "cornea/core/context.h"
+#include "cornea/linalg/svd/svd.h"
+
+namespace cornea {
+
+class SvdBackend {
+ public:
+  virtual ~SvdBackend() = default;
+  // The shape was checked; null pointers for what is not wanted. `place` is where all of it lies.
+  // With host data it returns when the results are there.
+  virtual void run(const SvdShape& shape, const float* a, float* u, float* s, float* v,
+                   Place place) = 0;
+  virtual void run(const SvdShape& shape, const double* a, double* u, double* s, double* v,
+                   Place place) = 0;
+  virtual SvdReport report() = 0;
+  virtual Place place() const = 0;  // where the context's own data lies
+};
+
+// In builds with CUDA.
+std::unique_ptr<SvdBackend> make_device_svd(const Context& context, const SvdOptions& options);
+
+}  // namespace cornea
