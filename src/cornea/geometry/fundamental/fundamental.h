@@ -40,7 +40,7 @@
 namespace cornea {
 
 struct FundamentalOptions {
-  float threshold = 1.5;        // t: largest distance of an inlier, pixels
+  double threshold = 1.5;       // t: largest distance of an inlier, pixels
   double confidence = 0.999;    // p: that a sample without outliers was drawn
   int max_hypotheses = 300000;  // N at most
   int target = 0;               // T: stop at that many inliers; 0: do not
