@@ -290,6 +290,72 @@ TEST_F(Cli, MatchOptionsReachTheMatcher) {
   for (const Json& m : json["matches"]) EXPECT_TRUE(m[0] == m[2] && m[1] == m[3]);
 }
 
+// Matches of two synthetic views, a third of them wrong.
+std::string matches_text(int count) {
+  const MatchedPoints points =
+      make_matched_points({.count = count, .outliers = 0.33, .noise = 0.2, .seed = 3});
+  std::ostringstream out;
+  for (const Correspondence& m : points.matches) {
+    out << m.x1 << "," << m.y1 << "," << m.x2 << "," << m.y2 << "\n";
+  }
+  return out.str();
+}
+
+TEST_F(Cli, FundamentalWritesTheStableJsonKeysAndAList) {
+  std::ofstream(folder / "m.csv") << "x1,y1,x2,y2\n" << matches_text(300);
+  const Outcome o = shell("cornea fundamental m.csv --threshold 1.0 --json - --csv out.csv");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json json = Json::parse(o.out);
+  ASSERT_EQ(json["F"].size(), 3u);
+  EXPECT_EQ(json["inliers"].size(), 300u);
+  EXPECT_GT(json["inlier_count"], 150);
+  EXPECT_EQ(json["converged"], true);
+  EXPECT_EQ(json["kind"], "general");
+  for (const char* key : {"hypotheses", "rounds", "milliseconds"}) EXPECT_TRUE(json.contains(key));
+  int inliers = 0;
+  for (const Json& in : json["inliers"]) inliers += in.get<int>();
+  EXPECT_EQ(json["inlier_count"], inliers);
+  const std::string csv = read_text(folder / "out.csv");
+  EXPECT_EQ(csv.rfind("x1,y1,x2,y2,distance,inlier\n", 0), 0u);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 301);
+  // The same seed, the same matrix; the screen says it too.
+  EXPECT_EQ(Json::parse(shell("cornea fundamental m.csv --threshold 1.0 --json -").out)["F"],
+            json["F"]);
+  EXPECT_NE(shell("cornea fundamental m.csv").out.find("inliers"), std::string::npos);
+}
+
+TEST_F(Cli, FundamentalSaysWhatPointsAreThatFixNoMatrix) {
+  std::ofstream(folder / "seven.csv") << matches_text(7);
+  expect_refused("cornea fundamental seven.csv", 1, "8 correspondences");
+  std::ofstream(folder / "equal.csv") << "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n"
+                                         "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n";
+  expect_refused("cornea fundamental equal.csv", 1, "degenerate");
+  std::ofstream(folder / "nan.csv") << matches_text(20) << "1,2,nan,4\n";
+  expect_refused("cornea fundamental nan.csv", 1, "20");
+  std::ofstream(folder / "bad.csv") << matches_text(20) << "1,2,3\n";
+  expect_refused("cornea fundamental bad.csv", 1, "line 21");
+  expect_refused("cornea fundamental none.csv", 1, "none.csv");
+  expect_refused("cornea fundamental nan.csv --sample 6", 2, "sample");
+  expect_refused("cornea fundamental nan.csv --threshold nan", 2, "threshold");
+}
+
+TEST_F(Cli, StudiesAndBenchesOfGeometryWriteTables) {
+  Outcome o = shell("cornea study ransac --device cpu --repeat 1 --json r.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json ransac = Json::parse(read_text(folder / "r.json"));
+  EXPECT_EQ(ransac["table"].size(), 12u);  // six thresholds, 100 and 300 a round
+  EXPECT_LT(ransac["table"][11]["median_true_distance"], 0.5);
+  o = shell("cornea study svd --device cpu --repeat 1 --json s.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(Json::parse(read_text(folder / "s.json"))["batches_of_6x6"].size(), 9u);
+  std::ofstream(folder / "m.csv") << matches_text(100);
+  o = shell("cornea bench --device cpu --match-files m.csv --repeat 3 --json b.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json bench = Json::parse(read_text(folder / "b.json"));
+  EXPECT_EQ(bench["match_files"][0]["seeds"].size(), 3u);
+  expect_refused("cornea study nothing", 2, "ransac");
+}
+
 TEST_F(Cli, BenchMeasuresMatching) {
   const Outcome o =
       shell("cornea bench --device cpu --match 300x200,64x65 --repeat 3 --json b.json");
