@@ -14,8 +14,10 @@
 //      1/1024, so that sums are exact in any order.
 //   3. The best of a round is optimised: least squares over its inliers with the weights that turn
 //      algebraic into geometric errors, and a narrowing threshold. The best of all rounds stays.
-//   4. Rounds end when enough hypotheses were drawn for `confidence`, (1 - q^sample)^N <= 1 - p for
-//      a share q of inliers; at `target` inliers; or at `max_hypotheses`.
+//   4. Rounds end when enough hypotheses were drawn for `confidence`, (1 - q^sample)^N <= 1 - p; at
+//      `target` inliers; or at `max_hypotheses`. q is the share of the best model's inliers. With
+//      the optimisation on, near misses count as well (within two thresholds): samples of them
+//      lead to the same model.
 //   5. A plane: if a homography explains most inliers, F could be any that contains it. F is then
 //      sought again as [e]x H with e from two correspondences off the plane. If hardly any
 //      correspondence off the plane agrees, the scene is a plane or the camera only turned; the

@@ -76,6 +76,21 @@ CORNEA_HD Normalisation normalise(Team& team) {
   return result;
 }
 
+// --- Inliers ---------------------------------------------------------------------------------
+
+struct InlierTest {
+  Matrix3<double> f;
+  double r, rr, inverse;
+  CORNEA_HD bool operator()(const PointPair& p) const {
+    return squared_distance(f, p.x1, p.y1, p.x2, p.y2, r, rr) * inverse < 1;
+  }
+};
+CORNEA_HD inline InlierTest inlier_test(const Matrix3<double>& f, const Scales& scales,
+                                        double threshold) {
+  const double r = scales.second / scales.first, t = threshold * scales.second;
+  return {f, r, r * r, 1 / (t * t)};
+}
+
 // --- Least squares -------------------------------------------------------------------------------
 
 template <class T>
