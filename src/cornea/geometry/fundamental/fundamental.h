@@ -59,8 +59,8 @@ struct FundamentalOptions {
 enum class TwoView {
   general,         // F
   planar,          // a plane or a pure rotation: a homography. F is one of many that contain it
-  none,            // no hypothesis had more inliers than its own sample
-  degenerate,      // no sample fixes F: equal points, points on a line
+  none,            // no model with 8 inliers
+  degenerate,      // no sample fixes F, or all inliers of an image lie on a line
   too_few_points,  // fewer than a sample
 };
 std::string_view name(TwoView kind);
@@ -82,7 +82,7 @@ struct FundamentalResult {
 
 class FundamentalBackend;
 
-// Made once; then it takes pair after pair, or many in one call, and keeps its memory.
+// Made once; then it takes pair after pair, or many in one call. On CUDA it keeps its memory.
 class FundamentalEstimator {
  public:
   explicit FundamentalEstimator(const Context& context, const FundamentalOptions& options = {});

@@ -25,6 +25,7 @@ inline constexpr double kNear = 2;
 struct Search {
   Normalisation normalisation;
   bool hopeless = false;  // all points of an image are equal
+  bool fixed = false;     // some sample fixed a model, be it one that cannot be
   Model best;
   double near = 0;  // correspondences within kNear thresholds of the best model
   int hypotheses = 0, rounds = 0;
@@ -80,7 +81,8 @@ CORNEA_HD void end_round(Team& team, const FundamentalOptions& options, const Ro
   ++search.rounds;
   const StopReason before = reason_to_stop(search, options, team.count());
   const bool needless = before == StopReason::confidence || before == StopReason::target;
-  if (round.cost() != kNoCost && (!needless || round.cost() < search.best.score.cost)) {
+  search.fixed |= round.cost() != kNoCost;
+  if (is_cost(round.cost()) && (!needless || round.cost() < search.best.score.cost)) {
     Model model{converted<double>(round.f), team.score(round.f)};
     if (options.optimise) {
       optimise(team, search.normalisation.scales, options.threshold, model);
