@@ -15,6 +15,7 @@
 #include "cornea/filter/gaussian/gaussian.h"
 #include "cornea/filter/trilateral/trilateral.h"
 #include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/io/exif.h"
 #include "cornea/io/image_file.h"
 #include "cornea/match/match.h"
 #include "cornea/pipeline/detectors.h"

@@ -42,7 +42,7 @@ struct CommonOptions {
   std::uint64_t max_pixels = ReadOptions().max_pixels;
 
   Context context() const;
-  ReadOptions reading() const { return {max_pixels}; }
+  ReadOptions reading() const { return {.max_pixels = max_pixels}; }
   // The file that JSON goes to, if any.
   bool json_in_file() const { return !json.empty() && json != "-"; }
   // Whether to talk to a person on standard output: not where --quiet or JSON has it.
