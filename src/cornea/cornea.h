@@ -21,5 +21,7 @@
 #include "cornea/pipeline/detectors.h"
 #include "cornea/pipeline/features.h"
 #include "cornea/pipeline/filters.h"
+#include "cornea/pipeline/pair.h"
 #include "cornea/report/draw.h"
+#include "cornea/report/page.h"
 #include "cornea/scene/scene.h"

@@ -91,6 +91,8 @@ Run add_detect(CLI::App& app);
 Run add_filter(CLI::App& app);
 Run add_match(CLI::App& app);
 Run add_fundamental(CLI::App& app);
+// `words` is the whole command line, to be repeated in the report.
+Run add_pair(CLI::App& app, const std::vector<std::string>& words);
 Run add_scene(CLI::App& app);
 Run add_study(CLI::App& app);
 Run add_info(CLI::App& app);
