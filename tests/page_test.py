@@ -152,16 +152,20 @@ class Browser:
         return [hashlib.sha256(image.encode()).hexdigest()[:12] for image in images]
 
     def colours(self, canvas):
-        """How many pixels of a canvas are of the inliers' blue, of the outliers' orange, and bright white."""
+        """How many pixels of a canvas are bluish (inliers), orange (outliers) and white; the scenes are gray."""
         self.settle()
         return self.evaluate("""(() => { const c = document.getElementById('%s');
-            const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+            const copy = document.createElement('canvas');
+            copy.width = c.width; copy.height = c.height;
+            const pen = copy.getContext('2d', {willReadFrequently: true});
+            pen.drawImage(c, 0, 0);
+            const d = pen.getImageData(0, 0, c.width, c.height).data;
             let blue = 0, orange = 0, white = 0, any = 0;
             for (let i = 0; i < d.length; i += 4) {
               any += d[i + 3] > 0;
-              blue += Math.abs(d[i] - 79) < 12 && Math.abs(d[i+1] - 176) < 12 && Math.abs(d[i+2] - 255) < 12;
-              orange += Math.abs(d[i] - 255) < 12 && Math.abs(d[i+1] - 154) < 12 && Math.abs(d[i+2] - 31) < 12;
-              white += d[i] > 252 && d[i+1] > 252 && d[i+2] > 252; }
+              blue += d[i + 2] - d[i] > 60;
+              orange += d[i] - d[i + 2] > 60;
+              white += d[i] > 252 && d[i + 1] > 252 && d[i + 2] > 252; }
             return {blue, orange, white, any}; })()""" % canvas)
 
     def mouse(self, kind, x, y, **more):
@@ -184,21 +188,24 @@ class Browser:
                       "s.dispatchEvent(new Event('input')); })()" % value)
 
     def lonely_match(self, panel=0):
-        """Where, in the window, an inlier lies that has no neighbour in either photograph."""
-        return self.evaluate("""(() => { const page = corneaPage, far = 18;
+        """Where, in the window, the inlier lies that is farthest from all others."""
+        return self.evaluate("""(() => { const page = corneaPage;
             const canvas = document.getElementById('panel-%d');
             canvas.scrollIntoView({block: 'center'});
             const box = canvas.getBoundingClientRect();
             const places = page.matches.map(m => page.toScreen(%d, m.points[%d]));
-            for (let i = 0; i < places.length; ++i) {
-              const p = places[i];
-              if (!page.matches[i].inlier || p.x < 30 || p.y < 30 || p.x > box.width - 30 || p.y > box.height - 30)
-                continue;
-              const alone = places.every((q, k) => k === i || Math.hypot(p.x - q.x, p.y - q.y) > far ||
-                Math.hypot(p.x - q.x, p.y - q.y) === 0);
-              if (alone) return {x: box.left + p.x, y: box.top + p.y, index: i};
-            }
-            return null; })()""" % (panel, panel, panel))
+            let best = null, most = 0;
+            places.forEach((p, i) => {
+              if (!page.matches[i].inlier || p.x < 20 || p.y < 20 || p.x > box.width - 20 || p.y > box.height - 20)
+                return;
+              let nearest = Infinity;
+              for (const q of places) {
+                const d = Math.hypot(p.x - q.x, p.y - q.y);
+                if (d > 0 && d < nearest) nearest = d;
+              }
+              if (nearest > most) { most = nearest; best = {x: box.left + p.x, y: box.top + p.y, index: i}; }
+            });
+            return best; })()""" % (panel, panel, panel))
 
     def screenshot(self, file, whole=True):
         self.settle()
@@ -229,7 +236,7 @@ def check(condition, what):
 
 def check_ordinary_page(browser, page, width, mobile):
     where = f"at {width} pixels: "
-    browser.open(page, width, dark=False, mobile=mobile)
+    browser.open(page, width, dark=False, mobile=mobile, density=2 if mobile else 1)
     start = browser.drawn()
     seen = [browser.colours("panel-0"), browser.colours("panel-1")]
     check(all(c["any"] > 1000 for c in seen), where + "both photographs are drawn")
@@ -264,6 +271,12 @@ def check_ordinary_page(browser, page, width, mobile):
     browser.slide(1000)
     check(browser.drawn() == start, where + "the slider's end shows all")
 
+    worst = browser.evaluate("""Math.max(...corneaPage.matches.filter(m => m.inlier).map(m => {
+        const away = ([a, b, c], p) => Math.abs(a * p.x + b * p.y + c) / Math.hypot(a, b);
+        const both = away(corneaPage.epipolarLine(1, m.points[0]), m.points[1]) +
+            away(corneaPage.epipolarLine(0, m.points[1]), m.points[0]);
+        return Math.abs(both - m.distance); }))""")
+    check(worst < 1e-3, where + f"lines lie where the distances say ({worst:.1e} px)")
     spot = browser.lonely_match()
     white = [browser.colours("panel-0")["white"], browser.colours("panel-1")["white"]]
     if mobile:
@@ -383,7 +396,8 @@ def main():
             for name in ("ordinary", "planar", "nothing"):
                 for width in (1400, 400):
                     for dark in (False, True):
-                        browser.open(os.path.join(folder, name, "report.html"), width, dark=dark, mobile=width == 400)
+                        browser.open(os.path.join(folder, name, "report.html"), width, dark=dark, mobile=width == 400,
+                                     density=2 if width == 400 else 1)
                         browser.screenshot(os.path.join(pictures, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
     finally:
         if browser:

@@ -21,6 +21,12 @@
     return new Float32Array(bytes.buffer);
   }
 
+  // To four times a number that is easily read.
+  function roundUp(v) {
+    const power = Math.pow(10, Math.floor(Math.log10(Math.max(v, 0.04) / 4)));
+    return 4 * power * [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => 4 * power * step >= v * 0.999999);
+  }
+
   // ---- What was found -------------------------------------------------------------------------
 
   const numbers = floats(data.matches);
@@ -37,7 +43,7 @@
   const inlierDistances = matches.filter((m) => m.inlier).map((m) => m.distance).sort((a, b) => a - b);
   // The axis of the histogram and of the slider; what lies beyond shares one bar.
   const axis = data.threshold > 0 ? 4 * data.threshold
-      : Math.max(1, 2 * (inlierDistances[inlierDistances.length - 1] || 0));
+      : roundUp(2 * (inlierDistances[inlierDistances.length - 1] || 0));
 
   // ---- What is drawn --------------------------------------------------------------------------
 
@@ -687,5 +693,5 @@
   });
 
   // For tests and the curious.
-  window.corneaPage = {matches: matches, view: view, toScreen: toScreen};
+  window.corneaPage = {matches: matches, view: view, toScreen: toScreen, epipolarLine: epipolarLine};
 })();
