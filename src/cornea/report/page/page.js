@@ -86,7 +86,7 @@
     c.scale(density, density);
     const middle = side / density / 2;
     const bright = Math.min(1.8, Math.max(1, 0.5 * size));
-    for (const [colour, width] of [[kDark, 2 * bright], [kind === 'inlier' ? kInlier : kOutlier, bright]]) {
+    for (const [colour, width] of [[kDark, bright + Math.min(1.8, 0.45 * size)], [kind === 'inlier' ? kInlier : kOutlier, bright]]) {
       c.beginPath();
       c.strokeStyle = colour;
       c.lineWidth = width;
@@ -550,7 +550,7 @@
   }
 
   function milliseconds(ms) {
-    return ms < 10 ? ms.toFixed(1) + ' ms' : ms < 10000 ? whole(ms) + ' ms' : (ms / 1000).toFixed(1) + ' s';
+    return ms < 10 ? ms.toFixed(1) + ' ms' : ms < 1000 ? whole(ms) + ' ms' : (ms / 1000).toFixed(2) + ' s';
   }
 
   function copies(button, text) {
