@@ -1,7 +1,7 @@
 # Puts text files into a library, as one C++ file of string_views named after them (page.css becomes
 # page_css).
 #
-#   cornea_embed_files(report page_files page/page.html page/page.css page/page.js)
+#   cornea_embed_files(report page_files page/page.html page/page.css)
 #
 # makes generated/cornea/report/page_files.cc anew whenever one of the files changes. The same file,
 # run as a script with OUTPUT, SPACE and INPUTS, does the writing.

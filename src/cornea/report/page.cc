@@ -252,7 +252,8 @@ std::string pair_page(const Context& context, const PairPage& page, const PageOp
   const std::string data = data_json(page, options);
   const std::string title = html_escaped(page.first.name + " and " + page.second.name);
   const std::size_t fixed = data.size() + 2 * title.size() + page_files::page_html.size() +
-                            page_files::page_css.size() + page_files::page_js.size();
+                            page_files::page_css.size() + page_files::draw_js.size() +
+                            page_files::point_js.size() + page_files::words_js.size();
   // Base64 writes 3 bytes as 4.
   const std::size_t left = options.most_bytes > fixed ? options.most_bytes - fixed : 0;
   const std::size_t each = left / 2 * 3 / 4 - std::min<std::size_t>(left / 4, 64);
@@ -265,7 +266,9 @@ std::string pair_page(const Context& context, const PairPage& page, const PageOp
                                         {"data", data},
                                         {"first", first},
                                         {"second", second},
-                                        {"js", page_files::page_js}});
+                                        {"draw", page_files::draw_js},
+                                        {"point", page_files::point_js},
+                                        {"words", page_files::words_js}});
 }
 
 }  // namespace cornea

@@ -1,9 +1,9 @@
 // The page that shows two photographs and the geometry between them: one HTML file that needs
 // nothing else, neither network nor server.
 //
-// Its text, style and behaviour are files that a designer can edit (page/page.html, page.css,
-// page.js); the build puts them into the library. This room fills them: photographs as JPEG
-// previews, points as numbers, names and sentences escaped for where they stand.
+// Its text, style and behaviour are files that a designer can edit (page/page.html, page.css
+// and three scripts); the build puts them into the library. This room fills them: photographs as
+// JPEG previews, points as numbers, names and sentences escaped for where they stand.
 #pragma once
 
 #include <cstddef>

@@ -5,6 +5,6 @@
 
 namespace cornea::page_files {
 
-extern const std::string_view page_html, page_css, page_js;
+extern const std::string_view page_html, page_css, draw_js, point_js, words_js;
 
 }  // namespace cornea::page_files

@@ -177,7 +177,7 @@ TEST(PairPage, HoldsTheNumbers) {
 TEST(PairPage, NamesAndSentencesCannotLeaveTheirPlaces) {
   const Example example(64, 48, 0, 8);
   PairPage page = example.page();
-  const std::string hostile = "\"'></title></script><script>stolen=1</script><!--{{js}}\xFF";
+  const std::string hostile = "\"'></title></script><script>stolen=1</script><!--{{data}}\xFF";
   page.first.name = page.second.name = page.sentence = page.command = hostile;
   page.facts = {{hostile, hostile}};
   page.stages = {{hostile, 1}};
