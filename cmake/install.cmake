@@ -23,6 +23,10 @@ install(
   PATTERN "cuda_events.h" EXCLUDE
   PATTERN "decoded.h" EXCLUDE
   PATTERN "convert.h" EXCLUDE
+  PATTERN "loaded_file.h" EXCLUDE
+  PATTERN "upright.h" EXCLUDE
+  PATTERN "page_files.h" EXCLUDE
+  PATTERN "preview.h" EXCLUDE
   PATTERN "header_reader.h" EXCLUDE
   PATTERN "strongest.h" EXCLUDE
   PATTERN "strip_walk.h" EXCLUDE

@@ -6,6 +6,7 @@
 
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
+#include "cornea/cli/two_view.h"
 #include "cornea/core/error.h"
 #include "cornea/io/matches_csv.h"
 #include "cornea/pipeline/estimators.h"
@@ -19,42 +20,6 @@ struct FundamentalCommand {
   OptionFlags flags;
 };
 
-Json matrix_json(const std::array<double, 9>& m) {
-  Json rows = Json::array();
-  for (int i = 0; i < 3; ++i) rows.push_back({m[3 * i], m[3 * i + 1], m[3 * i + 2]});
-  return rows;
-}
-
-std::string matrix_text(const std::array<double, 9>& m) {
-  std::string lines;
-  char line[96];
-  for (int i = 0; i < 3; ++i) {
-    std::snprintf(line, sizeof line, "  %15.8e %15.8e %15.8e\n", m[3 * i], m[3 * i + 1],
-                  m[3 * i + 2]);
-    lines += line;
-  }
-  return lines;
-}
-
-// What a person should know about a result.
-std::string explanation(const FundamentalResult& result, const FundamentalOptions& options) {
-  switch (result.kind) {
-    case TwoView::general:
-      return "";
-    case TwoView::planar:
-      return "planar: one homography explains nearly all that agrees, so the points lie on a plane "
-             "or the camera only turned; F is one of many that fit, trust H";
-    case TwoView::none:
-      return "none: no fundamental matrix has 8 inliers; are these matches of one scene? A larger "
-             "--threshold may help";
-    case TwoView::degenerate:
-      return "degenerate: these points fix no fundamental matrix, they are equal or lie on a line";
-    case TwoView::too_few_points:
-      return text("too few points: a sample takes ", options.sample, " correspondences");
-  }
-  return "";
-}
-
 // x1,y1,x2,y2,distance,inlier
 std::string csv_text(const std::vector<Correspondence>& matches, const FundamentalResult& result) {
   std::ostringstream out;
@@ -62,9 +27,8 @@ std::string csv_text(const std::vector<Correspondence>& matches, const Fundament
   const bool has_f = result.F != std::array<double, 9>{};
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const Correspondence& m = matches[i];
-    out << shortest(m.x1) << ',' << shortest(m.y1) << ',' << shortest(m.x2) << ',' << shortest(m.y2)
-        << ',';
-    if (has_f) out << shortest(float(epipolar_distance(result.F, m)));
+    for (float v : {m.x1, m.y1, m.x2, m.y2}) out << number_text(v) << ',';
+    if (has_f) out << number_text(float(epipolar_distance(result.F, m)));
     out << ',' << int(result.inliers[i]) << '\n';
   }
   return out.str();
@@ -77,7 +41,8 @@ void print_result(const FundamentalCommand& c, const FundamentalEstimator& estim
             << estimator.context().description() << "\n"
             << result.hypotheses << " hypotheses in " << result.rounds << " round(s); stopped by "
             << name(result.stop) << "\n";
-  if (result.kind != TwoView::general)
+  // The others end with a line on standard error.
+  if (result.kind == TwoView::planar || result.kind == TwoView::none)
     std::cout << explanation(result, estimator.options()) << "\n";
   if (result.F != std::array<double, 9>{}) std::cout << "F\n" << matrix_text(result.F);
   if (result.kind == TwoView::planar) std::cout << "H\n" << matrix_text(result.H);
@@ -89,6 +54,7 @@ int run_fundamental(const FundamentalCommand& c) {
   const auto estimator =
       usage_checked([&] { return find_estimator("fundamental").make(context, c.flags.given()); });
   const FundamentalOptions& options = estimator->options();
+  check_outputs({{c.matches}}, c.common.outputs({c.csv}));
   const std::vector<Correspondence> matches = read_matches_csv(c.matches);
   FundamentalResult result;
   const auto begin = std::chrono::steady_clock::now();

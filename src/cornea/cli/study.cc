@@ -22,6 +22,7 @@ std::string names() {
 int run_study(const StudyCommand& c) {
   for (const Study& study : kStudies) {
     if (c.name != study.name) continue;
+    check_outputs({{c.matches}}, c.common.outputs({}));
     c.common.write_json(study.run(c.common.context(), c));
     return 0;
   }

@@ -5,6 +5,7 @@
 
 #include "cornea/cli/bench_timing.h"
 #include "cornea/cli/study.h"
+#include "cornea/core/error.h"
 #include "cornea/geometry/fundamental/fundamental.h"
 #include "cornea/io/matches_csv.h"
 #include "cornea/scene/matched_points.h"
@@ -36,6 +37,8 @@ Json study_ransac(const Context& context, const StudyCommand& c) {
     matches = synthetic.matches;
   } else {
     matches = read_matches_csv(c.matches);
+    require(matches.size() >= 8, c.matches, ": the study takes 8 correspondences or more, not ",
+            matches.size());
   }
   const std::string source =
       c.matches.empty() ? "synthetic, 40% outliers, noise 0.3 pixels" : c.matches;

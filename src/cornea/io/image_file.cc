@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <new>
-#include <system_error>
 
 #include "cornea/core/build.h"
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
+#include "cornea/io/exif.h"
+#include "cornea/io/loaded_file.h"
+#include "cornea/io/upright.h"
 
 namespace cornea {
 namespace {
@@ -85,55 +84,19 @@ const Format& format_of(const Source& source) {
        "PFM, TIFF, WebP); convert it to PNG");
 }
 
-std::uint64_t size_of_file(const fs::path& file) {
-  std::error_code failed;
-  const fs::file_status status = fs::status(file, failed);
-  if (!fs::exists(status)) {
-    const bool missing = status.type() == fs::file_type::not_found;
-    fail(ErrorCode::io, file.string(), ": ",
-         missing ? "there is no such file" : "cannot be reached (" + failed.message() + ")",
-         "; check the path");
-  }
-  if (fs::is_directory(status)) {
-    fail(ErrorCode::io, file.string(), ": is a folder; name an image file in it");
-  }
-  if (!fs::is_regular_file(status)) {
-    fail(ErrorCode::io, file.string(), ": is not a regular file; save the image to one first");
-  }
-  const std::uint64_t bytes = fs::file_size(file, failed);
-  if (failed) fail(ErrorCode::io, file.string(), ": cannot be read (", failed.message(), ")");
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
-  if (bytes > kMostBytes) {
-    fail(ErrorCode::io, file.string(), ": has ", bytes,
-         " bytes, and image files of at most 4 GiB are read; cut the image into tiles");
-  }
-  return bytes;
+// The decoded pixels, turned if asked for.
+DecodedImage decoded(Bytes bytes, const std::string& name, const ReadOptions& options) {
+  const Source source{bytes, name, options.max_pixels};
+  DecodedImage image = format_of(source).decode(source);
+  if (!options.upright) return image;
+  const int orientation = decode_exif(bytes).value_or(Exif{}).orientation;
+  if (orientation == 1) return image;
+  return std::visit(
+      [&]<class T>(const Image<T>& stored) -> DecodedImage {
+        return io::turned_upright<T>(stored.host(), orientation);
+      },
+      image);
 }
-
-// Holds a file's bytes and the source that points at them.
-class LoadedFile {
- public:
-  LoadedFile(const fs::path& path, const ReadOptions& options)
-      : memory_(Memory::host(size_of_file(path))) {
-    const io::File file(std::fopen(path.c_str(), "rb"));
-    if (!file) {
-      fail(ErrorCode::io, path.string(), ": cannot be opened (", std::strerror(errno),
-           "); check its permissions");
-    }
-    if (std::fread(memory_.data(), 1, memory_.bytes(), file.get()) != memory_.bytes()) {
-      fail(ErrorCode::io, path.string(), ": cannot be read to its end (",
-           std::ferror(file.get()) ? std::strerror(errno) : "it became shorter", "); try again");
-    }
-    source_ = {{static_cast<const std::uint8_t*>(memory_.data()), memory_.bytes()},
-               path.string(),
-               options.max_pixels};
-  }
-  const Source& source() const { return source_; }
-
- private:
-  Memory memory_;
-  Source source_;
-};
 
 template <class T>
 Image<T> into(DecodedImage image) {
@@ -143,11 +106,6 @@ Image<T> into(DecodedImage image) {
         return io::convert_image<T>(HostView<const From>(from.host()));
       },
       image);
-}
-
-template <class T>
-Image<T> decode(const Source& source) {
-  return into<T>(format_of(source).decode(source));
 }
 
 GrayImage gray_at_own_depth(DecodedImage image) {
@@ -162,27 +120,28 @@ GrayImage gray_at_own_depth(DecodedImage image) {
 
 ImageFileInfo probe_image(const fs::path& file, const ReadOptions& options) {
   return naming_the_file(file.string(), [&] {
-    const LoadedFile loaded(file, options);
-    return format_of(loaded.source()).probe(loaded.source());
+    const io::LoadedFile loaded(file);
+    const Source source{loaded.bytes(), file.string(), options.max_pixels};
+    return format_of(source).probe(source);
   });
 }
 
 template <class T>
 Image<T> read_image(const fs::path& file, const ReadOptions& options) {
-  return naming_the_file(file.string(),
-                         [&] { return decode<T>(LoadedFile(file, options).source()); });
+  return naming_the_file(file.string(), [&] {
+    return into<T>(decoded(io::LoadedFile(file).bytes(), file.string(), options));
+  });
 }
 
 template <class T>
 Image<T> decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
                       const ReadOptions& options) {
-  return naming_the_file(name, [&] { return decode<T>({bytes, name, options.max_pixels}); });
+  return naming_the_file(name, [&] { return into<T>(decoded(bytes, name, options)); });
 }
 
 GrayImage read_gray(const fs::path& file, const ReadOptions& options) {
   return naming_the_file(file.string(), [&] {
-    const LoadedFile loaded(file, options);
-    return gray_at_own_depth(format_of(loaded.source()).decode(loaded.source()));
+    return gray_at_own_depth(decoded(io::LoadedFile(file).bytes(), file.string(), options));
   });
 }
 

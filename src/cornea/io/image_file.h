@@ -2,8 +2,8 @@
 //
 // Reads PNG, JPEG, PBM/PGM/PPM and PFM, and TIFF and WebP where the build has them. The first bytes
 // of a file tell its format, not its name. Pixels come as they are stored: no gamma, no colour
-// profile, no EXIF or TIFF orientation, the first page only. Alpha is dropped, which leaves the
-// colour beneath it; palettes are looked up.
+// profile, no EXIF or TIFF orientation unless asked for, the first page only. Alpha is dropped,
+// which leaves the colour beneath it; palettes are looked up.
 //
 // Every failure is an Error whose sentence begins with the name of the file. Nothing is printed.
 #pragma once
@@ -22,6 +22,9 @@ namespace cornea {
 struct ReadOptions {
   // A file whose header claims more pixels is refused before memory is taken for them.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
+  // Turns and mirrors the pixels as EXIF (or TIFF's orientation) says; otherwise they come as they
+  // are stored.
+  bool upright = false;
 };
 
 // What a file says of itself, before any conversion.

@@ -32,6 +32,14 @@ const std::vector<EstimatorEntry>& estimator_table() {
   return table;
 }
 
+FundamentalOptions fundamental_options(const Settings& settings) {
+  FundamentalOptions options;
+  ReadOptionValues read(settings);
+  visit(options, read);
+  read.check_all_used("the estimator fundamental");
+  return options;
+}
+
 const EstimatorEntry& find_estimator(const std::string& name) {
   return find_entry(estimator_table(), "estimator", name);
 }

@@ -23,6 +23,9 @@ struct EstimatorEntry {
 
 const std::vector<EstimatorEntry>& estimator_table();
 
+// The options of "fundamental", for front ends that hand them on; errors as above.
+FundamentalOptions fundamental_options(const Settings& settings);
+
 // An unknown name is an error that lists the known ones.
 const EstimatorEntry& find_estimator(const std::string& name);
 

@@ -59,7 +59,7 @@ struct FundamentalOptions {
 enum class TwoView {
   general,         // F
   planar,          // a plane or a pure rotation: a homography. F is one of many that contain it
-  none,            // no model with 8 inliers
+  none,            // no model with 8 inliers, or fewer than 15 and less than half
   degenerate,      // no sample fixes F, or all inliers of an image lie on a line
   too_few_points,  // fewer than a sample
 };

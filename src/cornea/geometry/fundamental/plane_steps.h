@@ -145,18 +145,26 @@ CORNEA_HD RoundBest from_parallax(Team& team, const FundamentalOptions& options,
   });
 }
 
-// Whether the inliers of one image lie on a line, to less than a threshold: they fix no F then.
+// F has 7 degrees of freedom: among many thousands of hypotheses one fits a dozen of any points.
+inline constexpr std::uint32_t kLeastSupport = 8, kSureSupport = 15;
+CORNEA_HD inline bool is_chance(std::uint32_t inliers, int count) {
+  return inliers < kLeastSupport || (inliers < kSureSupport && 2 * inliers < std::uint32_t(count));
+}
+
+// Whether the inliers of one image, or all points, lie on a line, to less than a threshold: they
+// fix no F then.
 template <class Team>
-CORNEA_HD bool on_a_line(Team& team, const FundamentalOptions& options, const Search& search) {
+CORNEA_HD bool on_a_line(Team& team, const FundamentalOptions& options, const Search& search,
+                         bool all) {
   const Scales& scales = search.normalisation.scales;
   const InlierTest inlier = inlier_test(search.best.f, scales, options.threshold);
   double s[11];
   team.template sums<11>(s, [&](const PointPair& p, double* terms) {
-    const double all[11] = {1,    p.x1, p.y1,        p.x1 * p.x1, p.x1 * p.y1, p.y1 * p.y1,
-                            p.x2, p.y2, p.x2 * p.x2, p.x2 * p.y2, p.y2 * p.y2};
+    const double values[11] = {1,    p.x1, p.y1,        p.x1 * p.x1, p.x1 * p.y1, p.y1 * p.y1,
+                               p.x2, p.y2, p.x2 * p.x2, p.x2 * p.y2, p.y2 * p.y2};
     CORNEA_UNROLL
-    for (int i = 0; i < 11; ++i) terms[i] = all[i];
-    return inlier(p);
+    for (int i = 0; i < 11; ++i) terms[i] = values[i];
+    return all || inlier(p);
   });
   for (int image = 0; image < 2; ++image) {
     const double* of = s + 1 + 5 * image;
@@ -175,11 +183,11 @@ CORNEA_HD bool on_a_line(Team& team, const FundamentalOptions& options, const Se
 template <class Team>
 CORNEA_HD TwoView judge(Team& team, const FundamentalOptions& options, std::uint64_t pair,
                         Search& search, Plane& plane) {
-  constexpr std::uint32_t kLeastSupport = 8;
   const bool found = is_cost(search.best.score.cost);
   const TwoView nothing = search.fixed ? TwoView::none : TwoView::degenerate;
-  if (found && search.best.score.inliers < kLeastSupport) return TwoView::none;
-  if (found && on_a_line(team, options, search)) return TwoView::degenerate;
+  const bool sure = found && !is_chance(search.best.score.inliers, team.count());
+  if (on_a_line(team, options, search, !sure)) return TwoView::degenerate;
+  if (found && !sure) return TwoView::none;
   if (!options.check_plane) return found ? TwoView::general : nothing;
   const Scales& scales = search.normalisation.scales;
   const double t = kPlaneWidth * options.threshold * scales.second;
@@ -216,8 +224,9 @@ CORNEA_HD TwoView judge(Team& team, const FundamentalOptions& options, std::uint
     if (model.score.cost < search.best.score.cost) search.best = model;
     count(counts);
   }
-  // Two points off the plane fit any plane's F, and some of the others by chance.
-  const double chance = 6 + counts[2] / 50;
+  // Two points off the plane fit any plane's F, and some of the others by chance; where a pattern
+  // repeats, wrong matches feign depth along the motion.
+  const double chance = 6 + counts[2] / 50 + counts[0] / 50;
   return counts[1] < chance ? TwoView::planar : TwoView::general;
 }
 

@@ -1,0 +1,217 @@
+#include "cornea/io/exif.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "cornea/io/decoded.h"
+#include "cornea/io/loaded_file.h"
+
+namespace cornea {
+namespace {
+
+using io::Bytes;
+using io::starts_with;
+
+// Whole numbers at places that need not exist.
+class Reader {
+ public:
+  Reader(Bytes bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}
+
+  bool holds(std::uint64_t at, std::uint64_t count) const {
+    return at <= bytes_.size() && count <= bytes_.size() - at;
+  }
+  // 0 beyond the end.
+  std::uint32_t number(std::uint64_t at, int size) const {
+    if (!holds(at, std::uint64_t(size))) return 0;
+    std::uint32_t value = 0;
+    for (int i = 0; i < size; ++i) {
+      const int byte = big_endian_ ? i : size - 1 - i;
+      value = value << 8 | bytes_[at + std::uint64_t(byte)];
+    }
+    return value;
+  }
+  std::uint32_t u16(std::uint64_t at) const { return number(at, 2); }
+  std::uint32_t u32(std::uint64_t at) const { return number(at, 4); }
+  Bytes part(std::uint64_t at, std::uint64_t count) const { return bytes_.subspan(at, count); }
+  std::uint64_t size() const { return bytes_.size(); }
+
+ private:
+  Bytes bytes_;
+  bool big_endian_;
+};
+
+enum Tag : std::uint32_t {
+  kMake = 0x010F,
+  kModel = 0x0110,
+  kOrientation = 0x0112,
+  kExifFolder = 0x8769,
+  kFocalLength = 0x920A,
+  kPixelXDimension = 0xA002,
+  kFocalPlaneXResolution = 0xA20E,
+  kFocalPlaneResolutionUnit = 0xA210,
+  kFocalLengthIn35mmFilm = 0xA405,
+};
+
+enum Type : std::uint32_t { kAscii = 2, kShort = 3, kLong = 4, kRational = 5 };
+
+// One entry of a folder: 12 bytes, in which its values lie or the place where they do.
+struct Field {
+  std::uint32_t tag = 0, type = 0, count = 0;
+  std::uint64_t at = 0;  // of the first value
+};
+
+std::uint64_t bytes_of_type(std::uint32_t type) {
+  return type == kAscii ? 1 : type == kShort ? 2 : type == kLong ? 4 : type == kRational ? 8 : 0;
+}
+
+// A folder's entries that are of a known type and lie within the bytes.
+template <class F>
+void for_each_field(const Reader& reader, std::uint64_t folder, F&& f) {
+  const std::uint32_t entries = reader.u16(folder);
+  for (std::uint32_t i = 0; i < entries; ++i) {
+    const std::uint64_t entry = folder + 2 + 12 * std::uint64_t(i);
+    if (!reader.holds(entry, 12)) return;
+    Field field{reader.u16(entry), reader.u16(entry + 2), reader.u32(entry + 4), entry + 8};
+    const std::uint64_t bytes = bytes_of_type(field.type) * field.count;
+    if (bytes == 0) continue;
+    if (bytes > 4) field.at = reader.u32(entry + 8);
+    if (reader.holds(field.at, bytes)) f(field);
+  }
+}
+
+std::uint32_t whole_number(const Reader& reader, const Field& field) {
+  if (field.count != 1) return 0;
+  return field.type == kShort  ? reader.u16(field.at)
+         : field.type == kLong ? reader.u32(field.at)
+                               : 0;
+}
+
+// 0 where it is no positive number.
+double real_number(const Reader& reader, const Field& field) {
+  if (field.type != kRational) return whole_number(reader, field);
+  const std::uint32_t above = reader.u32(field.at), below = reader.u32(field.at + 4);
+  return field.count == 1 && below != 0 ? double(above) / below : 0;
+}
+
+std::string string_of(const Reader& reader, const Field& field) {
+  if (field.type != kAscii) return {};
+  constexpr std::uint64_t kLongest = 256;
+  const Bytes bytes = reader.part(field.at, std::min<std::uint64_t>(field.count, kLongest));
+  std::string value(bytes.begin(), std::find(bytes.begin(), bytes.end(), 0));
+  value.erase(value.find_last_not_of(' ') + 1);
+  return value;
+}
+
+// Pixels per millimetre from pixels per unit: 2 inch, 3 centimetre, 4 millimetre, 5 micrometre.
+double per_millimetre(double resolution, std::uint32_t unit) {
+  switch (unit) {
+    case 3:
+      return resolution / 10;
+    case 4:
+      return resolution;
+    case 5:
+      return resolution * 1000;
+    default:
+      return resolution / 25.4;
+  }
+}
+
+std::optional<Exif> parse_tiff(Bytes bytes) {
+  using namespace std::string_view_literals;
+  const bool big_endian = starts_with(bytes, "MM\0*"sv);
+  if (!big_endian && !starts_with(bytes, "II*\0"sv)) return std::nullopt;
+  const Reader reader(bytes, big_endian);
+  const std::uint64_t first = reader.u32(4);
+  if (first < 8 || !reader.holds(first, 2)) return std::nullopt;
+
+  Exif exif;
+  std::uint64_t folder = 0;
+  for_each_field(reader, first, [&](const Field& field) {
+    if (field.tag == kMake) exif.make = string_of(reader, field);
+    if (field.tag == kModel) exif.model = string_of(reader, field);
+    if (field.tag == kExifFolder) folder = whole_number(reader, field);
+    if (field.tag == kOrientation) {
+      const std::uint32_t value = whole_number(reader, field);
+      if (value >= 1 && value <= 8) exif.orientation = int(value);
+    }
+  });
+  double resolution = 0;
+  std::uint32_t unit = 2;
+  if (folder >= 8) {
+    for_each_field(reader, folder, [&](const Field& field) {
+      if (field.tag == kFocalLength) exif.focal_mm = real_number(reader, field);
+      if (field.tag == kFocalLengthIn35mmFilm) exif.focal_35mm = real_number(reader, field);
+      if (field.tag == kFocalPlaneXResolution) resolution = real_number(reader, field);
+      if (field.tag == kFocalPlaneResolutionUnit) unit = whole_number(reader, field);
+      if (field.tag == kPixelXDimension) {
+        exif.pixels_across = int(std::min<std::uint32_t>(whole_number(reader, field), 1u << 30));
+      }
+    });
+  }
+  exif.focal_plane_pixels_per_mm = per_millimetre(resolution, unit);
+  return exif;
+}
+
+// The first APP1 segment that begins with "Exif".
+Bytes exif_of_jpeg(Bytes bytes) {
+  using namespace std::string_view_literals;
+  const Reader reader(bytes, true);
+  std::uint64_t at = 2;
+  while (reader.holds(at, 4)) {
+    if (bytes[at] != 0xFF) return {};
+    const std::uint8_t marker = bytes[at + 1];
+    if (marker == 0xFF) {  // a fill byte
+      ++at;
+      continue;
+    }
+    const bool pixels_follow = marker == 0xDA || marker == 0xD9;
+    const std::uint64_t length = reader.u16(at + 2);
+    if (pixels_follow || length < 2 || !reader.holds(at + 2, length)) return {};
+    const Bytes segment = reader.part(at + 4, length - 2);
+    if (marker == 0xE1 && starts_with(segment, "Exif\0\0"sv)) return segment.subspan(6);
+    at += 2 + length;
+  }
+  return {};
+}
+
+// A chunk of PNG (length, name, data, checksum) or of WebP (name, length, data, padding).
+Bytes exif_of_png(Bytes bytes) {
+  const Reader reader(bytes, true);
+  for (std::uint64_t at = 8; reader.holds(at, 12);) {
+    const std::uint64_t length = reader.u32(at);
+    if (!reader.holds(at + 8, length)) return {};
+    if (starts_with(bytes.subspan(at + 4), "eXIf")) return reader.part(at + 8, length);
+    at += 12 + length;
+  }
+  return {};
+}
+
+Bytes exif_of_webp(Bytes bytes) {
+  using namespace std::string_view_literals;
+  const Reader reader(bytes, false);
+  for (std::uint64_t at = 12; reader.holds(at, 8);) {
+    const std::uint64_t length = reader.u32(at + 4);
+    if (!reader.holds(at + 8, length)) return {};
+    if (starts_with(bytes.subspan(at), "EXIF")) {
+      const Bytes chunk = reader.part(at + 8, length);
+      return starts_with(chunk, "Exif\0\0"sv) ? chunk.subspan(6) : chunk;
+    }
+    at += 8 + length + length % 2;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Exif> decode_exif(std::span<const std::uint8_t> bytes) {
+  if (io::is_jpeg(bytes)) return parse_tiff(exif_of_jpeg(bytes));
+  if (io::is_png(bytes)) return parse_tiff(exif_of_png(bytes));
+  if (io::is_webp(bytes)) return parse_tiff(exif_of_webp(bytes));
+  return parse_tiff(bytes);
+}
+
+std::optional<Exif> read_exif(const std::filesystem::path& file) {
+  return decode_exif(io::LoadedFile(file).bytes());
+}
+
+}  // namespace cornea

@@ -1,0 +1,37 @@
+// What a camera wrote beside the pixels: which way up they are, and the lens.
+//
+// EXIF is a TIFF folder ("Exif Version 2.3", JEITA CP-3451C). JPEG keeps it in an APP1 segment, PNG
+// in an eXIf chunk, WebP in an EXIF chunk; a TIFF file is one itself. Cameras and editors write it
+// badly: a field that does not add up is left at its default, and nothing is read outside of the
+// bytes, whatever they claim.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace cornea {
+
+struct Exif {
+  // How the stored pixels are shown: 1 as they are, 2 mirrored left to right, 3 turned by 180
+  // degrees, 4 mirrored top to bottom, 5 transposed, 6 turned clockwise by 90 degrees, 7 transposed
+  // along the other diagonal, 8 turned anticlockwise by 90 degrees.
+  int orientation = 1;
+  double focal_mm = 0, focal_35mm = 0;   // focal length; its equivalent on 35 mm film; 0: not said
+  std::string make, model;               // of the camera, bytes as they are in the file
+  double focal_plane_pixels_per_mm = 0;  // across the sensor; 0: not said
+  int pixels_across = 0;                 // of the image that this density is of; 0: not said
+
+  // Whether width and height change places.
+  bool turns() const { return orientation >= 5; }
+};
+
+// Empty where the file holds no EXIF that can be read. An error where the file cannot be read.
+std::optional<Exif> read_exif(const std::filesystem::path& file);
+
+// The same from the bytes of an image file.
+std::optional<Exif> decode_exif(std::span<const std::uint8_t> bytes);
+
+}  // namespace cornea

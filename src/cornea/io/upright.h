@@ -1,0 +1,35 @@
+// Inside of io: pixels turned the way the photograph is shown.
+#pragma once
+
+#include "cornea/core/image.h"
+
+namespace cornea::io {
+
+// `orientation` as in Exif, 2 to 8.
+template <class T>
+Image<T> turned_upright(HostView<const T> from, int orientation) {
+  const int w = from.width, h = from.height;
+  const bool turns = orientation >= 5;
+  Image<T> to = turns ? Image<T>(h, w) : Image<T>(w, h);
+  // Where the upright pixel (x, y) is stored: (x, y), or (y, x) where width and height change
+  // places, counted from the other end where mirrored.
+  const bool mirror_x =
+      orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+  const bool mirror_y =
+      orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  constexpr int kTile = 32;  // pixels a side that stay in the cache when rows become columns
+  const HostView<T> out = to.host();
+  for (int top = 0; top < out.height; top += kTile) {
+    for (int left = 0; left < out.width; left += kTile) {
+      for (int y = top; y < std::min(top + kTile, out.height); ++y) {
+        for (int x = left; x < std::min(left + kTile, out.width); ++x) {
+          const int column = turns ? y : x, row = turns ? x : y;
+          out(x, y) = from(mirror_x ? w - 1 - column : column, mirror_y ? h - 1 - row : row);
+        }
+      }
+    }
+  }
+  return to;
+}
+
+}  // namespace cornea::io
