@@ -65,9 +65,14 @@ Correspondence PairResult::correspondence(std::size_t match) const {
 PairPipeline::PairPipeline(const Context& context, const PairOptions& options)
     : context_(context),
       options_(validated(options)),
-      extractor_(context, options.detector, settings_of(options)),
+      first_(context, options.detector, settings_of(options)),
       matcher_(context, options.match),
-      estimator_(context, options.fundamental) {}
+      estimator_(context, options.fundamental) {
+  if (!context.is_cuda()) return;
+  second_ = std::make_unique<FeatureExtractor>(context, options.detector, settings_of(options));
+  first_.keep_on_device(true);
+  second_->keep_on_device(true);
+}
 
 PairResult PairPipeline::run(AnyView first, AnyView second) {
   PairResult out;
@@ -83,12 +88,16 @@ void PairPipeline::run(AnyView first, AnyView second, PairResult& out) {
 }
 
 void PairPipeline::find_features(AnyView first, AnyView second, PairResult& out) {
-  extractor_.extract(first, out.first);
-  extractor_.extract(second, out.second);
+  first_.extract(first, out.first);
+  this->second().extract(second, out.second);
 }
 
 void PairPipeline::match_features(PairResult& out) {
-  out.matches = matcher_.match(out.first, out.second);
+  // An image without a point has no memory of its own on the device.
+  const bool none = out.first.size() == 0 || out.second.size() == 0;
+  out.matches =
+      none ? std::vector<Match>()
+           : matcher_.match(first_.descriptors_of(out.first), second().descriptors_of(out.second));
   out.match_kernel = matcher_.report().kernel;
 }
 

@@ -65,7 +65,10 @@ class PairPipeline {
 
   Context context_;
   PairOptions options_;
-  FeatureExtractor extractor_;
+  // On CUDA an image each, so that both images' descriptors stay there until they are matched.
+  FeatureExtractor first_;
+  std::unique_ptr<FeatureExtractor> second_;
+  FeatureExtractor& second() { return second_ ? *second_ : first_; }
   Matcher matcher_;
   FundamentalEstimator estimator_;
   std::vector<Correspondence> correspondences_;

@@ -136,6 +136,32 @@ TEST_P(Pair, TimesAreByStageInTheirOrder) {
 
 INSTANTIATE_TEST_SUITE_P(, Pair, testing::every_device(), testing::device_name);
 
+TEST_P(Pair, ImagesGoUpOnceAndResultsComeDownOnce) {
+  const Views& v = views_of(SceneKind::boxes);
+  PairPipeline pipeline(context);
+  PairResult r;
+  pipeline.run(v.views[0].image, v.views[1].image, r);
+  const Transfers before = context.transfers();
+  pipeline.run(v.views[0].image, v.views[1].image, r);
+  const Transfers after = context.transfers();
+  if (!context.is_cuda()) {
+    EXPECT_EQ(after.uploads, before.uploads);
+    EXPECT_EQ(after.downloads, before.downloads);
+    return;
+  }
+  const std::uint64_t pixels = 2ull * v.views[0].image.width() * v.views[0].image.height();
+  const std::uint64_t images = pixels * sizeof(float);
+  const std::uint64_t features = (r.first.size() + r.second.size()) * (128 + sizeof(Keypoint));
+  const std::uint64_t up = after.upload_bytes - before.upload_bytes;
+  const std::uint64_t down = after.download_bytes - before.download_bytes;
+  // Beside the images the matches' coordinates and a table of the pair; no descriptor.
+  EXPECT_GE(up, images);
+  EXPECT_LE(up, images + r.matches.size() * sizeof(Correspondence) + 4096);
+  EXPECT_LE(after.uploads - before.uploads, 4u);
+  EXPECT_GE(down, features);
+  EXPECT_LE(down, features + r.matches.size() * 32 + 16384);
+}
+
 TEST(PairOptions, ReachTheStages) {
   const Views& v = views_of(SceneKind::boxes);
   auto run = [&](const PairOptions& options) {
