@@ -37,6 +37,9 @@ int main(int argc, char** argv) {
   add(cli::add_filter);
   add(cli::add_match);
   add(cli::add_fundamental);
+  add(cli::add_extract);
+  add(cli::add_match_all);
+  add(cli::add_verify);
   add(cli::add_scene);
   add(cli::add_study);
   if constexpr (kHasBench) add(cli::add_bench);

@@ -1,0 +1,209 @@
+#include "cornea/pipeline/folder_verify.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <unordered_map>
+
+#include "cornea/core/error.h"
+
+namespace cornea {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using colmap::Configuration;
+using colmap::Database;
+using colmap::Id;
+using colmap::IndexPair;
+using colmap::Point;
+using colmap::TwoViewRow;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+// The key of a pair's random samples, which is its slot in a batch: neighbours in exhaustive and in
+// sequential matching have different ones.
+constexpr int kSlots = 1024;
+int slot_of(Id pair) {
+  const auto [first, second] = colmap::pair_of(pair);
+  return int((31 * (first % kSlots) + second % kSlots) % kSlots);
+}
+
+using Points = std::shared_ptr<const std::vector<Point>>;
+
+// Positions of the images used last, up to a bound.
+class PointCache {
+ public:
+  explicit PointCache(const Database& database) : database_(database) {}
+  Points of(Id image) {
+    const auto it = points_.find(image);
+    if (it != points_.end()) return it->second;
+    constexpr std::size_t kMostPoints = std::size_t{32} << 20;  // 256 MB
+    const auto read = std::make_shared<const std::vector<Point>>(database_.points(image));
+    if (held_ + read->size() > kMostPoints) {
+      points_.clear();
+      held_ = 0;
+    }
+    held_ += read->size();
+    return points_[image] = read;
+  }
+
+ private:
+  const Database& database_;
+  std::unordered_map<Id, Points> points_;
+  std::size_t held_ = 0;
+};
+
+class Verification {
+ public:
+  Verification(const Context& context, Database& database, const VerifyOptions& options,
+               const FolderEvents& events)
+      : database_(database),
+        options_(options),
+        events_(events),
+        estimator_(context, options.fundamental),
+        points_(database),
+        most_pairs_(context.is_cuda() ? 512 : 32) {}
+
+  VerifyReport run() {
+    const auto begin = Clock::now();
+    report_.pairs = database_.count("matches");
+    const std::int64_t pending = database_.unverified_count();
+    report_.skipped = report_.pairs - pending;
+    events_.begin(int(std::min<std::int64_t>(pending, INT32_MAX)));
+    Id after = -1;
+    for (;;) {
+      const std::vector<Id> page = database_.unverified_pairs(after, 4096);
+      if (page.empty()) break;
+      after = page.back();
+      for (std::size_t from = 0; from < page.size();) from += next_batch(page, from);
+      finish_batch();
+    }
+    report_.milliseconds = milliseconds_since(begin);
+    return report_;
+  }
+
+ private:
+  struct Pair {
+    Id id = 0;
+    std::vector<IndexPair> matches;
+    std::vector<Correspondence> points;
+  };
+
+  // Adds pairs to the batch until one has no slot there or the batch is full.
+  std::size_t next_batch(const std::vector<Id>& page, std::size_t from) {
+    const auto begin = Clock::now();
+    std::size_t i = from;
+    for (; i < page.size(); ++i) {
+      const int slot = slot_of(page[i]);
+      if (batch_.size() >= most_pairs_ || correspondences_ > kMostCorrespondences || taken_[slot]) {
+        break;
+      }
+      taken_[slot] = true;
+      batch_.push_back(read_pair(page[i]));
+      correspondences_ += batch_.back().points.size();
+    }
+    report_.read_milliseconds += milliseconds_since(begin);
+    if (i < page.size()) finish_batch();
+    return i - from;
+  }
+
+  Pair read_pair(Id id) {
+    Pair pair{id, database_.matches(id), {}};
+    const auto [first, second] = colmap::pair_of(id);
+    const Points a = points_.of(first), b = points_.of(second);
+    pair.points.reserve(pair.matches.size());
+    for (const IndexPair& m : pair.matches) {
+      if (m.first >= a->size() || m.second >= b->size()) {
+        fail(ErrorCode::io, database_.file(), ": a match of images ", first, " and ", second,
+             " names points ", m.first, " and ", m.second, " of ", a->size(), " and ", b->size(),
+             "; delete their row in matches and match them again");
+      }
+      const Point &p = (*a)[m.first], &q = (*b)[m.second];
+      pair.points.push_back({p.x, p.y, q.x, q.y});
+    }
+    return pair;
+  }
+
+  void finish_batch() {
+    if (batch_.empty()) return;
+    auto begin = Clock::now();
+    std::vector<std::span<const Correspondence>> pairs(kSlots);
+    std::vector<FundamentalResult> results(kSlots);
+    for (const Pair& pair : batch_) pairs[slot_of(pair.id)] = pair.points;
+    estimator_.estimate_batch(pairs, results);
+    report_.compute_milliseconds += milliseconds_since(begin);
+    begin = Clock::now();
+    Database::Transaction transaction(database_);
+    for (const Pair& pair : batch_) {
+      const TwoViewRow row = row_of(pair, results[slot_of(pair.id)]);
+      database_.write_two_view(pair.id, row);
+      report_.inliers += row.inliers.size();
+    }
+    transaction.commit();
+    report_.write_milliseconds += milliseconds_since(begin);
+    events_.advance(int(batch_.size()));
+    batch_.clear();
+    correspondences_ = 0;
+    taken_.assign(kSlots, false);
+  }
+
+  TwoViewRow row_of(const Pair& pair, const FundamentalResult& result) {
+    TwoViewRow row;
+    const bool found = result.kind == TwoView::general || result.kind == TwoView::planar;
+    if (!found || result.inlier_count < options_.min_inliers) {
+      row.configuration = Configuration::degenerate;
+      ++report_.degenerate;
+      return row;
+    }
+    for (std::size_t i = 0; i < pair.matches.size(); ++i) {
+      if (result.inliers[i]) row.inliers.push_back(pair.matches[i]);
+    }
+    if (result.kind == TwoView::planar) {
+      row.configuration = Configuration::planar_or_panoramic;
+      row.H = result.H;
+      ++report_.planar;
+    } else {
+      row.configuration = Configuration::uncalibrated;
+      row.F = result.F;
+      ++report_.general;
+    }
+    return row;
+  }
+
+  static constexpr std::size_t kMostCorrespondences = std::size_t{4} << 20;
+
+  Database& database_;
+  const VerifyOptions& options_;
+  const FolderEvents& events_;
+  FundamentalEstimator estimator_;
+  PointCache points_;
+  const std::size_t most_pairs_;
+  VerifyReport report_;
+  std::vector<Pair> batch_;
+  std::size_t correspondences_ = 0;
+  std::vector<char> taken_ = std::vector<char>(kSlots, false);
+};
+
+}  // namespace
+
+FundamentalOptions folder_fundamental_options() {
+  FundamentalOptions options;
+  options.threshold = 4;
+  options.max_hypotheses = 10000;
+  return options;
+}
+
+void VerifyOptions::validate() const {
+  fundamental.validate();
+  require(min_inliers >= 0, "the least number of inliers is 0 or more, not ", min_inliers);
+}
+
+VerifyReport verify_all(const Context& context, Database& database, const VerifyOptions& options,
+                        const FolderEvents& events) {
+  options.validate();
+  return Verification(context, database, options, events).run();
+}
+
+}  // namespace cornea
