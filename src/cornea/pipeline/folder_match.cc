@@ -66,8 +66,9 @@ class Matching {
         options_(options),
         events_(events),
         matcher_(context, options.match),
-        // About a third of a second.
-        batch_distances_(context.is_cuda() ? 3e11 : 6e8) {}
+        // About a third of a second, which is what a kill can cost.
+        batch_distances_(context.is_cuda() ? 3e11 : 6e8),
+        batch_pairs_(context.is_cuda() ? 4096 : 64) {}
 
   MatchAllReport run() {
     const auto begin = Clock::now();
@@ -200,8 +201,9 @@ class Matching {
     const LoadedBlock& other = a == b ? first_ : second_;
     for (std::size_t from = 0; from < pairs.size();) {
       std::size_t to = from;
-      for (double distances = 0; to < pairs.size() && distances < batch_distances_; ++to) {
-        distances += double(images_[pairs[to].first].count) * images_[pairs[to].second].count + 1e5;
+      const std::size_t most = std::min(pairs.size(), from + batch_pairs_);
+      for (double distances = 0; to < most && distances < batch_distances_; ++to) {
+        distances += double(images_[pairs[to].first].count) * images_[pairs[to].second].count;
       }
       match_batch(std::span(pairs).subspan(from, to - from), other);
       from = to;
@@ -240,6 +242,7 @@ class Matching {
   const FolderEvents& events_;
   Matcher matcher_;
   const double batch_distances_;
+  const std::size_t batch_pairs_;
   MatchAllReport report_;
   std::vector<Database::FeatureCount> images_;
   std::vector<Block> blocks_;
