@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 #include <unordered_map>
@@ -283,9 +287,9 @@ class Extraction {
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       const auto begin = Clock::now();
       std::optional<Decoded> decoded = pixels.take();
+      report_.waiting_milliseconds += milliseconds_since(begin);
       const auto slot = results.claim();
       if (!decoded || !slot) return;  // the writer gave up
-      report_.waiting_milliseconds += milliseconds_since(begin);
       report_.decode_milliseconds += decoded->milliseconds;
       Found found{0, {}};
       if (!decoded->error.empty()) {

@@ -118,6 +118,8 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   run("PRAGMA synchronous = NORMAL");
   run("PRAGMA wal_autocheckpoint = 16384");
   if (how == Open::create) make_tables();
+  descriptors_have_type_ =
+      Statement(*this, "SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'").next();
 }
 
 void Database::run(const char* sql) {
@@ -227,8 +229,12 @@ void Database::write_features(Id image, const Features& features) {
       .bind(kKeypointColumns)
       .bind_blob(std::span<const float>(keypoints))
       .run();
-  Statement(*this,
-            "INSERT OR REPLACE INTO descriptors(image_id, rows, cols, data) VALUES(?, ?, ?, ?)")
+  // COLMAP 4.1 has a column that says what describes the points; 0 is SIFT.
+  Statement(*this, descriptors_have_type_
+                       ? "INSERT OR REPLACE INTO descriptors(image_id, rows, cols, data, type) "
+                         "VALUES(?, ?, ?, ?, 0)"
+                       : "INSERT OR REPLACE INTO descriptors(image_id, rows, cols, data) "
+                         "VALUES(?, ?, ?, ?)")
       .bind(image)
       .bind(rows)
       .bind(Features::kLength)

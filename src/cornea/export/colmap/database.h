@@ -1,7 +1,8 @@
 // A COLMAP database: cameras, images, features, matches and two-view geometries in one SQLite file.
 //
 // The layout is the one of COLMAP 3.8 (PRAGMA user_version 3800). Newer versions, 4.x among them,
-// open it and add the tables they need by themselves; databases that they made are taken as well.
+// open it and add the tables and columns they need by themselves; databases that they made are
+// taken as well.
 //
 //   cameras              model, size, parameters as doubles; SIMPLE_RADIAL (2): f, cx, cy, k
 //   images               name with '/', below the folder of images; camera
@@ -154,6 +155,7 @@ class Database {
   void check_tables();
 
   std::string file_;
+  bool descriptors_have_type_ = false;
   struct Close {
     void operator()(sqlite3* handle) const;
   };

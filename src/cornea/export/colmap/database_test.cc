@@ -288,6 +288,37 @@ TEST_F(ColmapDatabase, OtherFilesAreRefusedByName) {
                [&] { Database d(folder / "missing/c.db", Database::Open::create); });
 }
 
+// What COLMAP 4.x does to a database that it opens: columns and tables are added.
+TEST_F(ColmapDatabase, TakesTheColumnsOfColmap4) {
+  { create(); }
+  sqlite3* handle = nullptr;
+  sqlite3_open(file.c_str(), &handle);
+  ASSERT_EQ(
+      sqlite3_exec(handle,
+                   "DROP TABLE descriptors; CREATE TABLE descriptors(image_id INTEGER PRIMARY "
+                   "KEY NOT NULL, type INTEGER NOT NULL, rows INTEGER NOT NULL, cols INTEGER "
+                   "NOT NULL, data BLOB); CREATE TABLE rigs(rig_id INTEGER); PRAGMA "
+                   "user_version = 4010000",
+                   nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(handle);
+  Features features;
+  features.keypoints.resize(1);
+  features.descriptors.resize(128, 7);
+  {
+    Database database = create();
+    add_images(database, 1);
+    Database::Transaction transaction(database);
+    database.write_features(1, features);
+    transaction.commit();
+    std::vector<std::uint8_t> descriptors;
+    EXPECT_EQ(database.read_descriptors(1, descriptors), 1);
+    EXPECT_EQ(descriptors, features.descriptors);
+  }
+  EXPECT_EQ(value("SELECT type || ' ' || rows || ' ' || cols FROM descriptors"), "0 1 128");
+  EXPECT_EQ(value("PRAGMA user_version"), "4010000");
+}
+
 TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {
   Database database = create();
   add_images(database, 2);
