@@ -54,7 +54,7 @@ void print_report(const ExtractCommand& c, const Context& context, const Extract
   std::cout << " on " << context.description() << "\ndatabase: " << c.database << std::endl;
 }
 
-[[maybe_unused]] int run_extract(const ExtractCommand& c) {
+int run_extract(const ExtractCommand& c) {
   const Context context = c.common.context();
   ExtractOptions options;
   options.sift = usage_checked([&] { return sift_options(c); });
@@ -124,10 +124,7 @@ Run add_extract(CLI::App& app) {
   c->flags.add(*command, "SIFT", table);
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);
-  return [c]() -> int {
-    if constexpr (kHasSqlite) return run_extract(*c);
-    fail_without_sqlite();
-  };
+  return [c] { return run_extract(*c); };
 }
 
 }  // namespace cornea::cli

@@ -6,8 +6,6 @@
 
 #include "cornea/cli/common.h"
 #include "cornea/cli/progress.h"
-#include "cornea/core/build.h"
-#include "cornea/core/error.h"
 #include "cornea/pipeline/folder_events.h"
 
 namespace cornea::cli {
@@ -39,12 +37,6 @@ class FolderProgress {
 
 inline void add_database_option(CLI::App& command, std::string& database, const char* help) {
   command.add_option("--db", database, help)->required()->type_name("FILE");
-}
-
-[[noreturn]] inline void fail_without_sqlite() {
-  fail(ErrorCode::unsupported,
-       "this build has no SQLite, which COLMAP databases need; install libsqlite3-dev and build "
-       "Cornea again");
 }
 
 inline std::string seconds_text(double milliseconds) {

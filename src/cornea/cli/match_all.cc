@@ -22,7 +22,7 @@ void print_report(const MatchAllCommand& c, const Context& context, const MatchA
             << "\ndatabase: " << c.database << std::endl;
 }
 
-[[maybe_unused]] int run_match_all(const MatchAllCommand& c) {
+int run_match_all(const MatchAllCommand& c) {
   const Context context = c.common.context();
   MatchAllOptions options;
   options.match = c.match;
@@ -84,10 +84,7 @@ Run add_match_all(CLI::App& app) {
       ->capture_default_str()
       ->type_name("D");
   add_common_options(*command, c->common);
-  return [c]() -> int {
-    if constexpr (kHasSqlite) return run_match_all(*c);
-    fail_without_sqlite();
-  };
+  return [c] { return run_match_all(*c); };
 }
 
 }  // namespace cornea::cli

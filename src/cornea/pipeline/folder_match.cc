@@ -42,6 +42,9 @@ class LoadedBlock {
     begin_ = block.begin;
     bytes_.clear();
     first_.clear();
+    std::size_t points = 0;
+    for (int i = block.begin; i < block.end; ++i) points += std::size_t(images[i].count);
+    bytes_.reserve(points * Features::kLength);
     for (int i = block.begin; i < block.end; ++i) {
       first_.push_back(bytes_.size());
       database.read_descriptors(images[i].image, bytes_);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 
 #include "cornea/core/error.h"
@@ -31,29 +30,21 @@ int slot_of(Id pair) {
   return int((31 * (first % kSlots) + second % kSlots) % kSlots);
 }
 
-using Points = std::shared_ptr<const std::vector<Point>>;
-
-// Positions of the images used last, up to a bound.
-class PointCache {
+// Images in a row, by rising id, and the positions of their points as far as they were asked for.
+class Block {
  public:
-  explicit PointCache(const Database& database) : database_(database) {}
-  Points of(Id image) {
-    const auto it = points_.find(image);
-    if (it != points_.end()) return it->second;
-    constexpr std::size_t kMostPoints = std::size_t{32} << 20;  // 256 MB
-    const auto read = std::make_shared<const std::vector<Point>>(database_.points(image));
-    if (held_ + read->size() > kMostPoints) {
-      points_.clear();
-      held_ = 0;
-    }
-    held_ += read->size();
-    return points_[image] = read;
+  std::vector<Id> images;
+
+  bool holds(Id image) const { return image >= images.front() && image <= images.back(); }
+  const std::vector<Point>& points(const Database& database, Id image) {
+    const auto [it, fresh] = points_.try_emplace(image);
+    if (fresh) it->second = database.points(image);
+    return it->second;
   }
+  void forget() { points_.clear(); }
 
  private:
-  const Database& database_;
-  std::unordered_map<Id, Points> points_;
-  std::size_t held_ = 0;
+  std::unordered_map<Id, std::vector<Point>> points_;
 };
 
 class Verification {
@@ -64,7 +55,6 @@ class Verification {
         options_(options),
         events_(events),
         estimator_(context, options.fundamental),
-        points_(database),
         most_pairs_(context.is_cuda() ? 512 : 32) {}
 
   VerifyReport run() {
@@ -73,13 +63,13 @@ class Verification {
     const std::int64_t pending = database_.unverified_count();
     report_.skipped = report_.pairs - pending;
     events_.begin(int(std::min<std::int64_t>(pending, INT32_MAX)));
-    Id after = -1;
-    for (;;) {
-      const std::vector<Id> page = database_.unverified_pairs(after, 4096);
-      if (page.empty()) break;
-      after = page.back();
-      for (std::size_t from = 0; from < page.size();) from += next_batch(page, from);
-      finish_batch();
+    cut_into_blocks();
+    for (std::size_t a = 0; a < blocks_.size(); ++a) {
+      for (std::size_t b = a; b < blocks_.size(); ++b) {
+        verify_blocks(blocks_[a], blocks_[b]);
+        if (a != b) blocks_[b].forget();
+      }
+      blocks_[a].forget();
     }
     report_.milliseconds = milliseconds_since(begin);
     return report_;
@@ -92,36 +82,60 @@ class Verification {
     std::vector<Correspondence> points;
   };
 
-  // Adds pairs to the batch until one has no slot there or the batch is full.
-  std::size_t next_batch(const std::vector<Id>& page, std::size_t from) {
-    const auto begin = Clock::now();
-    std::size_t i = from;
-    for (; i < page.size(); ++i) {
-      const int slot = slot_of(page[i]);
-      if (batch_.size() >= most_pairs_ || correspondences_ > kMostCorrespondences || taken_[slot]) {
-        break;
+  void cut_into_blocks() {
+    constexpr std::size_t kMostImages = 256;
+    constexpr std::int64_t kMostPoints = std::int64_t{2} << 20;  // 16 MB
+    std::unordered_map<Id, int> counts;
+    for (const auto& [image, count] : database_.feature_counts()) counts[image] = count;
+    std::int64_t points = 0;
+    for (const colmap::ImageRow& row : database_.images()) {
+      points += counts[row.id];
+      if (blocks_.empty() || points > kMostPoints || blocks_.back().images.size() == kMostImages) {
+        blocks_.emplace_back();
+        points = counts[row.id];
       }
-      taken_[slot] = true;
-      batch_.push_back(read_pair(page[i]));
-      correspondences_ += batch_.back().points.size();
+      blocks_.back().images.push_back(row.id);
     }
-    report_.read_milliseconds += milliseconds_since(begin);
-    if (i < page.size()) finish_batch();
-    return i - from;
   }
 
-  Pair read_pair(Id id) {
+  // The pairs of an image of one block with those of another have neighbouring ids.
+  void verify_blocks(Block& a, Block& b) {
+    for (const Id image : a.images) {
+      const Id base = colmap::kMostImages * image;
+      for (const Id pair :
+           database_.unverified_pairs(base + b.images.front(), base + b.images.back())) {
+        add_to_batch(pair, a, b);
+      }
+    }
+    finish_batch();
+  }
+
+  void add_to_batch(Id id, Block& a, Block& b) {
+    const int slot = slot_of(id);
+    if (batch_.size() >= most_pairs_ || correspondences_ > kMostCorrespondences || taken_[slot]) {
+      finish_batch();
+    }
+    const auto begin = Clock::now();
+    taken_[slot] = true;
+    batch_.push_back(read_pair(id, a, b));
+    correspondences_ += batch_.back().points.size();
+    report_.read_milliseconds += milliseconds_since(begin);
+  }
+
+  Pair read_pair(Id id, Block& first_block, Block& second_block) {
     Pair pair{id, database_.matches(id), {}};
     const auto [first, second] = colmap::pair_of(id);
-    const Points a = points_.of(first), b = points_.of(second);
+    Block& other = first_block.holds(second) ? first_block : second_block;
+    const std::vector<Point>& a = first_block.points(database_, first);
+    const std::vector<Point>& b = other.points(database_, second);
     pair.points.reserve(pair.matches.size());
     for (const IndexPair& m : pair.matches) {
-      if (m.first >= a->size() || m.second >= b->size()) {
+      if (m.first >= a.size() || m.second >= b.size()) {
         fail(ErrorCode::io, database_.file(), ": a match of images ", first, " and ", second,
-             " names points ", m.first, " and ", m.second, " of ", a->size(), " and ", b->size(),
+             " names points ", m.first, " and ", m.second, " of ", a.size(), " and ", b.size(),
              "; delete their row in matches and match them again");
       }
-      const Point &p = (*a)[m.first], &q = (*b)[m.second];
+      const Point &p = a[m.first], &q = b[m.second];
       pair.points.push_back({p.x, p.y, q.x, q.y});
     }
     return pair;
@@ -179,7 +193,7 @@ class Verification {
   const VerifyOptions& options_;
   const FolderEvents& events_;
   FundamentalEstimator estimator_;
-  PointCache points_;
+  std::vector<Block> blocks_;
   const std::size_t most_pairs_;
   VerifyReport report_;
   std::vector<Pair> batch_;

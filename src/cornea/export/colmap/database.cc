@@ -299,13 +299,13 @@ std::int64_t Database::unverified_count() const {
   return row.next() ? row.integer(0) : 0;
 }
 
-std::vector<Id> Database::unverified_pairs(Id after, int most) const {
+std::vector<Id> Database::unverified_pairs(Id first, Id last) const {
   std::vector<Id> all;
   Statement row(*this,
                 "SELECT m.pair_id FROM matches m LEFT JOIN two_view_geometries t "
-                "ON m.pair_id = t.pair_id WHERE m.pair_id > ? AND t.pair_id IS NULL "
-                "ORDER BY m.pair_id LIMIT ?");
-  row.bind(after).bind(most);
+                "ON m.pair_id = t.pair_id WHERE m.pair_id BETWEEN ? AND ? AND t.pair_id IS NULL "
+                "ORDER BY m.pair_id");
+  row.bind(first).bind(last);
   while (row.next()) all.push_back(row.integer(0));
   return all;
 }

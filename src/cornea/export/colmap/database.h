@@ -138,9 +138,9 @@ class Database {
   void write_matches(ImagePair pair, std::span<const IndexPair> matches);
   std::vector<IndexPair> matches(Id pair_id) const;
 
-  // Matched pairs without a two-view geometry: how many; the next ones after `after`, rising.
+  // Matched pairs without a two-view geometry: how many; those of first..last, both included.
   std::int64_t unverified_count() const;
-  std::vector<Id> unverified_pairs(Id after, int most) const;
+  std::vector<Id> unverified_pairs(Id first, Id last) const;
   void write_two_view(Id pair_id, const TwoViewRow& row);
   std::optional<TwoViewRow> two_view(Id pair_id) const;
 
