@@ -37,6 +37,9 @@ install(
   PATTERN "tensor_core.h" EXCLUDE
   PATTERN "tile_kernel.h" EXCLUDE
   PATTERN "tile_walk.h" EXCLUDE
+  PATTERN "layout.h" EXCLUDE
+  PATTERN "statement.h" EXCLUDE
+  PATTERN "in_order.h" EXCLUDE
   PATTERN "cli" EXCLUDE)
 install(FILES ${PROJECT_BINARY_DIR}/generated/cornea/core/build.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cornea/core)

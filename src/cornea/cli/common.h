@@ -96,6 +96,9 @@ Run add_match(CLI::App& app);
 Run add_fundamental(CLI::App& app);
 // `words` is the whole command line, to be repeated in the report.
 Run add_pair(CLI::App& app, const std::vector<std::string>& words);
+Run add_extract(CLI::App& app);
+Run add_match_all(CLI::App& app);
+Run add_verify(CLI::App& app);
 Run add_scene(CLI::App& app);
 Run add_study(CLI::App& app);
 Run add_info(CLI::App& app);

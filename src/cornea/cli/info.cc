@@ -30,6 +30,7 @@ int run_info(const CommonOptions& common) {
                {"openmp", kHasOpenMP},
                {"tiff", kHasTiff},
                {"webp", kHasWebp},
+               {"sqlite", kHasSqlite},
                {"cpu_threads", std::thread::hardware_concurrency()},
                {"match_kernels", match_kernels()},
                {"devices", Json::array()},
@@ -46,6 +47,7 @@ int run_info(const CommonOptions& common) {
       {"OpenMP", with(kHasOpenMP)},
       {"TIFF files", with(kHasTiff)},
       {"WebP files", with(kHasWebp)},
+      {"SQLite", kHasSqlite ? "yes" : "no (COLMAP databases need it)"},
       {"CPU threads", text(std::thread::hardware_concurrency())}};
   std::string kernels;
   for (const std::string& name : match_kernels()) kernels += (kernels.empty() ? "" : ", ") + name;

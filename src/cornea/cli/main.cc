@@ -39,6 +39,9 @@ int main(int argc, char** argv) {
   add(cli::add_fundamental);
   const std::vector<std::string> words(argv, argv + argc);
   add([&](CLI::App& to) { return cli::add_pair(to, words); });
+  add(cli::add_extract);
+  add(cli::add_match_all);
+  add(cli::add_verify);
   add(cli::add_scene);
   add(cli::add_study);
   if constexpr (kHasBench) add(cli::add_bench);

@@ -1,0 +1,170 @@
+"""Cornea's extract, match-all and verify beside COLMAP's own extractor and matcher, in one run on this CPU:
+is the reconstruction as good, and how much faster is the way to it?
+
+  python3 bench/compare_colmap.py --cornea build/cpu/cornea --data FOLDER [--json out.json] [--keep FOLDER]
+
+FOLDER holds images/ and cameras.json, which has R_cam_from_world and t_cam_from_world of each image. Both
+databases go through the same `colmap mapper`. Camera centres are compared with the true ones after the best
+similarity; their error is a share of the size of the true path (root mean square about its middle).
+
+Exits with 1 if Cornea's database has fewer images registered than there are, if its reprojection error or its
+centre error is over 1.1 times COLMAP's, or if it took more than half of COLMAP's time, by the clock or
+of the processor (which a busy machine changes less); with 77 (skipped) where
+colmap or the photographs are missing.
+"""
+import argparse
+import json
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+WORSE = 1.1   # most, of both errors
+TIME = 0.5    # most, as a share of COLMAP's
+
+
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run(*command):
+    environment = dict(os.environ, QT_QPA_PLATFORM="offscreen")
+    begin = time.perf_counter()
+    done = subprocess.run([str(c) for c in command], env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}\nfailed with {done.returncode}")
+    return time.perf_counter() - begin, done.stdout
+
+
+def by_colmap(images, database):
+    """Seconds of each step."""
+    return {"extract": run("colmap", "feature_extractor", "--database_path", database, "--image_path", images,
+                           "--SiftExtraction.use_gpu", 0)[0],
+            "match and verify": run("colmap", "exhaustive_matcher", "--database_path", database,
+                                    "--SiftMatching.use_gpu", 0)[0]}
+
+
+def by_cornea(cornea, images, database, device):
+    steps = {"extract": ("extract", images), "match": ("match-all",), "verify": ("verify",)}
+    return {name: run(cornea, *command, "--db", database, "--device", device, "--quiet")[0]
+            for name, command in steps.items()}
+
+
+def centres(model):
+    """Camera centres by image name, from a COLMAP model in text."""
+    import numpy as np
+    found = {}
+    lines = [line for line in (model / "images.txt").read_text().splitlines() if not line.startswith("#")]
+    for line in lines[::2]:
+        part = line.split(maxsplit=9)
+        w, x, y, z = map(float, part[1:5])
+        rotation = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                             [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
+        found[part[9]] = -rotation.T @ np.array(list(map(float, part[5:8])))
+    return found
+
+
+def centre_error(found, cameras):
+    """Root mean square distance to the true centres after the best similarity (Umeyama 1991), over the
+    root mean square distance of those from their middle."""
+    import numpy as np
+    names = sorted(found)
+    a = np.array([found[n] for n in names])
+    b = np.array([-np.array(cameras[n]["R_cam_from_world"]).T @ np.array(cameras[n]["t_cam_from_world"])
+                  for n in names])
+    a, b = a - a.mean(0), b - b.mean(0)
+    u, s, v = np.linalg.svd(b.T @ a)
+    sign = np.diag([1, 1, np.sign(np.linalg.det(u @ v))])
+    aligned = (a @ (u @ sign @ v).T) * (s @ np.diag(sign)) / (a ** 2).sum()
+    return float(np.sqrt(((aligned - b) ** 2).sum() / (b ** 2).sum()))
+
+
+def reconstruct(images, database, folder, cameras):
+    folder.mkdir()
+    seconds, _ = run("colmap", "mapper", "--database_path", database, "--image_path", images,
+                     "--output_path", folder)
+    models = [p for p in folder.iterdir() if p.is_dir()]
+    if not models:
+        return {"registered": 0, "points": 0, "reprojection_px": float("inf"), "centre_error": float("inf"),
+                "mapper_seconds": seconds}
+    best = {}
+    for model in models:
+        said = run("colmap", "model_analyzer", "--path", model)[1]
+        value = {k.strip(): v.strip() for k, v in
+                 (line.rsplit("]", 1)[-1].split(":", 1) for line in said.splitlines() if ":" in line)}
+        row = {"registered": int(value["Registered images"]), "points": int(value["Points"]),
+               "reprojection_px": float(value["Mean reprojection error"].rstrip("px")),
+               "mapper_seconds": seconds}
+        if row["registered"] > best.get("registered", 0):
+            run("colmap", "model_converter", "--input_path", model, "--output_path", model, "--output_type", "TXT")
+            row["centre_error"] = centre_error(centres(model), cameras)
+            best = row
+    return best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cornea", default="build/cpu/cornea")
+    parser.add_argument("--data", required=True, type=Path)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--json")
+    parser.add_argument("--any-time", action="store_true", help="hold results against COLMAP's, not times")
+    parser.add_argument("--keep", type=Path, help="leave databases and models there")
+    options = parser.parse_args()
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        print("skipped: this needs NumPy")
+        sys.exit(77)
+    if not shutil.which("colmap") or not (options.data / "cameras.json").is_file():
+        print(f"skipped: this needs colmap and {options.data}/cameras.json")
+        sys.exit(77)
+    images = options.data / "images"
+    cameras = json.loads((options.data / "cameras.json").read_text())
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        result = {}
+        for name, steps in (("colmap", lambda db: by_colmap(images, db)),
+                            ("cornea", lambda db: by_cornea(options.cornea, images, db, options.device))):
+            database = folder / f"{name}.db"
+            before = cpu_seconds()
+            seconds = steps(database)
+            result[name] = {"seconds": seconds, "total_seconds": sum(seconds.values()),
+                            "cpu_seconds": cpu_seconds() - before,
+                            **reconstruct(images, database, folder / name, cameras)}
+    ours, theirs = result["cornea"], result["colmap"]
+    missed = [sentence for sentence, bad in (
+        (f"{ours['registered']} of {len(cameras)} images registered", ours["registered"] < len(cameras)),
+        ("reprojection error", ours["reprojection_px"] > WORSE * theirs["reprojection_px"]),
+        ("centre error", ours["centre_error"] > WORSE * theirs["centre_error"]),
+        ("time", not options.any_time and ours["total_seconds"] > TIME * theirs["total_seconds"]),
+        ("processor time", not options.any_time and ours["cpu_seconds"] > TIME * theirs["cpu_seconds"]))
+        if bad]
+    print(f"{'':28}{'COLMAP':>12}{'Cornea':>12}{'ratio':>9}")
+    for label, key, digits in (("seconds to the mapper", "total_seconds", 2),
+                               ("CPU seconds to the mapper", "cpu_seconds", 2), ("registered images", "registered", 0),
+                               ("points", "points", 0), ("reprojection error, px", "reprojection_px", 4),
+                               ("centre error", "centre_error", 6), ("seconds of the mapper", "mapper_seconds", 2)):
+        ratio = ours[key] / theirs[key] if theirs[key] else float("nan")
+        print(f"{label:28}{theirs[key]:12.{digits}f}{ours[key]:12.{digits}f}{ratio:9.3f}")
+    print("COLMAP:", ", ".join(f"{k} {v:.2f} s" for k, v in theirs["seconds"].items()))
+    print("Cornea:", ", ".join(f"{k} {v:.2f} s" for k, v in ours["seconds"].items()))
+    if missed:
+        print("missed:", ", ".join(missed))
+    if options.json:
+        Path(options.json).write_text(json.dumps({"machine": f"{os.cpu_count()} CPUs, {platform.machine()}",
+                                                  "device": options.device, "images": len(cameras),
+                                                  "missed": missed, **result}, indent=1) + "\n")
+    sys.exit(1 if missed else 0)
+
+
+main()

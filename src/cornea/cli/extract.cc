@@ -1,0 +1,130 @@
+#include <iostream>
+
+#include "cornea/cli/flags.h"
+#include "cornea/cli/folder.h"
+#include "cornea/pipeline/detectors.h"
+#include "cornea/pipeline/folder_extract.h"
+
+namespace cornea::cli {
+namespace {
+
+constexpr int kMaxFeatures = 8192;
+
+struct ExtractCommand {
+  CommonOptions common;
+  std::string folder, database, masks;
+  int max_features = kMaxFeatures;
+  bool single_camera = false;
+  int decoders = 0;
+  OptionFlags flags;
+};
+
+// SIFT's flags of the table, with the defaults of this command.
+DetectorEntry sift_entry() {
+  DetectorEntry entry = find_detector("sift");
+  std::erase_if(entry.flags, [](const Flag& flag) { return flag.name == "max-points"; });
+  for (Flag& flag : entry.flags) {
+    if (flag.name == "contrast") flag.default_text = "0.02";
+    if (flag.name == "orientations") flag.default_text = "2";
+    if (flag.name == "root") flag.default_text = "yes";
+  }
+  return entry;
+}
+
+SiftOptions sift_options(const ExtractCommand& c) {
+  const DetectorEntry entry = sift_entry();
+  Settings settings = c.flags.given();
+  for (const Flag& flag : entry.flags) settings.try_emplace(flag.name, flag.default_text);
+  settings["max-points"] = std::to_string(c.max_features);
+  return entry.make_sift(Context::cpu(1), settings)->options();
+}
+
+void print_report(const ExtractCommand& c, const Context& context, const ExtractReport& report) {
+  const double seconds = report.milliseconds / 1000;
+  std::cout << report.images << (report.images == 1 ? " image, " : " images, ") << report.extracted
+            << " extracted, " << report.skipped << " had features, " << report.failed << " failed; "
+            << report.features << " features\n"
+            << seconds_text(report.milliseconds);
+  if (report.extracted > 0) {
+    char rate[64];
+    std::snprintf(rate, sizeof rate, " (%.1f images/s, %.0f%% of the work was decoding)",
+                  report.extracted / seconds, 100 * report.decode_share());
+    std::cout << rate;
+  }
+  std::cout << " on " << context.description() << "\ndatabase: " << c.database << std::endl;
+}
+
+int run_extract(const ExtractCommand& c) {
+  const Context context = c.common.context();
+  ExtractOptions options;
+  options.sift = usage_checked([&] { return sift_options(c); });
+  options.masks = c.masks;
+  options.single_camera = c.single_camera;
+  options.decoders = c.decoders;
+  options.reading = c.common.reading();
+  usage_checked([&] { options.validate(); });
+  images_in(c.folder);  // before a database is made for nothing
+  if (c.common.json_in_file()) check_outputs({{c.database, "the database"}}, {c.common.json});
+  colmap::Database database(c.database, colmap::Database::Open::create);
+  FolderProgress progress("extract", c.common.quiet);
+  const ExtractReport report =
+      extract_folder(context, c.folder, database, options, progress.events);
+  progress.clear();
+  if (c.common.talks()) print_report(c, context, report);
+  c.common.write_json({{"images", report.images},
+                       {"extracted", report.extracted},
+                       {"skipped", report.skipped},
+                       {"failed", report.failed},
+                       {"features", report.features},
+                       {"milliseconds", report.milliseconds},
+                       {"decode_milliseconds", report.decode_milliseconds},
+                       {"compute_milliseconds", report.compute_milliseconds},
+                       {"write_milliseconds", report.write_milliseconds},
+                       {"waiting_milliseconds", report.waiting_milliseconds},
+                       {"decode_share", report.decode_share()},
+                       {"database", c.database},
+                       {"device", context.name()}});
+  return report.failed ? 1 : 0;
+}
+
+}  // namespace
+
+Run add_extract(CLI::App& app) {
+  auto c = std::make_shared<ExtractCommand>();
+  CLI::App* command =
+      app.add_subcommand("extract", "SIFT features of a folder of images, into a COLMAP database");
+  command
+      ->add_option("folder", c->folder,
+                   "folder with JPEG, PNG and TIFF files, in its subfolders too; pixels are taken "
+                   "as stored")
+      ->required()
+      ->type_name("DIR");
+  add_database_option(*command, c->database,
+                      "COLMAP database; one that exists is continued: images with features are "
+                      "left alone");
+  command
+      ->add_option("--max-features", c->max_features,
+                   "features of the strongest N points of an image; 0: no limit")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command
+      ->add_option(
+          "--mask", c->masks,
+          "folder with a mask MASKS/NAME.png for image NAME; no features where it is black")
+      ->type_name("MASKS");
+  command->add_flag("--single-camera", c->single_camera,
+                    "all images are of one camera; otherwise each has its own");
+  command
+      ->add_option("--decoders", c->decoders,
+                   "threads that decode images ahead; 0: one on the CPU, up to 8 beside CUDA")
+      ->capture_default_str()
+      ->type_name("N");
+  const std::vector<DetectorEntry> table = {sift_entry()};
+  c->flags.add(*command, "SIFT", table);
+  add_common_options(*command, c->common);
+  add_reading_options(*command, c->common);
+  return [c] { return run_extract(*c); };
+}
+
+}  // namespace cornea::cli

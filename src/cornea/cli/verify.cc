@@ -1,0 +1,84 @@
+#include <iostream>
+
+#include "cornea/cli/folder.h"
+#include "cornea/pipeline/folder_verify.h"
+
+namespace cornea::cli {
+namespace {
+
+struct VerifyCommand {
+  CommonOptions common;
+  std::string database;
+  float threshold = 4;
+  double confidence = FundamentalOptions().confidence;
+  int max_hypotheses = 10000;
+  int min_inliers = 15;
+  std::uint64_t seed = 0;
+};
+
+void print_report(const VerifyCommand& c, const Context& context, const VerifyReport& report) {
+  std::cout << report.pairs << (report.pairs == 1 ? " pair, " : " pairs, ") << report.skipped
+            << " had a geometry; " << report.general << " general, " << report.planar
+            << " planar or panoramic, " << report.degenerate << " without; " << report.inliers
+            << " inliers\n"
+            << seconds_text(report.milliseconds) << " on " << context.description()
+            << "\ndatabase: " << c.database << std::endl;
+}
+
+int run_verify(const VerifyCommand& c) {
+  const Context context = c.common.context();
+  VerifyOptions options;
+  options.fundamental.threshold = c.threshold;
+  options.fundamental.confidence = c.confidence;
+  options.fundamental.max_hypotheses = c.max_hypotheses;
+  options.fundamental.seed = c.seed;
+  options.min_inliers = c.min_inliers;
+  usage_checked([&] { options.validate(); });
+  if (c.common.json_in_file()) check_outputs({{c.database, "the database"}}, {c.common.json});
+  colmap::Database database(c.database);
+  FolderProgress progress("verify", c.common.quiet);
+  const VerifyReport report = verify_all(context, database, options, progress.events);
+  progress.clear();
+  if (c.common.talks()) print_report(c, context, report);
+  c.common.write_json({{"pairs", report.pairs},
+                       {"skipped", report.skipped},
+                       {"general", report.general},
+                       {"planar", report.planar},
+                       {"degenerate", report.degenerate},
+                       {"inliers", report.inliers},
+                       {"milliseconds", report.milliseconds},
+                       {"read_milliseconds", report.read_milliseconds},
+                       {"compute_milliseconds", report.compute_milliseconds},
+                       {"write_milliseconds", report.write_milliseconds},
+                       {"threshold", shortest(c.threshold)},
+                       {"database", c.database},
+                       {"device", context.name()}});
+  return 0;
+}
+
+}  // namespace
+
+Run add_verify(CLI::App& app) {
+  auto c = std::make_shared<VerifyCommand>();
+  CLI::App* command =
+      app.add_subcommand("verify", "the geometry of every matched pair of a COLMAP database");
+  add_database_option(*command, c->database,
+                      "COLMAP database with matches; pairs that have a geometry are left alone");
+  command
+      ->add_option("--threshold", c->threshold,
+                   "largest distance of an inlier: to both epipolar lines together, pixels")
+      ->capture_default_str();
+  command->add_option("--confidence", c->confidence, "that a sample without outliers was drawn")
+      ->capture_default_str();
+  command->add_option("--max-hypotheses", c->max_hypotheses, "most hypotheses a pair")
+      ->capture_default_str();
+  command
+      ->add_option("--min-inliers", c->min_inliers,
+                   "a pair with fewer is written as degenerate, without any")
+      ->capture_default_str();
+  command->add_option("--seed", c->seed, "of the random samples")->capture_default_str();
+  add_common_options(*command, c->common);
+  return [c] { return run_verify(*c); };
+}
+
+}  // namespace cornea::cli

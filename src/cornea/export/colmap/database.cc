@@ -1,0 +1,350 @@
+#include "cornea/export/colmap/database.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "cornea/core/error.h"
+#include "cornea/export/colmap/layout.h"
+#include "cornea/export/colmap/statement.h"
+
+namespace cornea::colmap {
+namespace {
+
+namespace fs = std::filesystem;
+
+// COLMAP 3.8's, byte for byte as SQLite keeps them.
+constexpr char kTables[] =
+    "CREATE TABLE IF NOT EXISTS cameras"
+    "   (camera_id            INTEGER  PRIMARY KEY AUTOINCREMENT  NOT NULL,"
+    "    model                INTEGER                             NOT NULL,"
+    "    width                INTEGER                             NOT NULL,"
+    "    height               INTEGER                             NOT NULL,"
+    "    params               BLOB,"
+    "    prior_focal_length   INTEGER                             NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS images"
+    "   (image_id   INTEGER  PRIMARY KEY AUTOINCREMENT  NOT NULL,"
+    "    name       TEXT                                NOT NULL UNIQUE,"
+    "    camera_id  INTEGER                             NOT NULL,"
+    "    prior_qw   REAL,"
+    "    prior_qx   REAL,"
+    "    prior_qy   REAL,"
+    "    prior_qz   REAL,"
+    "    prior_tx   REAL,"
+    "    prior_ty   REAL,"
+    "    prior_tz   REAL,"
+    "CONSTRAINT image_id_check CHECK(image_id >= 0 and image_id < 2147483647),"
+    "FOREIGN KEY(camera_id) REFERENCES cameras(camera_id));"
+    "CREATE UNIQUE INDEX IF NOT EXISTS index_name ON images(name);"
+    "CREATE TABLE IF NOT EXISTS keypoints"
+    "   (image_id  INTEGER  PRIMARY KEY  NOT NULL,"
+    "    rows      INTEGER               NOT NULL,"
+    "    cols      INTEGER               NOT NULL,"
+    "    data      BLOB,"
+    "FOREIGN KEY(image_id) REFERENCES images(image_id) ON DELETE CASCADE);"
+    "CREATE TABLE IF NOT EXISTS descriptors"
+    "   (image_id  INTEGER  PRIMARY KEY  NOT NULL,"
+    "    rows      INTEGER               NOT NULL,"
+    "    cols      INTEGER               NOT NULL,"
+    "    data      BLOB,"
+    "FOREIGN KEY(image_id) REFERENCES images(image_id) ON DELETE CASCADE);"
+    "CREATE TABLE IF NOT EXISTS matches"
+    "   (pair_id  INTEGER  PRIMARY KEY  NOT NULL,"
+    "    rows     INTEGER               NOT NULL,"
+    "    cols     INTEGER               NOT NULL,"
+    "    data     BLOB);"
+    "CREATE TABLE IF NOT EXISTS two_view_geometries"
+    "   (pair_id  INTEGER  PRIMARY KEY  NOT NULL,"
+    "    rows     INTEGER               NOT NULL,"
+    "    cols     INTEGER               NOT NULL,"
+    "    data     BLOB,"
+    "    config   INTEGER               NOT NULL,"
+    "    F        BLOB,"
+    "    E        BLOB,"
+    "    H        BLOB,"
+    "    qvec     BLOB,"
+    "    tvec     BLOB);"
+    "PRAGMA user_version = 3800;";
+
+constexpr const char* kTableNames[] = {"cameras",     "images",  "keypoints",
+                                       "descriptors", "matches", "two_view_geometries"};
+
+std::optional<Matrix3> matrix_at(const Statement& row, int column, const char* what) {
+  if (row.is_null(column)) return std::nullopt;
+  const std::vector<double> values = row.blob<double>(column, 9, what);
+  Matrix3 m;
+  std::copy(values.begin(), values.end(), m.begin());
+  return m;
+}
+
+void check_file(const std::string& file, Database::Open how) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(file, ignored);
+  if (fs::is_directory(status)) {
+    fail(ErrorCode::io, file, ": is a folder; name a file for the database in it");
+  }
+  if (how == Database::Open::existing && !fs::exists(status)) {
+    fail(ErrorCode::io, file, ": there is no such database; make it with cornea extract DIR --db ",
+         file);
+  }
+}
+
+}  // namespace
+
+Id pair_id(ImagePair pair) {
+  const auto [low, high] = std::minmax(pair.first, pair.second);
+  return kMostImages * low + high;
+}
+
+ImagePair pair_of(Id pair_id) { return {pair_id / kMostImages, pair_id % kMostImages}; }
+
+void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+Database::~Database() = default;
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+
+Database::Database(const fs::path& file, Open how) : file_(file.string()) {
+  check_file(file_, how);
+  sqlite3* handle = nullptr;
+  const int flags = SQLITE_OPEN_READWRITE | (how == Open::create ? SQLITE_OPEN_CREATE : 0);
+  const int code = sqlite3_open_v2(file_.c_str(), &handle, flags, nullptr);
+  handle_.reset(handle);
+  if (code != SQLITE_OK) fail_sqlite(nullptr, file_, code);
+  sqlite3_busy_timeout(handle, 10000);
+  run("PRAGMA foreign_keys = ON");
+  run("PRAGMA temp_store = MEMORY");
+  check_tables();
+  // A log of up to 64 MB: the disk is waited for when it is put in place, not at every commit.
+  run("PRAGMA journal_mode = WAL");
+  run("PRAGMA synchronous = NORMAL");
+  run("PRAGMA wal_autocheckpoint = 16384");
+  if (how == Open::create) make_tables();
+  descriptors_have_type_ =
+      Statement(*this, "SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'").next();
+}
+
+void Database::run(const char* sql) {
+  const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail_sqlite(handle_.get(), file_, code);
+}
+
+// A file without any table is about to become a database; one with tables must have COLMAP's.
+void Database::check_tables() {
+  if (!Statement(*this, "SELECT 1 FROM sqlite_master WHERE type = 'table'").next()) return;
+  for (const char* table : kTableNames) {
+    Statement found(*this, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+    const std::string name = table;
+    if (!found.bind(name).next()) {
+      fail(ErrorCode::io, file_, ": is a database of another kind, without the table ", name,
+           "; choose another name");
+    }
+  }
+}
+
+void Database::make_tables() {
+  if (Statement(*this, "SELECT 1 FROM sqlite_master WHERE type = 'table'").next()) return;
+  Transaction transaction(*this);
+  run(kTables);
+  transaction.commit();
+}
+
+Database::Transaction::Transaction(Database& database) : database_(database) {
+  database_.run("BEGIN IMMEDIATE");
+}
+
+Database::Transaction::~Transaction() {
+  if (open_) sqlite3_exec(database_.handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Database::Transaction::commit() {
+  database_.run("COMMIT");
+  open_ = false;
+}
+
+std::vector<Camera> Database::cameras() const {
+  std::vector<Camera> all;
+  Statement row(*this,
+                "SELECT camera_id, model, width, height, params, prior_focal_length FROM cameras "
+                "ORDER BY camera_id");
+  while (row.next()) {
+    const auto count = std::int64_t(row.bytes(4).size() / sizeof(double));
+    all.push_back({row.integer(0), int(row.integer(1)), int(row.integer(2)), int(row.integer(3)),
+                   row.blob<double>(4, count, "a camera's parameters"), row.integer(5) != 0});
+  }
+  return all;
+}
+
+std::vector<ImageRow> Database::images() const {
+  std::vector<ImageRow> all;
+  Statement row(*this, "SELECT image_id, name, camera_id FROM images ORDER BY image_id");
+  while (row.next()) all.push_back({row.integer(0), row.text(1), row.integer(2)});
+  return all;
+}
+
+Id Database::add_camera(const Camera& camera) {
+  Statement(*this,
+            "INSERT INTO cameras(model, width, height, params, prior_focal_length) "
+            "VALUES(?, ?, ?, ?, ?)")
+      .bind(camera.model)
+      .bind(camera.width)
+      .bind(camera.height)
+      .bind_blob(std::span<const double>(camera.params))
+      .bind(camera.prior_focal_length)
+      .run();
+  return sqlite3_last_insert_rowid(handle_.get());
+}
+
+Id Database::add_image(const std::string& name, Id camera) {
+  Statement(*this, "INSERT INTO images(name, camera_id) VALUES(?, ?)")
+      .bind(name)
+      .bind(camera)
+      .run();
+  return sqlite3_last_insert_rowid(handle_.get());
+}
+
+std::vector<Database::FeatureCount> Database::feature_counts() const {
+  std::vector<FeatureCount> all;
+  Statement row(*this,
+                "SELECT k.image_id, k.rows, d.rows, d.cols FROM keypoints k JOIN descriptors d "
+                "ON k.image_id = d.image_id ORDER BY k.image_id");
+  while (row.next()) {
+    const std::int64_t points = row.integer(1);
+    if (points != row.integer(2) || points < 0 || points > std::numeric_limits<int>::max() ||
+        row.integer(3) != Features::kLength) {
+      fail(ErrorCode::io, file_, ": image ", row.integer(0), " has ", points, " points and ",
+           row.integer(2), " descriptors of ", row.integer(3),
+           " bytes; one of 128 bytes a point is needed");
+    }
+    all.push_back({row.integer(0), int(points)});
+  }
+  return all;
+}
+
+void Database::write_features(Id image, const Features& features) {
+  const auto rows = std::int64_t(features.size());
+  const std::vector<float> keypoints = keypoint_blob(features.keypoints);
+  Statement(*this,
+            "INSERT OR REPLACE INTO keypoints(image_id, rows, cols, data) VALUES(?, ?, ?, ?)")
+      .bind(image)
+      .bind(rows)
+      .bind(kKeypointColumns)
+      .bind_blob(std::span<const float>(keypoints))
+      .run();
+  // COLMAP 4.1 has a column that says what describes the points; 0 is SIFT.
+  Statement(*this, descriptors_have_type_
+                       ? "INSERT OR REPLACE INTO descriptors(image_id, rows, cols, data, type) "
+                         "VALUES(?, ?, ?, ?, 0)"
+                       : "INSERT OR REPLACE INTO descriptors(image_id, rows, cols, data) "
+                         "VALUES(?, ?, ?, ?)")
+      .bind(image)
+      .bind(rows)
+      .bind(Features::kLength)
+      .bind_blob(std::span<const std::uint8_t>(features.descriptors))
+      .run();
+}
+
+std::vector<Point> Database::points(Id image) const {
+  Statement row(*this, "SELECT rows, cols, data FROM keypoints WHERE image_id = ?");
+  if (!row.bind(image).next()) return {};
+  const std::int64_t rows = row.integer(0), columns = row.integer(1);
+  if (rows < 0 || columns < 2 || columns > 6 || rows > std::numeric_limits<int>::max()) {
+    fail(ErrorCode::io, file_, ": image ", image, " has keypoints of ", rows, " x ", columns,
+         " numbers; 2, 4 or 6 a point are needed");
+  }
+  const std::vector<float> blob = row.blob<float>(2, rows * columns, "keypoints");
+  std::vector<Point> points(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const float* p = blob.data() + i * std::size_t(columns);
+    points[i] = {p[0] - kShift, p[1] - kShift};
+  }
+  return points;
+}
+
+int Database::read_descriptors(Id image, std::vector<std::uint8_t>& out) const {
+  Statement row(*this, "SELECT rows, cols, data FROM descriptors WHERE image_id = ?");
+  if (!row.bind(image).next()) return 0;
+  const std::span<const std::uint8_t> bytes = row.bytes(2);
+  row.check_length(bytes.size(), row.integer(0) * row.integer(1), 1, "descriptors");
+  out.insert(out.end(), bytes.begin(), bytes.end());
+  return int(row.integer(0));
+}
+
+std::vector<Id> Database::matched_pairs(Id first, Id last) const {
+  std::vector<Id> all;
+  Statement row(*this,
+                "SELECT pair_id FROM matches WHERE pair_id BETWEEN ? AND ? ORDER BY pair_id");
+  row.bind(first).bind(last);
+  while (row.next()) all.push_back(row.integer(0));
+  return all;
+}
+
+void Database::write_matches(ImagePair pair, std::span<const IndexPair> matches) {
+  Statement(*this, "INSERT OR REPLACE INTO matches(pair_id, rows, cols, data) VALUES(?, ?, ?, ?)")
+      .bind(pair_id(pair))
+      .bind(std::int64_t(matches.size()))
+      .bind(2)
+      .bind_blob(matches)
+      .run();
+}
+
+std::vector<IndexPair> Database::matches(Id pair_id) const {
+  Statement row(*this, "SELECT rows, data FROM matches WHERE pair_id = ?");
+  if (!row.bind(pair_id).next()) return {};
+  return row.blob<IndexPair>(1, row.integer(0), "matches");
+}
+
+std::int64_t Database::unverified_count() const {
+  Statement row(*this,
+                "SELECT COUNT(*) FROM matches WHERE pair_id NOT IN "
+                "(SELECT pair_id FROM two_view_geometries)");
+  return row.next() ? row.integer(0) : 0;
+}
+
+std::vector<Id> Database::unverified_pairs(Id first, Id last) const {
+  std::vector<Id> all;
+  Statement row(*this,
+                "SELECT m.pair_id FROM matches m LEFT JOIN two_view_geometries t "
+                "ON m.pair_id = t.pair_id WHERE m.pair_id BETWEEN ? AND ? AND t.pair_id IS NULL "
+                "ORDER BY m.pair_id");
+  row.bind(first).bind(last);
+  while (row.next()) all.push_back(row.integer(0));
+  return all;
+}
+
+void Database::write_two_view(Id pair_id, const TwoViewRow& row) {
+  Matrix3 f{}, h{};
+  if (row.F) f = shifted_fundamental(*row.F, kShift);
+  if (row.H) h = shifted_homography(*row.H, kShift);
+  const std::size_t with_f = row.F ? 9 : 0, with_h = row.H ? 9 : 0;
+  Statement(*this,
+            "INSERT OR REPLACE INTO two_view_geometries(pair_id, rows, cols, data, config, F, E, "
+            "H, qvec, tvec) VALUES(?, ?, ?, ?, ?, ?, NULL, ?, NULL, NULL)")
+      .bind(pair_id)
+      .bind(std::int64_t(row.inliers.size()))
+      .bind(2)
+      .bind_blob(std::span<const IndexPair>(row.inliers))
+      .bind(int(row.configuration))
+      .bind_blob(std::span<const double>(f.data(), with_f))
+      .bind_blob(std::span<const double>(h.data(), with_h))
+      .run();
+}
+
+std::optional<TwoViewRow> Database::two_view(Id pair_id) const {
+  Statement row(*this,
+                "SELECT rows, data, config, F, H FROM two_view_geometries WHERE pair_id = ?");
+  if (!row.bind(pair_id).next()) return std::nullopt;
+  TwoViewRow found;
+  found.inliers = row.blob<IndexPair>(1, row.integer(0), "inlier matches");
+  found.configuration = Configuration(row.integer(2));
+  if (const auto f = matrix_at(row, 3, "F")) found.F = shifted_fundamental(*f, -kShift);
+  if (const auto h = matrix_at(row, 4, "H")) found.H = shifted_homography(*h, -kShift);
+  return found;
+}
+
+std::int64_t Database::count(const std::string& table) const {
+  require(std::find(std::begin(kTableNames), std::end(kTableNames), table) != std::end(kTableNames),
+          "a COLMAP database has no table ", table);
+  Statement row(*this, ("SELECT COUNT(*) FROM " + table).c_str());
+  return row.next() ? row.integer(0) : 0;
+}
+
+}  // namespace cornea::colmap

@@ -1,0 +1,341 @@
+// The layout of a COLMAP database, byte by byte, as SQLite and COLMAP 3.8 have it.
+#include "cornea/export/colmap/database.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include <sqlite3.h>
+
+#include "cornea/core/error.h"
+#include "cornea/export/colmap/camera.h"
+#include "cornea/io/file_testing.h"
+
+namespace cornea::colmap {
+namespace {
+
+using cornea::testing::ByteVector;
+using cornea::testing::expect_error;
+using cornea::testing::TemporaryFolder;
+
+// One value of a query's first row, past our own code. Blobs come as hexadecimal digits.
+std::string value(const std::filesystem::path& file, const std::string& sql) {
+  sqlite3* handle = nullptr;
+  EXPECT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);
+  sqlite3_stmt* row = nullptr;
+  EXPECT_EQ(sqlite3_prepare_v2(handle, sql.c_str(), -1, &row, nullptr), SQLITE_OK) << sql;
+  std::string found = "no row";
+  if (sqlite3_step(row) == SQLITE_ROW) {
+    const auto* begin = reinterpret_cast<const char*>(sqlite3_column_text(row, 0));
+    found = begin ? begin : "NULL";
+  }
+  sqlite3_finalize(row);
+  sqlite3_close(handle);
+  return found;
+}
+
+template <class T>
+std::string hexadecimal(const std::vector<T>& values) {
+  std::string digits;
+  for (const T& v : values) {
+    std::uint8_t bytes[sizeof(T)];
+    std::memcpy(bytes, &v, sizeof v);
+    for (const std::uint8_t b : bytes) {
+      char two[3];
+      std::snprintf(two, sizeof two, "%02X", b);
+      digits += two;
+    }
+  }
+  return digits;
+}
+
+class ColmapDatabase : public ::testing::Test {
+ protected:
+  Database create() { return Database(file, Database::Open::create); }
+  std::string value(const std::string& sql) const { return colmap::value(file, sql); }
+  static void add_images(Database& database, int count) {
+    Database::Transaction transaction(database);
+    for (int i = 0; i < count; ++i) {
+      const Id camera = database.add_camera(camera_of_image(640, 480, {}));
+      database.add_image(text("image ", i, ".jpg"), camera);
+    }
+    transaction.commit();
+  }
+
+  TemporaryFolder folder;
+  std::filesystem::path file = folder / "c.db";
+};
+
+TEST_F(ColmapDatabase, HasTheTablesOfColmap38) {
+  create();
+  EXPECT_EQ(value("PRAGMA user_version"), "3800");
+  EXPECT_EQ(value("PRAGMA journal_mode"), "wal");
+  auto schema = [&](const std::string& name) {
+    return value("SELECT sql FROM sqlite_master WHERE name = '" + name + "'");
+  };
+  EXPECT_EQ(value("SELECT group_concat(name) FROM (SELECT name FROM sqlite_master WHERE type = "
+                  "'table' AND name NOT LIKE 'sqlite_%' ORDER BY name)"),
+            "cameras,descriptors,images,keypoints,matches,two_view_geometries");
+  EXPECT_EQ(schema("cameras"),
+            "CREATE TABLE cameras   (camera_id            INTEGER  PRIMARY KEY AUTOINCREMENT  NOT "
+            "NULL,    model                INTEGER                             NOT NULL,    width  "
+            "              INTEGER                             NOT NULL,    height               "
+            "INTEGER                             NOT NULL,    params               BLOB,    "
+            "prior_focal_length   INTEGER                             NOT NULL)");
+  EXPECT_EQ(schema("images"),
+            "CREATE TABLE images   (image_id   INTEGER  PRIMARY KEY AUTOINCREMENT  NOT NULL,    "
+            "name       TEXT                                NOT NULL UNIQUE,    camera_id  INTEGER "
+            "                            NOT NULL,    prior_qw   REAL,    prior_qx   REAL,    "
+            "prior_qy   REAL,    prior_qz   REAL,    prior_tx   REAL,    prior_ty   REAL,    "
+            "prior_tz   REAL,CONSTRAINT image_id_check CHECK(image_id >= 0 and image_id < "
+            "2147483647),FOREIGN KEY(camera_id) REFERENCES cameras(camera_id))");
+  EXPECT_EQ(schema("index_name"), "CREATE UNIQUE INDEX index_name ON images(name)");
+  for (const std::string table : {"keypoints", "descriptors"}) {
+    EXPECT_EQ(schema(table),
+              "CREATE TABLE " + table +
+                  "   (image_id  INTEGER  PRIMARY KEY  NOT NULL,    rows      INTEGER              "
+                  " NOT NULL,    cols      INTEGER               NOT NULL,    data      "
+                  "BLOB,FOREIGN KEY(image_id) REFERENCES images(image_id) ON DELETE CASCADE)");
+  }
+  EXPECT_EQ(schema("matches"),
+            "CREATE TABLE matches   (pair_id  INTEGER  PRIMARY KEY  NOT NULL,    rows     INTEGER  "
+            "             NOT NULL,    cols     INTEGER               NOT NULL,    data     BLOB)");
+  EXPECT_EQ(schema("two_view_geometries"),
+            "CREATE TABLE two_view_geometries   (pair_id  INTEGER  PRIMARY KEY  NOT NULL,    rows  "
+            "   INTEGER               NOT NULL,    cols     INTEGER               NOT NULL,    "
+            "data     BLOB,    config   INTEGER               NOT NULL,    F        BLOB,    E     "
+            "   BLOB,    H        BLOB,    qvec     BLOB,    tvec     BLOB)");
+}
+
+TEST_F(ColmapDatabase, PairIdsAreColmaps) {
+  EXPECT_EQ(pair_id({1, 2}), 2147483649);
+  EXPECT_EQ(pair_id({2, 1}), 2147483649);
+  EXPECT_EQ(pair_id({3, 11}), 6442450952);
+  EXPECT_EQ(pair_of(6442450952), (ImagePair{3, 11}));
+  EXPECT_EQ(pair_of(pair_id({2147483645, 2147483646})), (ImagePair{2147483645, 2147483646}));
+}
+
+TEST_F(ColmapDatabase, CamerasAndImagesHaveTheirRows) {
+  {
+    Database database = create();
+    add_images(database, 2);
+    ASSERT_EQ(database.images().size(), 2u);
+    EXPECT_EQ(database.images()[1].name, "image 1.jpg");
+    EXPECT_EQ(database.images()[1].camera, 2);
+    EXPECT_EQ(database.cameras()[0].params, (std::vector<double>{768, 320, 240, 0}));
+  }
+  EXPECT_EQ(value("SELECT model || ' ' || width || ' ' || height || ' ' || prior_focal_length FROM "
+                  "cameras WHERE camera_id = 1"),
+            "2 640 480 0");
+  EXPECT_EQ(value("SELECT hex(params) FROM cameras WHERE camera_id = 1"),
+            hexadecimal(std::vector<double>{768, 320, 240, 0}));
+  EXPECT_EQ(value("SELECT COUNT(*) FROM images WHERE prior_qw IS NULL AND prior_tz IS NULL"), "2");
+}
+
+TEST_F(ColmapDatabase, FocalLengthsFollowColmap) {
+  const Camera guess = camera_of_image(1024, 683, {});
+  EXPECT_EQ(guess.params, (std::vector<double>{1.2 * 1024, 512, 341.5, 0}));
+  EXPECT_FALSE(guess.prior_focal_length);
+  Exif exif;
+  exif.focal_mm = 5;
+  EXPECT_FALSE(camera_of_image(1024, 683, exif).prior_focal_length);
+  exif.focal_plane_pixels_per_mm = 200;
+  exif.pixels_across = 2000;  // 10 mm
+  EXPECT_EQ(camera_of_image(683, 1024, exif).params[0], 512);
+  EXPECT_TRUE(camera_of_image(683, 1024, exif).prior_focal_length);
+  exif.focal_35mm = 28;
+  EXPECT_EQ(camera_of_image(1000, 500, exif).params[0], 800);
+}
+
+TEST_F(ColmapDatabase, FeaturesAreShiftedByHalfAPixel) {
+  Features features;
+  features.keypoints = {{10, 20, 2, 0, 1, 0}, {30.25f, 40.75f, 4, float(M_PI / 2), 1, 0}};
+  for (int i = 0; i < 256; ++i) features.descriptors.push_back(std::uint8_t(i));
+  {
+    Database database = create();
+    add_images(database, 1);
+    Database::Transaction transaction(database);
+    database.write_features(1, features);
+    transaction.commit();
+    EXPECT_EQ(database.points(1)[1].x, 30.25f);
+    EXPECT_EQ(database.points(1)[1].y, 40.75f);
+    std::vector<std::uint8_t> descriptors;
+    EXPECT_EQ(database.read_descriptors(1, descriptors), 2);
+    EXPECT_EQ(descriptors, features.descriptors);
+    ASSERT_EQ(database.feature_counts().size(), 1u);
+    EXPECT_EQ(database.feature_counts()[0].count, 2);
+  }
+  const float c = float(4 * std::cos(double(float(M_PI / 2))));
+  EXPECT_EQ(value("SELECT rows || 'x' || cols || ' ' || hex(data) FROM keypoints"),
+            "2x6 " + hexadecimal(std::vector<float>{10.5f, 20.5f, 2, -0.0f, 0, 2, 30.75f, 41.25f, c,
+                                                    -4, 4, c}));
+  EXPECT_EQ(value("SELECT rows || 'x' || cols || ' ' || hex(data) FROM descriptors"),
+            "2x128 " + hexadecimal(features.descriptors));
+}
+
+TEST_F(ColmapDatabase, NothingIsNull) {
+  {
+    Database database = create();
+    add_images(database, 2);
+    Database::Transaction transaction(database);
+    database.write_features(1, {});
+    database.write_matches({1, 2}, {});
+    database.write_two_view(pair_id({1, 2}), {Configuration::degenerate, {}, {}, {}});
+    transaction.commit();
+    EXPECT_TRUE(database.points(1).empty());
+    EXPECT_TRUE(database.matches(pair_id({1, 2})).empty());
+    EXPECT_FALSE(database.two_view(pair_id({1, 2}))->F);
+  }
+  EXPECT_EQ(value("SELECT rows || cols || ifnull(data, 'NULL') FROM keypoints"), "06NULL");
+  EXPECT_EQ(value("SELECT rows || cols || ifnull(data, 'NULL') FROM descriptors"), "0128NULL");
+  EXPECT_EQ(value("SELECT rows || cols || ifnull(data, 'NULL') FROM matches"), "02NULL");
+  EXPECT_EQ(value("SELECT rows || cols || config FROM two_view_geometries WHERE data IS NULL AND F "
+                  "IS NULL AND E IS NULL AND H IS NULL AND qvec IS NULL AND tvec IS NULL"),
+            "021");
+}
+
+TEST_F(ColmapDatabase, MatchesAndGeometriesHaveTheirBytes) {
+  // Points of the two images in Cornea's pixels, joined by F = [t]x with t = (3, 5, 2) and by a
+  // homography; in COLMAP's pixels they still are.
+  const std::array<double, 9> F = {0, -2, 5, 2, 0, -3, -5, 3, 0};
+  const std::array<double, 9> H = {2, 0.5, 7, -0.25, 1, 3, 0.001, 0.002, 1};
+  const std::vector<IndexPair> matches = {{0, 7}, {258, 65536}};
+  {
+    Database database = create();
+    add_images(database, 3);
+    Database::Transaction transaction(database);
+    database.write_matches({3, 2}, matches);
+    database.write_matches({1, 3}, matches);
+    database.write_two_view(pair_id({2, 3}), {Configuration::uncalibrated, matches, F, H});
+    transaction.commit();
+    EXPECT_EQ(database.matches(pair_id({2, 3})), matches);
+    EXPECT_EQ(database.unverified_count(), 1);
+    EXPECT_EQ(database.unverified_pairs(0, pair_id({1, 3})), std::vector<Id>{pair_id({1, 3})});
+    EXPECT_TRUE(database.unverified_pairs(pair_id({1, 4}), INT64_MAX).empty());
+    EXPECT_EQ(database.matched_pairs(pair_id({1, 2}), pair_id({1, 9})),
+              std::vector<Id>{pair_id({1, 3})});
+    const TwoViewRow row = *database.two_view(pair_id({2, 3}));
+    EXPECT_EQ(row.inliers, matches);
+    for (int i = 0; i < 9; ++i) {
+      EXPECT_NEAR((*row.F)[i], F[i], 1e-12);
+      EXPECT_NEAR((*row.H)[i], H[i], 1e-12);
+    }
+  }
+  EXPECT_EQ(value("SELECT rows || 'x' || cols || ' ' || hex(data) FROM matches WHERE pair_id = "
+                  "4294967297"),
+            "2x2 0000000007000000"
+            "0201000000000100");
+  // x2 = x1 + t leaves [t]x alone but for the shift: y^T [s]x y' with lines through t + shift.
+  EXPECT_EQ(value("SELECT hex(F) FROM two_view_geometries"),
+            hexadecimal(std::vector<double>{0, -2, 6, 2, 0, -4, -6, 4, 0}));
+  EXPECT_EQ(value("SELECT config || ifnull(E, 'NULL') || ifnull(qvec, 'NULL') FROM "
+                  "two_view_geometries"),
+            "3NULLNULL");
+  // H takes a point of COLMAP's to where it would be in COLMAP's.
+  const std::string digits = value("SELECT hex(H) FROM two_view_geometries");
+  std::array<double, 9> h;
+  for (int i = 0; i < 9; ++i) {
+    std::uint64_t bits = 0;
+    for (int b = 7; b >= 0; --b) {
+      bits = bits << 8 | std::stoul(digits.substr(16 * i + 2 * b, 2), nullptr, 16);
+    }
+    h[i] = std::bit_cast<double>(bits);
+  }
+  auto apply = [](const std::array<double, 9>& m, double x, double y) {
+    const double w = m[6] * x + m[7] * y + m[8];
+    return std::pair((m[0] * x + m[1] * y + m[2]) / w, (m[3] * x + m[4] * y + m[5]) / w);
+  };
+  const auto [x, y] = apply(H, 100, 200);
+  const auto [cx, cy] = apply(h, 100.5, 200.5);
+  EXPECT_NEAR(cx, x + 0.5, 1e-9);
+  EXPECT_NEAR(cy, y + 0.5, 1e-9);
+}
+
+TEST_F(ColmapDatabase, WhatIsNotCommittedIsNotThere) {
+  Database database = create();
+  {
+    Database::Transaction transaction(database);
+    database.add_camera(camera_of_image(4, 4, {}));
+  }
+  EXPECT_EQ(database.count("cameras"), 0);
+  add_images(database, 1);
+  EXPECT_EQ(database.count("cameras"), 1);
+  EXPECT_EQ(Database(file).count("images"), 1);
+}
+
+TEST_F(ColmapDatabase, NamesAreBytesAndQuotesAreNoDanger) {
+  const std::string name = "it's \"a\" <script>; DROP TABLE images;--\xff.jpg";
+  Database database = create();
+  Database::Transaction transaction(database);
+  database.add_image(name, database.add_camera(camera_of_image(4, 4, {})));
+  transaction.commit();
+  EXPECT_EQ(database.images()[0].name, name);
+}
+
+TEST_F(ColmapDatabase, OtherFilesAreRefusedByName) {
+  expect_error(ErrorCode::io, "c.db: there is no such database", [&] { Database d(file); });
+  expect_error(ErrorCode::io, "is a folder", [&] { Database d(folder.path()); });
+  testing::write_bytes(folder / "text.db", testing::bytes_of_text(std::string(5000, 'x')));
+  expect_error(ErrorCode::io, "text.db: is no SQLite database",
+               [&] { Database d(folder / "text.db", Database::Open::create); });
+  sqlite3* handle = nullptr;
+  sqlite3_open((folder / "other.db").c_str(), &handle);
+  sqlite3_exec(handle, "CREATE TABLE people(name TEXT)", nullptr, nullptr, nullptr);
+  sqlite3_close(handle);
+  expect_error(ErrorCode::io, "other.db: is a database of another kind",
+               [&] { Database d(folder / "other.db", Database::Open::create); });
+  expect_error(ErrorCode::io, "cannot be opened or made",
+               [&] { Database d(folder / "missing/c.db", Database::Open::create); });
+}
+
+// What COLMAP 4.x does to a database that it opens: columns and tables are added.
+TEST_F(ColmapDatabase, TakesTheColumnsOfColmap4) {
+  { create(); }
+  sqlite3* handle = nullptr;
+  sqlite3_open(file.c_str(), &handle);
+  ASSERT_EQ(
+      sqlite3_exec(handle,
+                   "DROP TABLE descriptors; CREATE TABLE descriptors(image_id INTEGER PRIMARY "
+                   "KEY NOT NULL, type INTEGER NOT NULL, rows INTEGER NOT NULL, cols INTEGER "
+                   "NOT NULL, data BLOB); CREATE TABLE rigs(rig_id INTEGER); PRAGMA "
+                   "user_version = 4010000",
+                   nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(handle);
+  Features features;
+  features.keypoints.resize(1);
+  features.descriptors.resize(128, 7);
+  {
+    Database database = create();
+    add_images(database, 1);
+    Database::Transaction transaction(database);
+    database.write_features(1, features);
+    transaction.commit();
+    std::vector<std::uint8_t> descriptors;
+    EXPECT_EQ(database.read_descriptors(1, descriptors), 1);
+    EXPECT_EQ(descriptors, features.descriptors);
+  }
+  EXPECT_EQ(value("SELECT type || ' ' || rows || ' ' || cols FROM descriptors"), "0 1 128");
+  EXPECT_EQ(value("PRAGMA user_version"), "4010000");
+}
+
+TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {
+  Database database = create();
+  add_images(database, 2);
+  Database::Transaction transaction(database);
+  database.write_matches({1, 2}, std::vector<IndexPair>{{0, 1}, {2, 3}});
+  transaction.commit();
+  sqlite3* handle = nullptr;
+  sqlite3_open(file.c_str(), &handle);
+  sqlite3_exec(handle, "UPDATE matches SET rows = 3", nullptr, nullptr, nullptr);
+  sqlite3_exec(handle, "INSERT INTO keypoints VALUES(1, 9223372036854775807, 6, x'00')", nullptr,
+               nullptr, nullptr);
+  sqlite3_close(handle);
+  expect_error(ErrorCode::io, "matches should have 3 values", [&] {
+    database.matches(pair_id({1, 2}));
+  });
+  expect_error(ErrorCode::io, "numbers; 2, 4 or 6 a point", [&] { database.points(1); });
+}
+
+}  // namespace
+}  // namespace cornea::colmap

@@ -1,0 +1,59 @@
+// Inside of export: rows of a COLMAP database as the numbers that lie in its blobs, and back.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cornea/core/features.h"
+
+namespace cornea::colmap {
+
+// Blobs are little-endian, and so is every machine that Cornea runs on.
+static_assert(std::endian::native == std::endian::little);
+
+// From Cornea's centre of the first pixel to COLMAP's.
+inline constexpr float kShift = 0.5f;
+
+inline constexpr int kKeypointColumns = 6;
+inline std::vector<float> keypoint_blob(std::span<const Keypoint> keypoints) {
+  std::vector<float> blob;
+  blob.reserve(keypoints.size() * kKeypointColumns);
+  for (const Keypoint& k : keypoints) {
+    const double c = double(k.scale) * std::cos(double(k.angle));
+    const double s = double(k.scale) * std::sin(double(k.angle));
+    blob.insert(blob.end(), {k.x + kShift, k.y + kShift, float(c), float(-s), float(s), float(c)});
+  }
+  return blob;
+}
+
+using Matrix3 = std::array<double, 9>;  // row by row
+
+// With y = x + (h, h), x = T y: y2^T (T^T F T) y1 = 0 and y2 ~ (T^-1 H T) y1.
+//
+//       1 0 -h
+//   T = 0 1 -h
+//       0 0  1
+inline Matrix3 times_shift(const Matrix3& m, double h) {  // M T
+  Matrix3 r = m;
+  for (int i = 0; i < 9; i += 3) r[i + 2] -= h * (m[i] + m[i + 1]);
+  return r;
+}
+inline Matrix3 shifted_fundamental(const Matrix3& F, double h) {
+  Matrix3 r = times_shift(F, h);
+  for (int j = 0; j < 3; ++j) r[6 + j] -= h * (r[j] + r[3 + j]);
+  return r;
+}
+inline Matrix3 shifted_homography(const Matrix3& H, double h) {
+  Matrix3 r = times_shift(H, h);
+  for (int j = 0; j < 3; ++j) {
+    r[j] += h * r[6 + j];
+    r[3 + j] += h * r[6 + j];
+  }
+  return r;
+}
+
+}  // namespace cornea::colmap

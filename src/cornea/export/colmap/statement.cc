@@ -1,0 +1,67 @@
+#include "cornea/export/colmap/statement.h"
+
+#include "cornea/core/error.h"
+
+namespace cornea::colmap {
+
+void fail_sqlite(sqlite3* handle, const std::string& file, int code) {
+  const std::string said = handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+  switch (code & 0xff) {
+    case SQLITE_NOTADB:
+      fail(ErrorCode::io, file, ": is no SQLite database; choose another name");
+    case SQLITE_CORRUPT:
+      fail(ErrorCode::io, file, ": the database is damaged (", said, "); make it again");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      fail(ErrorCode::io, file, ": another program uses the database; wait for it or close it");
+    case SQLITE_FULL:
+      fail(ErrorCode::io, file,
+           ": the disk is full; make room and run the command again, it continues");
+    case SQLITE_CANTOPEN:
+      fail(ErrorCode::io, file, ": cannot be opened or made; check the folder and its permissions");
+    case SQLITE_READONLY:
+      fail(ErrorCode::io, file, ": cannot be written; check its permissions");
+    case SQLITE_NOMEM:
+      fail(ErrorCode::out_of_memory, file, ": SQLite has no memory left");
+    default:
+      fail(ErrorCode::io, file, ": SQLite says: ", said);
+  }
+}
+
+Statement::Statement(const Database& database, const char* sql) : database_(database) {
+  check(sqlite3_prepare_v2(database.handle_.get(), sql, -1, &statement_, nullptr));
+}
+
+bool Statement::next() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) fail_sqlite(database_.handle_.get(), database_.file_, code);
+  return false;
+}
+
+std::string Statement::text(int column) const {
+  const auto* begin = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return begin ? std::string(begin, std::size_t(sqlite3_column_bytes(statement_, column)))
+               : std::string();
+}
+
+std::span<const std::uint8_t> Statement::bytes(int column) const {
+  const auto* begin = static_cast<const std::uint8_t*>(sqlite3_column_blob(statement_, column));
+  return {begin, begin ? std::size_t(sqlite3_column_bytes(statement_, column)) : 0};
+}
+
+void Statement::check_length(std::size_t bytes, std::int64_t count, std::size_t size,
+                             const char* what) const {
+  if (count < 0 || std::uint64_t(count) > bytes || bytes != std::size_t(count) * size) {
+    if (count == 0 && bytes == 0) return;
+    fail(ErrorCode::io, database_.file_, ": ", what, " should have ", count, " values of ", size,
+         " bytes and have ", bytes, " bytes in all; the database is damaged, make it again");
+  }
+}
+
+Statement& Statement::check(int code) {
+  if (code != SQLITE_OK) fail_sqlite(database_.handle_.get(), database_.file_, code);
+  return *this;
+}
+
+}  // namespace cornea::colmap

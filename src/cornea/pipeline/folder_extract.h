@@ -1,0 +1,63 @@
+// A folder of photographs into the features of a COLMAP database.
+//
+// Names are sorted, and rows for all new images and their cameras are written first, in one go: ids
+// depend on the names alone. Then image after image: other threads decode ahead, a bounded number
+// of images; this one finds features; another one writes them, one transaction an image. A run that
+// was stopped, however hard, is continued by the next: images with features are left alone.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/describe/sift/sift.h"
+#include "cornea/export/colmap/database.h"
+#include "cornea/io/image_file.h"
+#include "cornea/pipeline/folder_events.h"
+
+namespace cornea {
+
+// SIFT as COLMAP's own extractor sets it: 8,192 points, RootSIFT, at most two angles a point. The
+// contrast is Lowe's with COLMAP's factor.
+SiftOptions folder_sift_options();
+
+struct ExtractOptions {
+  SiftOptions sift = folder_sift_options();
+  // An image NAME has its mask in masks/NAME.png, of the same size; no feature lies where it is 0.
+  // Images without a mask are taken whole. Empty: no masks.
+  std::filesystem::path masks;
+  bool single_camera = false;  // one for all images, which have one size then
+  int decoders = 0;            // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
+  ReadOptions reading;
+
+  void validate() const;
+};
+
+struct ExtractReport {
+  int images = 0;     // in the folder
+  int skipped = 0;    // had features
+  int extracted = 0;  // have them now
+  int failed = 0;
+  std::uint64_t features = 0;  // of the extracted images
+  double milliseconds = 0;     // the whole call
+  // Work, on whatever thread: it overlaps.
+  double decode_milliseconds = 0, compute_milliseconds = 0, write_milliseconds = 0;
+  // How long the features had to wait for pixels.
+  double waiting_milliseconds = 0;
+  // Of the work.
+  double decode_share() const;
+};
+
+// Paths below the folder, with '/', of the files that end in .jpg, .jpeg, .png, .tif or .tiff (in
+// capitals or not), sorted by bytes. An error where the folder cannot be read.
+std::vector<std::string> images_in(const std::filesystem::path& folder);
+
+// What cannot be read, or has no features for another reason of its own, is reported as a sentence
+// that names it; the rest is done.
+ExtractReport extract_folder(const Context& context, const std::filesystem::path& folder,
+                             colmap::Database& database, const ExtractOptions& options = {},
+                             const FolderEvents& events = {});
+
+}  // namespace cornea

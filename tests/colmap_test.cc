@@ -1,0 +1,527 @@
+// A folder into a COLMAP database, as a user does it: odd files, masks, pairs, and kills at any
+// moment.
+#include <cmath>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cornea/core/testing.h"
+#include "cornea/cornea.h"
+#include "cornea/export/colmap/database.h"
+
+namespace cornea {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+void write_bytes(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+// A picture with features, a window on one endless texture.
+Image<std::uint8_t> window(int width, int height, double left, double top) {
+  static const std::vector<std::array<double, 4>> waves = [] {
+    std::vector<std::array<double, 4>> all;
+    Random random(7);
+    for (int i = 0; i < 60; ++i) {
+      const double angle = 2 * M_PI * random.uniform(), k = 0.08 + 0.7 * random.uniform();
+      all.push_back({k * std::cos(angle), k * std::sin(angle), 2 * M_PI * random.uniform(),
+                     1 / std::sqrt(0.1 + k)});
+    }
+    return all;
+  }();
+  Image<std::uint8_t> image(width, height);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      double sum = 0;
+      for (const auto& w : waves)
+        sum += w[3] * std::sin(w[0] * (left + x) + w[1] * (top + y) + w[2]);
+      image(x, y) = std::uint8_t(std::clamp(128 + 16 * sum, 0.0, 255.0));
+    }
+  }
+  return image;
+}
+
+// Every row of every table, in the order of its key, past our own code.
+std::map<std::string, std::vector<std::string>> dump(const fs::path& file) {
+  sqlite3* handle = nullptr;
+  EXPECT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);
+  std::map<std::string, std::vector<std::string>> tables;
+  for (const std::string table : {"cameras", "images", "keypoints", "descriptors", "matches",
+                                  "two_view_geometries", "sqlite_sequence", "sqlite_master"}) {
+    sqlite3_stmt* row = nullptr;
+    const std::string order = table == "sqlite_master" || table == "sqlite_sequence" ? "name" : "1";
+    EXPECT_EQ(sqlite3_prepare_v2(handle, ("SELECT * FROM " + table + " ORDER BY " + order).c_str(),
+                                 -1, &row, nullptr),
+              SQLITE_OK);
+    auto& rows = tables[table];
+    while (sqlite3_step(row) == SQLITE_ROW) {
+      std::string line;
+      for (int i = 0; i < sqlite3_column_count(row); ++i) {
+        if (table == "sqlite_master" && i == 3) continue;  // the page where it lies
+        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(row, i));
+        line += text("|", sqlite3_column_type(row, i), ":", sqlite3_column_bytes(row, i), ":");
+        if (bytes) line.append(bytes, std::size_t(sqlite3_column_bytes(row, i)));
+      }
+      rows.push_back(line);
+    }
+    sqlite3_finalize(row);
+  }
+  sqlite3_close(handle);
+  return tables;
+}
+
+void expect_same_database(const fs::path& a, const fs::path& b) {
+  const auto first = dump(a), second = dump(b);
+  for (const auto& [table, rows] : first) {
+    ASSERT_EQ(rows.size(), second.at(table).size()) << table;
+    EXPECT_TRUE(rows == second.at(table)) << table;
+  }
+}
+
+// Rows of a table in a copy of the database, so that the one that was killed stays as it was left.
+std::int64_t rows_in(const fs::path& file, const std::string& table) {
+  const fs::path copy = file.string() + ".copy";
+  for (const char* ending : {"", "-wal"}) {
+    fs::remove(copy.string() + ending);
+    if (fs::exists(file.string() + ending)) {
+      fs::copy_file(file.string() + ending, copy.string() + ending);
+    }
+  }
+  if (!fs::exists(copy)) return 0;
+  sqlite3* handle = nullptr;
+  sqlite3_open(copy.c_str(), &handle);
+  sqlite3_stmt* row = nullptr;
+  std::int64_t count = 0;
+  if (sqlite3_prepare_v2(handle, ("SELECT COUNT(*) FROM " + table).c_str(), -1, &row, nullptr) ==
+          SQLITE_OK &&
+      sqlite3_step(row) == SQLITE_ROW) {
+    count = sqlite3_column_int64(row, 0);
+  }
+  sqlite3_finalize(row);
+  sqlite3_close(handle);
+  for (const char* ending : {"", "-wal", "-shm"}) fs::remove(copy.string() + ending);
+  return count;
+}
+
+struct Outcome {
+  int code = -1;
+  bool killed = false;
+  double milliseconds = 0;
+  std::string out, err;
+};
+
+class Colmap : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder = fs::path(::testing::TempDir()) /
+             text("cornea_colmap_", ::getpid(), "_",
+                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder);
+    images = folder / "images";
+    fs::create_directories(images);
+    database = folder / "c.db";
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  // Runs the program, and kills it after so many milliseconds where that is not negative.
+  Outcome run(std::vector<std::string> arguments, double kill_after = -1) {
+    arguments.insert(arguments.begin(), CORNEA_PROGRAM);
+    std::vector<char*> argv;
+    for (std::string& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    const fs::path out = folder / ".out", err = folder / ".err";
+    const auto begin = Clock::now();
+    const pid_t child = fork();
+    if (child == 0) {
+      const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+      dup2(open(out.c_str(), flags, 0600), STDOUT_FILENO);
+      dup2(open(err.c_str(), flags, 0600), STDERR_FILENO);
+      execv(CORNEA_PROGRAM, argv.data());
+      _exit(127);
+    }
+    if (kill_after >= 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(kill_after));
+      kill(child, SIGKILL);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    Outcome outcome;
+    outcome.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    outcome.killed = WIFSIGNALED(status);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    outcome.out = read_text(out);
+    outcome.err = read_text(err);
+    return outcome;
+  }
+
+  std::vector<std::string> extract(std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {"extract", images, "--db",   database, "--device",
+                                    "cpu",     "-q",   "--json", "-"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  std::vector<std::string> on_database(const std::string& command,
+                                       std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {command, "--db", database, "--device",
+                                    "cpu",   "-q",   "--json", "-"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  void make_windows(int count, int width = 160, int height = 120) {
+    for (int i = 0; i < count; ++i) {
+      write_image(images / text("w", 100 + i, i % 2 ? ".png" : ".jpg"),
+                  window(width, height, 9.0 * i, 5.0 * (i % 4)));
+    }
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& row : colmap::Database(database).images()) all.push_back(row.name);
+    return all;
+  }
+
+  fs::path folder, images, database;
+};
+
+// EXIF with an orientation, a focal length and its 35 mm equivalent, into a JPEG.
+std::string with_exif(const std::vector<std::uint8_t>& jpeg, int orientation, int focal_35mm) {
+  std::string tiff("II*\0\x08\0\0\0", 8);
+  auto number = [&](unsigned v, int size) {
+    for (int i = 0; i < size; ++i) tiff += char(v >> 8 * i);
+  };
+  auto field = [&](unsigned tag, unsigned type, unsigned value) {
+    number(tag, 2), number(type, 2), number(1, 4), number(value, 4);
+  };
+  number(2, 2), field(0x0112, 3, unsigned(orientation)), field(0x8769, 4, 8 + 2 + 24 + 4);
+  number(0, 4);
+  number(1, 2), field(0xa405, 3, unsigned(focal_35mm)), number(0, 4);
+  const std::string body = std::string("Exif\0\0", 6) + tiff;
+  const std::size_t length = body.size() + 2;
+  std::string bytes(jpeg.begin(), jpeg.end());
+  bytes.insert(2, std::string("\xff\xe1", 2) + char(length >> 8) + char(length) + body);
+  return bytes;
+}
+
+TEST_F(Colmap, OddFilesAreReportedAndTheRestIsKept) {
+  const std::string slashless = "a name with 'quotes' \"and\" <script>alert(1).png";
+  fs::create_directories(images / "deep er/b");
+  write_image(images / "good.jpg", window(200, 150, 0, 0));
+  write_image(images / slashless, window(200, 150, 20, 10));
+  write_image(images / "deep er/b/X.PNG", window(200, 150, 40, 0));
+  write_image(images / "one.png", testing::random_image<std::uint8_t>(1, 1, 1));
+  write_bytes(images / "sideways.jpg", with_exif(encode_jpeg(window(200, 150, 10, 30), 90), 6, 28));
+  if constexpr (kHasTiff) {
+    const Image<std::uint8_t> small = window(200, 150, 30, 30);
+    Image<std::uint16_t> deep(200, 150);
+    for (int y = 0; y < 150; ++y) {
+      for (int x = 0; x < 200; ++x) deep(x, y) = std::uint16_t(257 * small(x, y));
+    }
+    write_image(images / "deep.tif", deep);
+  }
+  const std::string jpeg = read_text(images / "good.jpg");
+  write_bytes(images / "broken.jpg", jpeg.substr(0, jpeg.size() / 2));
+  write_bytes(images / "broken.png", std::string("\x89PNG\r\n\x1a\n", 8) + "rubbish");
+  write_bytes(images / "text.jpg", "this is no photograph\n");
+  write_bytes(images / "notes.txt", "nor is this");
+
+  const int good = kHasTiff ? 6 : 5;
+  for (int round = 0; round < 2; ++round) {
+    const Outcome o = run(extract());
+    EXPECT_EQ(o.code, 1) << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 3) << o.err;
+    for (const char* name : {"broken.jpg", "broken.png", "text.jpg"}) {
+      EXPECT_NE(o.err.find(name), std::string::npos) << o.err;
+    }
+    const Json json = Json::parse(o.out);
+    EXPECT_EQ(json["images"], good + 3);
+    EXPECT_EQ(json["extracted"], round ? 0 : good);
+    EXPECT_EQ(json["skipped"], round ? good : 0);
+    EXPECT_EQ(json["failed"], 3);
+  }
+
+  const colmap::Database found(database);
+  std::map<std::string, colmap::ImageRow> rows;
+  std::map<colmap::Id, int> counts;
+  std::map<colmap::Id, colmap::Camera> cameras;
+  for (const auto& row : found.images()) rows[row.name] = row;
+  for (const auto& [image, count] : found.feature_counts()) counts[image] = count;
+  for (const auto& camera : found.cameras()) cameras[camera.id] = camera;
+  for (const std::string& name : {std::string("good.jpg"), slashless,
+                                  std::string("deep er/b/X.PNG"), std::string("sideways.jpg")}) {
+    ASSERT_TRUE(rows.contains(name)) << name;
+    EXPECT_GT(counts[rows[name].id], 50) << name;
+  }
+  if constexpr (kHasTiff) {
+    EXPECT_GT(counts[rows["deep.tif"].id], 50);
+  }
+  ASSERT_TRUE(counts.contains(rows["one.png"].id));
+  EXPECT_EQ(counts[rows["one.png"].id], 0);
+  // Pixels as stored, whichever way they are shown; the lens from the EXIF.
+  const colmap::Camera& sideways = cameras[rows["sideways.jpg"].camera];
+  EXPECT_EQ(sideways.width, 200);
+  EXPECT_EQ(sideways.height, 150);
+  EXPECT_TRUE(sideways.prior_focal_length);
+  EXPECT_EQ(sideways.params[0], 200 * 28 / 35.0);
+  EXPECT_FALSE(cameras[rows["good.jpg"].camera].prior_focal_length);
+  // A header that cannot be read gives no row, broken pixels give one without features.
+  EXPECT_FALSE(rows.contains("text.jpg"));
+  EXPECT_FALSE(counts.contains(rows["broken.jpg"].id));
+
+  EXPECT_EQ(run(on_database("match-all")).code, 0);
+  const Json verified = Json::parse(run(on_database("verify")).out);
+  EXPECT_EQ(verified["pairs"], good * (good - 1) / 2);
+  EXPECT_GE(int(verified["general"]) + int(verified["planar"]), 6);
+}
+
+TEST_F(Colmap, FeaturesMatchesAndInliersAreTheLibrarys) {
+  make_windows(3);
+  ASSERT_EQ(run(extract({"--contrast", "0.01", "--max-features", "300"})).code, 0);
+  ASSERT_EQ(run(on_database("match-all", {"--ratio", "0.9"})).code, 0);
+  ASSERT_EQ(run(on_database("verify")).code, 0);
+  SiftOptions options;
+  options.contrast = 0.01;
+  options.orientations = 2;
+  options.root = true;
+  options.max_points = 300;
+  Sift sift(Context::cpu(), options);
+  std::vector<Features> features;
+  for (const std::string& name : names()) {
+    features.push_back(sift.detect(read_gray(images / name).view()));
+  }
+  const colmap::Database found(database);
+  for (int i = 0; i < 3; ++i) {
+    const auto points = found.points(i + 1);
+    ASSERT_EQ(points.size(), features[i].size());
+    ASSERT_GT(points.size(), 50u);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      EXPECT_NEAR(points[k].x, features[i].keypoints[k].x, 2e-5);
+      EXPECT_NEAR(points[k].y, features[i].keypoints[k].y, 2e-5);
+    }
+    std::vector<std::uint8_t> descriptors;
+    found.read_descriptors(i + 1, descriptors);
+    EXPECT_EQ(descriptors, features[i].descriptors);
+  }
+  const auto matches = Matcher(Context::cpu(), {.ratio = 0.9f}).match(features[0], features[2]);
+  const auto rows = found.matches(colmap::pair_id({1, 3}));
+  ASSERT_EQ(rows.size(), matches.size());
+  ASSERT_GT(rows.size(), 20u);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].first, std::uint32_t(matches[i].a));
+    EXPECT_EQ(rows[i].second, std::uint32_t(matches[i].b));
+  }
+  // A picture moved by (18, 10): a homography, in our pixels and in COLMAP's.
+  const auto row = found.two_view(colmap::pair_id({1, 3}));
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->configuration, colmap::Configuration::planar_or_panoramic);
+  EXPECT_GE(row->inliers.size(), 15u);
+  ASSERT_TRUE(row->H);
+  const std::array<double, 9> h = *row->H;
+  EXPECT_NEAR(h[2] / h[8], -18, 0.1);
+  EXPECT_NEAR(h[5] / h[8], -10, 0.1);
+}
+
+TEST_F(Colmap, IdsFollowTheNamesAndNewImagesComeAfter) {
+  make_windows(4);
+  fs::rename(images / "w100.jpg", folder / "later.jpg");
+  ASSERT_EQ(run(extract()).code, 0);
+  EXPECT_EQ(names(), (std::vector<std::string>{"w101.png", "w102.jpg", "w103.png"}));
+  fs::rename(folder / "later.jpg", images / "w100.jpg");
+  const Outcome o = run(extract());
+  EXPECT_EQ(Json::parse(o.out)["extracted"], 1);
+  EXPECT_EQ(names(), (std::vector<std::string>{"w101.png", "w102.jpg", "w103.png", "w100.jpg"}));
+  // In sequence is by name, whatever the ids.
+  EXPECT_EQ(Json::parse(run(on_database("match-all", {"--sequential", "1"})).out)["matched"], 3);
+  const colmap::Database found(database);
+  EXPECT_EQ(found.matched_pairs(0, INT64_MAX),
+            (std::vector<colmap::Id>{colmap::pair_id({1, 2}), colmap::pair_id({1, 4}),
+                                     colmap::pair_id({2, 3})}));
+}
+
+TEST_F(Colmap, MasksKeepFeaturesOut) {
+  fs::create_directories(images / "sub");
+  fs::create_directories(folder / "masks/sub");
+  write_image(images / "sub/a.jpg", window(200, 150, 0, 0));
+  write_image(images / "b.jpg", window(200, 150, 0, 0));
+  write_image(images / "c.jpg", window(200, 150, 0, 0));
+  Image<std::uint8_t> mask(200, 150), small(20, 15);
+  for (int y = 0; y < 150; ++y) {
+    for (int x = 0; x < 200; ++x) mask(x, y) = x < 100 ? 255 : 0;
+  }
+  write_image(folder / "masks/sub/a.jpg.png", mask);
+  write_image(folder / "masks/c.jpg.png", small);
+  const Outcome o = run(extract({"--mask", folder / "masks"}));
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("c.jpg.png has 20 x 15"), std::string::npos) << o.err;
+  const colmap::Database found(database);
+  const auto left_half = [&](colmap::Id image) {
+    std::pair<int, int> counts;
+    for (const auto& p : found.points(image)) ++(p.x < 101 ? counts.first : counts.second);
+    return counts;
+  };
+  // b.jpg, c.jpg, sub/a.jpg
+  EXPECT_GT(left_half(1).second, 20);
+  EXPECT_GT(left_half(3).first, 20);
+  EXPECT_EQ(left_half(3).second, 0);
+}
+
+TEST_F(Colmap, OneCameraForAllIfAsked) {
+  make_windows(3);
+  write_image(images / "x.jpg", window(100, 100, 0, 0));
+  const Outcome o = run(extract({"--single-camera"}));
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("leave --single-camera out"), std::string::npos) << o.err;
+  const colmap::Database found(database);
+  EXPECT_EQ(found.cameras().size(), 1u);
+  EXPECT_EQ(found.images().size(), 3u);
+  for (const auto& row : found.images()) EXPECT_EQ(row.camera, 1);
+}
+
+TEST_F(Colmap, ListedPairsAndWhatIsWrongWithThem) {
+  make_windows(3);
+  fs::rename(images / "w102.jpg", images / "with space.jpg");
+  ASSERT_EQ(run(extract()).code, 0);
+  const fs::path list = folder / "list.txt";
+  write_bytes(list,
+              "# pairs\r\n\nwith space.jpg w100.jpg\r\nw100.jpg   w101.png\nw101.png w100.jpg\n");
+  const Outcome o = run(on_database("match-all", {"--pairs", list}));
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(Json::parse(o.out)["matched"], 2);
+  EXPECT_EQ(Json::parse(run(on_database("match-all", {"--pairs", list})).out)["skipped"], 2);
+  // The rest of them; those that are done stay.
+  const Json rest = Json::parse(run(on_database("match-all")).out);
+  EXPECT_EQ(rest["pairs"], 3);
+  EXPECT_EQ(rest["matched"], 1);
+  for (const auto& [line, word] :
+       {std::pair("w100.jpg other.jpg", "line 1"), std::pair("w100.jpg", "two images"),
+        std::pair("w100.jpg w100.jpg", "twice")}) {
+    write_bytes(list, line);
+    const Outcome wrong = run(on_database("match-all", {"--pairs", list}));
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_NE(wrong.err.find(word), std::string::npos) << wrong.err;
+  }
+  EXPECT_EQ(run(on_database("match-all", {"--pairs", list, "--sequential", "2"})).code, 2);
+}
+
+TEST_F(Colmap, MistakesAreNamed) {
+  Outcome o = run(on_database("match-all"));
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("there is no such database"), std::string::npos) << o.err;
+  o = run({"extract", folder / "nowhere", "--db", database, "--device", "cpu"});
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("is no folder"), std::string::npos) << o.err;
+  EXPECT_FALSE(fs::exists(database));
+  EXPECT_EQ(run(extract({"--contrast", "-1"})).code, 2);
+  EXPECT_EQ(run(extract({"--mask", folder / "nowhere"})).code, 2);
+  EXPECT_EQ(run(on_database("verify", {"--threshold", "-1"})).code, 2);
+  EXPECT_EQ(run({"extract", images}).code, 2);
+  // An empty folder is no mistake.
+  EXPECT_EQ(run(extract()).code, 0);
+  EXPECT_EQ(run(on_database("match-all")).code, 0);
+  EXPECT_EQ(run(on_database("verify")).code, 0);
+}
+
+TEST_F(Colmap, ThreadsAndBlocksChangeNothing) {
+  make_windows(8);
+  const fs::path first = folder / "first.db";
+  for (const char* threads : {"1", "2"}) {
+    if (*threads == '2') fs::rename(database, first);
+    ASSERT_EQ(run(extract({"--threads", threads, "--decoders", threads})).code, 0);
+    ASSERT_EQ(run(on_database("match-all", {"--threads", threads})).code, 0);
+    ASSERT_EQ(run(on_database("verify", {"--threads", threads})).code, 0);
+  }
+  expect_same_database(first, database);
+  // Through the library, with blocks of an image or two, and in two halves.
+  const fs::path blocks = folder / "blocks.db";
+  fs::rename(database, blocks);
+  ASSERT_EQ(run(extract()).code, 0);
+  colmap::Database small(database);
+  MatchAllOptions options;
+  options.block_bytes = 60000;
+  options.sequential = 2;
+  match_all(Context::cpu(), small, options);
+  verify_all(Context::cpu(), small);
+  options.sequential = 0;
+  match_all(Context::cpu(), small, options);
+  verify_all(Context::cpu(), small);
+  expect_same_database(first, database);
+}
+
+TEST_F(Colmap, EveryDeviceFillsADatabase) {
+  make_windows(4, 320, 240);
+  for (const std::string& device : testing::devices()) {
+    const Context context = Context::from_name(device);
+    colmap::Database filled(folder / (device + ".db"), colmap::Database::Open::create);
+    const ExtractReport extracted = extract_folder(context, images, filled);
+    EXPECT_EQ(extracted.extracted, 4) << device;
+    EXPECT_GT(extracted.features, 400u) << device;
+    EXPECT_EQ(match_all(context, filled).matched, 6) << device;
+    const VerifyReport verified = verify_all(context, filled);
+    EXPECT_EQ(verified.planar + verified.general, 6) << device;
+  }
+}
+
+// Kills a command 20 times at random moments; where it comes to its end before, it starts anew.
+TEST_F(Colmap, KilledTwentyTimesItHoldsWhatAnUndisturbedRunHolds) {
+  make_windows(32);
+  Random random(11);
+  const fs::path before = folder / "before.db";
+  for (const char* command : {"extract", "match-all", "verify"}) {
+    const bool first = std::string(command) == "extract";
+    const bool second = std::string(command) == "match-all";
+    const std::vector<std::string> arguments = first ? extract() : on_database(command);
+    // Undisturbed, from what was there before.
+    if (!first) fs::copy_file(database, before, fs::copy_options::overwrite_existing);
+    const Outcome undisturbed = run(arguments);
+    ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
+    const fs::path expected = folder / text("expected-", command, ".db");
+    fs::copy_file(database, expected, fs::copy_options::overwrite_existing);
+    auto start_anew = [&] {
+      for (const char* ending : {"", "-wal", "-shm"}) fs::remove(database.string() + ending);
+      if (!first) fs::copy_file(before, database);
+    };
+    start_anew();
+    int kills = 0, halfway = 0;
+    const std::string table = first ? "keypoints" : second ? "matches" : "two_view_geometries";
+    const std::int64_t all = rows_in(expected, table);
+    for (int runs = 0; kills < 20 && runs < 200; ++runs) {
+      const Outcome o = run(arguments, random.uniform() * undisturbed.milliseconds);
+      if (o.killed) {
+        ++kills;
+        const std::int64_t rows = rows_in(database, table);
+        halfway += rows > 0 && rows < all;
+        continue;
+      }
+      ASSERT_EQ(o.code, 0) << o.err;
+      expect_same_database(database, expected);
+      start_anew();
+    }
+    EXPECT_EQ(kills, 20);
+    EXPECT_GE(halfway, 3) << command << " was never killed in the middle of its work";
+    const Outcome last = run(arguments);
+    ASSERT_EQ(last.code, 0) << last.err;
+    expect_same_database(database, expected);
+  }
+}
+
+}  // namespace
+}  // namespace cornea
