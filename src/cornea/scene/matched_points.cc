@@ -37,7 +37,11 @@ MatchedPoints make_matched_points(const MatchedPointsOptions& options) {
       (AngleAxisd(0.1 * random.normal(), Vector3d::UnitZ()) *
        AngleAxisd(about_y, Vector3d::UnitY()) * AngleAxisd(about_x, Vector3d::UnitX()))
           .toRotationMatrix();
-  Vector3d move(1 + random.uniform(), random.normal() / 2, random.normal() / 2);
+  // One draw a statement: compilers are free in the order of arguments.
+  Vector3d move;
+  move.x() = 1 + random.uniform();
+  move.y() = random.normal() / 2;
+  move.z() = random.normal() / 2;
   if (!options.moves) move.setZero();
   Matrix3d camera;
   camera << kFocal, 0, kWidth / 2, 0, kFocal, kHeight / 2, 0, 0, 1;
