@@ -25,6 +25,8 @@ install(
   PATTERN "convert.h" EXCLUDE
   PATTERN "loaded_file.h" EXCLUDE
   PATTERN "upright.h" EXCLUDE
+  PATTERN "page_files.h" EXCLUDE
+  PATTERN "preview.h" EXCLUDE
   PATTERN "header_reader.h" EXCLUDE
   PATTERN "strongest.h" EXCLUDE
   PATTERN "strip_walk.h" EXCLUDE

@@ -290,6 +290,217 @@ TEST_F(Cli, MatchOptionsReachTheMatcher) {
   for (const Json& m : json["matches"]) EXPECT_TRUE(m[0] == m[2] && m[1] == m[3]);
 }
 
+// Matches of two synthetic views, a third of them wrong.
+std::string matches_text(int count) {
+  const MatchedPoints points =
+      make_matched_points({.count = count, .outliers = 0.33, .noise = 0.2, .seed = 3});
+  std::ostringstream out;
+  for (const Correspondence& m : points.matches) {
+    out << m.x1 << "," << m.y1 << "," << m.x2 << "," << m.y2 << "\n";
+  }
+  return out.str();
+}
+
+TEST_F(Cli, FundamentalWritesTheStableJsonKeysAndAList) {
+  std::ofstream(folder / "m.csv") << "x1,y1,x2,y2\n" << matches_text(300);
+  const Outcome o = shell("cornea fundamental m.csv --threshold 1.0 --json - --csv out.csv");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json json = Json::parse(o.out);
+  ASSERT_EQ(json["F"].size(), 3u);
+  EXPECT_EQ(json["inliers"].size(), 300u);
+  EXPECT_GT(json["inlier_count"], 150);
+  EXPECT_EQ(json["converged"], true);
+  EXPECT_EQ(json["kind"], "general");
+  for (const char* key : {"hypotheses", "rounds", "milliseconds"}) EXPECT_TRUE(json.contains(key));
+  int inliers = 0;
+  for (const Json& in : json["inliers"]) inliers += in.get<int>();
+  EXPECT_EQ(json["inlier_count"], inliers);
+  const std::string csv = read_text(folder / "out.csv");
+  EXPECT_EQ(csv.rfind("x1,y1,x2,y2,distance,inlier\n", 0), 0u);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 301);
+  // The same seed, the same matrix; the screen says it too.
+  EXPECT_EQ(Json::parse(shell("cornea fundamental m.csv --threshold 1.0 --json -").out)["F"],
+            json["F"]);
+  EXPECT_NE(shell("cornea fundamental m.csv").out.find("inliers"), std::string::npos);
+}
+
+TEST_F(Cli, FundamentalSaysWhatPointsAreThatFixNoMatrix) {
+  std::ofstream(folder / "seven.csv") << matches_text(7);
+  expect_refused("cornea fundamental seven.csv", 1, "8 correspondences");
+  std::ofstream(folder / "equal.csv") << "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n"
+                                         "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n";
+  expect_refused("cornea fundamental equal.csv", 1, "degenerate");
+  std::ofstream(folder / "nan.csv") << matches_text(20) << "1,2,nan,4\n";
+  expect_refused("cornea fundamental nan.csv", 1, "20");
+  std::ofstream(folder / "bad.csv") << matches_text(20) << "1,2,3\n";
+  expect_refused("cornea fundamental bad.csv", 1, "line 21");
+  expect_refused("cornea fundamental none.csv", 1, "none.csv");
+  expect_refused("cornea fundamental nan.csv --csv nan.csv", 2, "overwritten");
+  expect_refused("cornea fundamental nan.csv --csv o --json o", 2, "two results");
+  expect_refused("cornea study ransac --matches nan.csv --json nan.csv", 2, "overwritten");
+  expect_refused("cornea fundamental nan.csv --sample 6", 2, "sample");
+  expect_refused("cornea fundamental nan.csv --threshold nan", 2, "threshold");
+}
+
+TEST_F(Cli, StudiesAndBenchesOfGeometryWriteTables) {
+  Outcome o = shell("cornea study ransac --device cpu --repeat 1 --json r.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json ransac = Json::parse(read_text(folder / "r.json"));
+  EXPECT_EQ(ransac["table"].size(), 12u);  // six thresholds, 100 and 300 a round
+  EXPECT_LT(ransac["table"][11]["median_true_distance"], 0.5);
+  o = shell("cornea study svd --device cpu --repeat 1 --json s.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(Json::parse(read_text(folder / "s.json"))["batches_of_6x6"].size(), 9u);
+  std::ofstream(folder / "m.csv") << matches_text(100);
+  o = shell("cornea bench --device cpu --match-files m.csv --repeat 3 --json b.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json bench = Json::parse(read_text(folder / "b.json"));
+  EXPECT_EQ(bench["match_files"][0]["seeds"].size(), 3u);
+  expect_refused("cornea study nothing", 2, "ransac");
+}
+
+TEST_F(Cli, PairWritesTheStableKeysTheListAndThePage) {
+  ASSERT_EQ(shell("cornea scene -o s --views 2 --width 480 --height 360").code, 0);
+  const Outcome o = shell(
+      "cornea pair s/view_000.png s/view_001.png -o made/out --device cpu --json p.json --seed 3");
+  ASSERT_EQ(o.code, 0) << o.err;
+  for (const char* word : {"features", "matches", "inliers", "made/out/report.html"}) {
+    EXPECT_NE(o.out.find(word), std::string::npos) << word << " in " << o.out;
+  }
+  const Json json = Json::parse(read_text(folder / "made/out/summary.json"));
+  EXPECT_EQ(json, Json::parse(read_text(folder / "p.json")));
+  ASSERT_EQ(json["keypoints"].size(), 2u);
+  EXPECT_GT(json["keypoints"][0], 300);
+  const std::size_t matches = json["matches"], inliers = json["inliers"];
+  EXPECT_GT(inliers, 100u);
+  EXPECT_LT(inliers, matches);
+  ASSERT_EQ(json["F"].size(), 3u);
+  EXPECT_EQ(json["F"][2].size(), 3u);
+  for (const char* stage : {"reading", "features", "matching", "geometry", "report"}) {
+    EXPECT_GT(json["milliseconds"][stage], 0) << stage;
+  }
+  EXPECT_EQ(json["images"], Json({"s/view_000.png", "s/view_001.png"}));
+  EXPECT_EQ(json["sizes"], Json::parse("[[480,360],[480,360]]"));
+  EXPECT_EQ(json["kind"], "general");
+  EXPECT_EQ(json["detector"], "sift");
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_EQ(json["version"], kVersion);
+  EXPECT_GE(json["hypotheses"], 1);
+  EXPECT_GE(json["rounds"], 1);
+  const std::string command = json["command"];
+  EXPECT_NE(command.find(" pair s/view_000.png s/view_001.png -o made/out --device cpu"),
+            std::string::npos)
+      << command;
+
+  std::istringstream csv(read_text(folder / "made/out/matches.csv"));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "x1,y1,x2,y2,ratio,distance,inlier");
+  std::size_t lines = 0, ones = 0;
+  while (std::getline(csv, line)) {
+    ++lines;
+    ones += line.ends_with(",1");
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 6) << line;
+  }
+  EXPECT_EQ(lines, matches);
+  EXPECT_EQ(ones, inliers);
+  EXPECT_EQ(read_text(folder / "made/out/report.html").rfind("<!doctype html>", 0), 0u);
+  // The list is what `cornea fundamental` reads.
+  const Outcome f = shell("cornea fundamental made/out/matches.csv --device cpu --seed 3 --json -");
+  ASSERT_EQ(f.code, 0) << f.err;
+  EXPECT_EQ(Json::parse(f.out)["inlier_count"], inliers);
+  EXPECT_EQ(Json::parse(f.out)["F"], json["F"]);
+}
+
+TEST_F(Cli, PairTakesTheOptionsOfEveryStage) {
+  ASSERT_EQ(shell("cornea scene -o s --views 2 --width 320 --height 240").code, 0);
+  auto run = [&](const std::string& options) {
+    const Outcome o =
+        shell("cornea pair s/view_000.png s/view_001.png -o o --device cpu --json - " + options);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return Json::parse(o.out);
+  };
+  const Json plain = run("");
+  EXPECT_EQ(run("--max-features 60")["keypoints"][0], 60);
+  EXPECT_EQ(run("--max-points 50")["keypoints"][0], 50);
+  EXPECT_LT(run("--ratio 0.5")["matches"], plain["matches"]);
+  EXPECT_GT(run("--no-mutual")["matches"], plain["matches"]);
+  EXPECT_LT(run("--threshold 0.2")["inliers"], plain["inliers"]);
+  EXPECT_EQ(run("--detector harris --detector-threshold 0.001")["detector"], "harris");
+  EXPECT_EQ(run("--round 64 --max-hypotheses 64")["hypotheses"], 64);
+}
+
+TEST_F(Cli, PairOfNothingIsAResultWithItsFiles) {
+  Image<std::uint8_t> flat(64, 48);
+  std::fill_n(flat.host().data, 64 * 48, std::uint8_t{90});
+  write_image(folder / "flat.png", flat);
+  const Outcome o = shell("cornea pair flat.png small.png -o o --device cpu");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("too few points"), std::string::npos) << o.out;
+  const Json json = Json::parse(read_text(folder / "o/summary.json"));
+  EXPECT_TRUE(json["F"].is_null());
+  EXPECT_EQ(json["matches"], 0);
+  EXPECT_EQ(json["kind"], "too few points");
+  EXPECT_EQ(read_text(folder / "o/matches.csv"), "x1,y1,x2,y2,ratio,distance,inlier\n");
+  EXPECT_NE(read_text(folder / "o/report.html").find("No geometry can be found"),
+            std::string::npos);
+}
+
+TEST_F(Cli, PairLooksAtPhotographsUpright) {
+  ASSERT_EQ(shell("cornea scene -o s --views 2 --width 320 --height 240").code, 0);
+  auto pixels = read_image<std::uint8_t>(folder / "s/view_001.png");
+  // Stored as the camera held sideways would: turned back by the orientation 6.
+  Image<std::uint8_t> sideways(240, 320);
+  for (int y = 0; y < 320; ++y) {
+    for (int x = 0; x < 240; ++x) sideways(x, y) = pixels(319 - y, x);
+  }
+  const std::vector<std::uint8_t> jpeg = encode_jpeg(sideways, 95);
+  const std::vector<std::uint8_t> exif = {0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
+                                          0,    42,   0, 0,  0,   8,   0,   1,   1, 0x12, 0,   3,
+                                          0,    0,    0, 1,  0,   6,   0,   0,   0, 0,    0,   0};
+  std::ofstream out(folder / "sideways.jpg", std::ios::binary);
+  out.write(reinterpret_cast<const char*>(jpeg.data()), 2);
+  out.write(reinterpret_cast<const char*>(exif.data()), std::streamsize(exif.size()));
+  out.write(reinterpret_cast<const char*>(jpeg.data()) + 2, std::streamsize(jpeg.size()) - 2);
+  out.close();
+  const Outcome o = shell("cornea pair s/view_000.png sideways.jpg -o o --device cpu --json -");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json json = Json::parse(o.out);
+  EXPECT_EQ(json["sizes"], Json::parse("[[320,240],[320,240]]"));
+  EXPECT_GT(json["inliers"], 50);
+}
+
+TEST_F(Cli, PairTakesAnyNameAndItsCommandCanBeRepeated) {
+  const std::string name = "it's \"<script>\" $HOME `x` & \\ ;.png";
+  fs::copy(folder / "small.png", folder / name);
+  std::string quoted = "'";
+  for (char c : name) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  quoted += "'";
+  ASSERT_EQ(shell("cornea pair " + quoted + " small.png -o o --device cpu").code, 0);
+  const Json json = Json::parse(read_text(folder / "o/summary.json"));
+  EXPECT_EQ(json["images"][0], name);
+  EXPECT_EQ(read_text(folder / "o/report.html").find(name), std::string::npos);
+  fs::remove_all(folder / "o");
+  const Outcome again = shell(json["command"].get<std::string>());
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(fs::exists(folder / "o/report.html"));
+}
+
+TEST_F(Cli, PairRefusesWhatCannotBe) {
+  expect_refused("cornea pair small.png nowhere.png -o o", 1, "nowhere.png");
+  expect_refused("cornea pair small.png -o o", 2, "second");
+  expect_refused("cornea pair small.png small.png", 2, "out");
+  expect_refused("cornea pair small.png small.png -o small.png", 1, "small.png");
+  expect_refused("cornea pair small.png small.png -o o --detector sobel", 2, "sobel");
+  expect_refused("cornea pair small.png small.png -o o --threshold 0", 2, "threshold");
+  expect_refused("cornea pair small.png small.png -o o --max-features 9 --max-points 9", 2,
+                 "max-features");
+  expect_refused(
+      "mkdir o && cp small.png o/report.html && cornea pair o/report.html small.png -o o", 2,
+      "overwritten");
+  EXPECT_FALSE(fs::exists(folder / "o/summary.json"));
+}
+
 TEST_F(Cli, BenchMeasuresMatching) {
   const Outcome o =
       shell("cornea bench --device cpu --match 300x200,64x65 --repeat 3 --json b.json");

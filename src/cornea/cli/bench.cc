@@ -3,6 +3,7 @@
 #include <iostream>
 #include <optional>
 
+#include "cornea/cli/bench_fundamental.h"
 #include "cornea/cli/bench_match.h"
 #include "cornea/cli/bench_timing.h"
 #include "cornea/cli/common.h"
@@ -12,6 +13,7 @@
 #include "cornea/core/stage_clock.h"
 #include "cornea/core/transfer.h"
 #include "cornea/pipeline/detectors.h"
+#include "cornea/pipeline/estimators.h"
 #include "cornea/pipeline/filters.h"
 #include "cornea/scene/scene.h"
 
@@ -20,11 +22,12 @@ namespace {
 
 struct BenchCommand {
   CommonOptions common;
-  std::vector<std::string> detectors, filters, matches,
+  std::vector<std::string> detectors, filters, matches, match_files,
       sizes = {"640x480", "1280x960", "1920x1080", "3840x2160"};
   std::string image;
   int repeat = 200, batch = 16, tile = 0;
   std::vector<std::string> labels, settings;
+  bool fundamental = false;
 };
 
 // A mural with corners at many scales, as a photograph has; with `tile`, one of that side and its
@@ -253,7 +256,8 @@ void print_filters(const Json& results, const std::string& device) {
 int run_bench(const BenchCommand& c) {
   const Context context = c.common.context();
   std::vector<std::string> names = c.detectors;
-  if (names.empty() && c.filters.empty() && c.matches.empty()) {
+  const bool estimates = c.fundamental || !c.match_files.empty();
+  if (names.empty() && c.filters.empty() && c.matches.empty() && !estimates) {
     for (const DetectorEntry& entry : detector_table()) names.push_back(entry.name);
   }
   std::vector<const DetectorEntry*> entries;
@@ -267,6 +271,7 @@ int run_bench(const BenchCommand& c) {
                   : void(entry->make_sift(context, settings));
     }
     for (const FilterEntry* entry : filters) entry->make(context, settings);
+    if (estimates) find_estimator("fundamental").make(context, settings);
   });
   Json json = {{"device", context.description()}, {"compiler", kCompiler}, {"cuda", kCudaVersion}};
   for (const auto& [key, value] : parse_pairs(c.labels, "--label")) json.emplace(key, value);
@@ -304,11 +309,18 @@ int run_bench(const BenchCommand& c) {
   if (!match_sizes.empty()) {
     json["matches"] = measure_matches(context, match_sizes, c.repeat, c.common.quiet);
   }
+  if (c.fundamental) json["fundamental"] = measure_fundamental(context, settings, c.repeat);
+  if (!c.match_files.empty()) {
+    json["match_files"] =
+        measure_match_files(context, c.match_files, settings, c.repeat, c.common.quiet);
+  }
   if (!filtered.empty()) json["filters"] = filtered;
   if (c.common.talks()) {
     if (!entries.empty()) print_results(json["results"], context.description());
     if (!filters.empty()) print_filters(filtered, context.description());
     if (!match_sizes.empty()) print_matches(json["matches"], context.description());
+    if (c.fundamental) print_fundamental(json["fundamental"], context.description());
+    if (!c.match_files.empty()) print_match_files(json["match_files"], context.description());
   }
   c.common.write_json(json);
   return 0;
@@ -318,16 +330,21 @@ int run_bench(const BenchCommand& c) {
 
 Run add_bench(CLI::App& app) {
   auto c = std::make_shared<BenchCommand>();
-  CLI::App* command =
-      app.add_subcommand("bench", "measure detectors, filters and matching on this machine");
+  CLI::App* command = app.add_subcommand(
+      "bench", "measure detectors, filters, matching and estimators on this machine");
   command
       ->add_option("--detector", c->detectors,
-                   "which; default all, or none with --filter or --match")
+                   "which; default all, or none where anything else is to be measured")
       ->type_name("NAME...");
   command->add_option("--filter", c->filters, "filters to measure")->type_name("NAME...");
   command->add_option("--match", c->matches, "numbers of descriptors to match")
       ->delimiter(',')
       ->type_name("N1xN2,...");
+  command->add_flag("--fundamental", c->fundamental, "fundamental matrices of synthetic matches");
+  command
+      ->add_option("--match-files", c->match_files,
+                   "fundamental matrices of these matches, one a seed")
+      ->type_name("MATCHES.csv...");
   command->add_option("--sizes", c->sizes, "image sizes")
       ->capture_default_str()
       ->delimiter(',')
@@ -339,7 +356,7 @@ Run add_bench(CLI::App& app) {
                    "build the synthetic image from one mural of this side and its mirror images")
       ->check(CLI::Range(32, 8192))
       ->type_name("SIDE");
-  command->add_option("--set", c->settings, "an option of the detectors or filters, as NAME=VALUE")
+  command->add_option("--set", c->settings, "an option of what is measured, as NAME=VALUE")
       ->type_name("NAME=VALUE...");
   command->add_option("--repeat", c->repeat, "timed calls")
       ->capture_default_str()

@@ -110,12 +110,25 @@ void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::
   }
 }
 
-double shortest(float value) {
+std::string number_text(float value) {
   char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
+double shortest(float value) {
+  const std::string digits = number_text(value);
   double result = value;
-  if (error == std::errc()) std::from_chars(buffer, end, result);
+  std::from_chars(digits.data(), digits.data() + digits.size(), result);
   return result;
+}
+
+std::vector<fs::path> CommonOptions::outputs(const std::vector<std::string>& others) const {
+  std::vector<fs::path> files;
+  for (const std::string& file : others) {
+    if (!file.empty()) files.push_back(file);
+  }
+  if (json_in_file()) files.push_back(json);
+  return files;
 }
 
 std::string milliseconds_text(double ms) {

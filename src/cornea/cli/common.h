@@ -48,6 +48,8 @@ struct CommonOptions {
   // Whether to talk to a person on standard output: not where --quiet or JSON has it.
   bool talks() const { return !quiet && json != "-"; }
   void write_json(const Json& value) const;
+  // The files that a command writes: those given, where they are not empty, and the JSON.
+  std::vector<std::filesystem::path> outputs(const std::vector<std::string>& others) const;
 };
 
 // --device, --threads, --json, --quiet.
@@ -76,7 +78,8 @@ struct NamedInput {
 void check_outputs(const std::vector<NamedInput>& inputs,
                    const std::vector<std::filesystem::path>& outputs);
 
-// The shortest decimal that reads back as this float, as a double.
+// The shortest decimal that reads back as this float, and the same as a double.
+std::string number_text(float value);
 double shortest(float value);
 
 // "1.23 ms", with three digits that matter.
@@ -91,6 +94,8 @@ Run add_detect(CLI::App& app);
 Run add_filter(CLI::App& app);
 Run add_match(CLI::App& app);
 Run add_fundamental(CLI::App& app);
+// `words` is the whole command line, to be repeated in the report.
+Run add_pair(CLI::App& app, const std::vector<std::string>& words);
 Run add_extract(CLI::App& app);
 Run add_match_all(CLI::App& app);
 Run add_verify(CLI::App& app);

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <iostream>
 #include <memory>
 
@@ -108,12 +107,11 @@ std::vector<float> numbers_of(const Keypoint& k, bool described) {
 
 std::string csv_text(const std::vector<Keypoint>& points, bool described) {
   std::string lines = described ? "x,y,response,scale,angle\n" : "x,y,response\n";
-  char buffer[32];
   for (const Keypoint& k : points) {
     const char* before = "";
     for (float v : numbers_of(k, described)) {
       lines += before;
-      lines.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
+      lines += number_text(v);
       before = ",";
     }
     lines += "\n";

@@ -1,5 +1,7 @@
 #include "cornea/cli/flags.h"
 
+#include <cctype>
+
 #include "cornea/core/error.h"
 
 namespace cornea::cli {
@@ -11,6 +13,18 @@ Settings OptionFlags::given() const {
   }
   return settings;
 }
+
+namespace {
+
+// A name that the command uses for something else gets the group's in front: --detector-threshold.
+std::string free_name(const CLI::App& command, const std::string& group, const std::string& name) {
+  if (!command.get_option_no_throw("--" + name)) return name;
+  std::string small = group;
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return small + "-" + name;
+}
+
+}  // namespace
 
 void OptionFlags::add_all(CLI::App& command, const char* group, const std::vector<Owner>& owners) {
   std::map<std::string, std::vector<std::pair<std::string, const Flag*>>> users;
@@ -33,15 +47,16 @@ void OptionFlags::add_all(CLI::App& command, const char* group, const std::vecto
     const bool everyone = list.size() == owners.size();
     help += same && everyone ? text(" [", flag.default_text, "]") : text(" [", defaults, "]");
     std::string& value = values_[name];
+    const std::string shown = free_name(command, group, name);
     if (flag.kind == Flag::Kind::on_off) {
       options_[name] = command
                            .add_flag_function(
-                               "--" + name + ",!--no-" + name,
+                               "--" + shown + ",!--no-" + shown,
                                [&value](std::int64_t on) { value = on > 0 ? "yes" : "no"; }, help)
                            ->group(group);
       continue;
     }
-    CLI::Option* option = command.add_option("--" + name, value, help)->group(group);
+    CLI::Option* option = command.add_option("--" + shown, value, help)->group(group);
     option->type_name(flag.kind == Flag::Kind::integer   ? "N"
                       : flag.kind == Flag::Kind::number  ? "X"
                       : flag.kind == Flag::Kind::numbers ? "X,X,..."

@@ -14,7 +14,8 @@ namespace cornea::cli {
 
 class OptionFlags {
  public:
-  // One flag for every option of every entry; the help says which entries have it.
+  // One flag for every option of every entry; the help says which entries have it. A name that the
+  // command already has is kept apart as --GROUP-NAME.
   template <class Entry>
   void add(CLI::App& command, const char* group, const std::vector<Entry>& table) {
     std::vector<Owner> owners;

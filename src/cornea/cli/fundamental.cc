@@ -5,8 +5,11 @@
 #include <memory>
 
 #include "cornea/cli/common.h"
+#include "cornea/cli/flags.h"
+#include "cornea/cli/two_view.h"
 #include "cornea/core/error.h"
 #include "cornea/io/matches_csv.h"
+#include "cornea/pipeline/estimators.h"
 
 namespace cornea::cli {
 namespace {
@@ -14,44 +17,8 @@ namespace {
 struct FundamentalCommand {
   CommonOptions common;
   std::string matches, csv;
-  FundamentalOptions options;
+  OptionFlags flags;
 };
-
-Json matrix_json(const std::array<double, 9>& m) {
-  Json rows = Json::array();
-  for (int i = 0; i < 3; ++i) rows.push_back({m[3 * i], m[3 * i + 1], m[3 * i + 2]});
-  return rows;
-}
-
-std::string matrix_text(const std::array<double, 9>& m) {
-  std::string lines;
-  char line[96];
-  for (int i = 0; i < 3; ++i) {
-    std::snprintf(line, sizeof line, "  %15.8e %15.8e %15.8e\n", m[3 * i], m[3 * i + 1],
-                  m[3 * i + 2]);
-    lines += line;
-  }
-  return lines;
-}
-
-// What a person should know about a result.
-std::string explanation(const FundamentalResult& result, const FundamentalOptions& options) {
-  switch (result.kind) {
-    case TwoView::general:
-      return "";
-    case TwoView::planar:
-      return "planar: one homography explains nearly all that agrees, so the points lie on a plane "
-             "or the camera only turned; F is one of many that fit, trust H";
-    case TwoView::none:
-      return "none: no fundamental matrix has 8 inliers; are these matches of one scene? A larger "
-             "--threshold may help";
-    case TwoView::degenerate:
-      return "degenerate: these points fix no fundamental matrix, they are equal or lie on a line";
-    case TwoView::too_few_points:
-      return text("too few points: a sample takes ", options.sample, " correspondences");
-  }
-  return "";
-}
 
 // x1,y1,x2,y2,distance,inlier
 std::string csv_text(const std::vector<Correspondence>& matches, const FundamentalResult& result) {
@@ -60,22 +27,23 @@ std::string csv_text(const std::vector<Correspondence>& matches, const Fundament
   const bool has_f = result.F != std::array<double, 9>{};
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const Correspondence& m = matches[i];
-    out << shortest(m.x1) << ',' << shortest(m.y1) << ',' << shortest(m.x2) << ',' << shortest(m.y2)
-        << ',';
-    if (has_f) out << shortest(float(epipolar_distance(result.F, m)));
+    for (float v : {m.x1, m.y1, m.x2, m.y2}) out << number_text(v) << ',';
+    if (has_f) out << number_text(float(epipolar_distance(result.F, m)));
     out << ',' << int(result.inliers[i]) << '\n';
   }
   return out.str();
 }
 
-void print_result(const FundamentalCommand& c, const Context& context,
+void print_result(const FundamentalCommand& c, const FundamentalEstimator& estimator,
                   const FundamentalResult& result, std::size_t matches, double milliseconds) {
   std::cout << c.matches << "  " << matches << " correspondences, " << result.inlier_count
-            << " inliers  " << milliseconds_text(milliseconds) << " on " << context.description()
-            << "\n"
+            << " inliers  " << milliseconds_text(milliseconds) << " on "
+            << estimator.context().description() << "\n"
             << result.hypotheses << " hypotheses in " << result.rounds << " round(s); stopped by "
             << name(result.stop) << "\n";
-  if (result.kind != TwoView::general) std::cout << explanation(result, c.options) << "\n";
+  // The others end with a line on standard error.
+  if (result.kind == TwoView::planar || result.kind == TwoView::none)
+    std::cout << explanation(result, estimator.options()) << "\n";
   if (result.F != std::array<double, 9>{}) std::cout << "F\n" << matrix_text(result.F);
   if (result.kind == TwoView::planar) std::cout << "H\n" << matrix_text(result.H);
   std::cout << std::flush;
@@ -83,19 +51,21 @@ void print_result(const FundamentalCommand& c, const Context& context,
 
 int run_fundamental(const FundamentalCommand& c) {
   const Context context = c.common.context();
-  FundamentalEstimator estimator =
-      usage_checked([&] { return FundamentalEstimator(context, c.options); });
+  const auto estimator =
+      usage_checked([&] { return find_estimator("fundamental").make(context, c.flags.given()); });
+  const FundamentalOptions& options = estimator->options();
+  check_outputs({{c.matches}}, c.common.outputs({c.csv}));
   const std::vector<Correspondence> matches = read_matches_csv(c.matches);
   FundamentalResult result;
   const auto begin = std::chrono::steady_clock::now();
   try {
-    result = estimator.estimate(matches);
+    result = estimator->estimate(matches);
   } catch (const Error& error) {
     fail(error.code(), c.matches, ": ", error.what());
   }
   const double milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  if (c.common.talks()) print_result(c, context, result, matches.size(), milliseconds);
+  if (c.common.talks()) print_result(c, *estimator, result, matches.size(), milliseconds);
   if (!c.csv.empty()) write_text(c.csv, csv_text(matches, result));
   const bool has_f = result.F != std::array<double, 9>{};
   Json json = {{"F", has_f ? matrix_json(result.F) : Json(nullptr)},
@@ -107,13 +77,13 @@ int run_fundamental(const FundamentalCommand& c) {
                {"milliseconds", milliseconds},
                {"kind", name(result.kind)},
                {"stopped_by", name(result.stop)},
-               {"threshold", shortest(c.options.threshold)},
+               {"threshold", options.threshold},
                {"device", context.name()}};
   if (result.kind == TwoView::planar) json["H"] = matrix_json(result.H);
   c.common.write_json(json);
   // That no model fits is a result; that none can is a mistake in the points.
   if (result.kind != TwoView::degenerate && result.kind != TwoView::too_few_points) return 0;
-  print_error(c.matches + ": " + explanation(result, c.options));
+  print_error(c.matches + ": " + explanation(result, options));
   return 1;
 }
 
@@ -129,26 +99,7 @@ Run add_fundamental(CLI::App& app) {
                    "be there")
       ->required()
       ->type_name("MATCHES.csv");
-  FundamentalOptions& o = c->options;
-  command
-      ->add_option("--threshold", o.threshold,
-                   "largest distance of an inlier: to both epipolar lines together, pixels")
-      ->capture_default_str();
-  command->add_option("--confidence", o.confidence, "that a sample without outliers was drawn")
-      ->capture_default_str();
-  command->add_option("--max-hypotheses", o.max_hypotheses, "most hypotheses")
-      ->capture_default_str();
-  command->add_option("--target", o.target, "stop at that many inliers; 0: do not")
-      ->capture_default_str();
-  command->add_option("--sample", o.sample, "correspondences a hypothesis, 7 to 32")
-      ->capture_default_str();
-  command->add_option("--round", o.round, "hypotheses a round")->capture_default_str();
-  command->add_option("--seed", o.seed, "of the random samples")->capture_default_str();
-  command->add_flag("--optimise,!--no-optimise", o.optimise,
-                    "local optimisation of each round's best hypothesis");
-  command->add_flag("--check-plane,!--no-check-plane", o.check_plane,
-                    "tell planes and pure rotations from general scenes");
-  command->add_flag("--refine,!--no-refine", o.refine, "minimise the error of all inliers at last");
+  c->flags.add(*command, "Estimator", estimator_table());
   command->add_option("--csv", c->csv, "the matches with their distances and inliers")
       ->type_name("OUT.csv");
   add_common_options(*command, c->common);

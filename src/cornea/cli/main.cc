@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("'cornea COMMAND --help' lists the options of a command.");
   std::vector<std::pair<CLI::App*, cli::Run>> commands;
-  auto add = [&](cli::Run (*add_command)(CLI::App&)) {
+  auto add = [&](const auto& add_command) {
     cli::Run run = add_command(app);
     commands.emplace_back(app.get_subcommands(nullptr).back(), std::move(run));
   };
@@ -37,6 +37,8 @@ int main(int argc, char** argv) {
   add(cli::add_filter);
   add(cli::add_match);
   add(cli::add_fundamental);
+  const std::vector<std::string> words(argv, argv + argc);
+  add([&](CLI::App& to) { return cli::add_pair(to, words); });
   add(cli::add_extract);
   add(cli::add_match_all);
   add(cli::add_verify);

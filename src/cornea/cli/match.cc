@@ -1,10 +1,10 @@
 #include "cornea/match/match.h"
 
-#include <charconv>
 #include <iostream>
 
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
+#include "cornea/cli/two_view.h"
 #include "cornea/core/error.h"
 #include "cornea/pipeline/detectors.h"
 #include "cornea/pipeline/features.h"
@@ -19,7 +19,6 @@ struct MatchCommand {
   std::string draw, csv;
   int max_features = 0;
   MatchOptions options;
-  bool not_mutual = false;
   OptionFlags flags;  // of every detector
 };
 
@@ -33,15 +32,6 @@ Settings settings_of(const MatchCommand& c) {
   return settings;
 }
 
-void check_results(const MatchCommand& c) {
-  std::vector<std::filesystem::path> outputs;
-  for (const std::string& out : {c.draw, c.csv}) {
-    if (!out.empty()) outputs.push_back(out);
-  }
-  if (c.common.json_in_file()) outputs.push_back(c.common.json);
-  check_outputs({{c.first}, {c.second}}, outputs);
-}
-
 // x1, y1, x2, y2, ratio, distance.
 std::vector<float> numbers_of(const Match& m, const Features& a, const Features& b) {
   const Keypoint &from = a.keypoints[m.a], &to = b.keypoints[m.b];
@@ -50,12 +40,11 @@ std::vector<float> numbers_of(const Match& m, const Features& a, const Features&
 
 std::string csv_text(const std::vector<Match>& matches, const Features& a, const Features& b) {
   std::string lines = "x1,y1,x2,y2,ratio,distance\n";
-  char buffer[32];
   for (const Match& m : matches) {
     const char* before = "";
     for (float v : numbers_of(m, a, b)) {
       lines += before;
-      lines.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
+      lines += number_text(v);
       before = ",";
     }
     lines += "\n";
@@ -88,13 +77,11 @@ double extract(FeatureExtractor& extractor, const MatchCommand& c, const std::st
 
 int run_match(const MatchCommand& c) {
   const Context context = c.common.context();
-  MatchOptions options = c.options;
-  options.mutual = !c.not_mutual;
   auto [extractor, matcher] = usage_checked([&] {
     return std::pair(FeatureExtractor(context, c.detector, settings_of(c)),
-                     Matcher(context, options));
+                     Matcher(context, c.options));
   });
-  check_results(c);
+  check_outputs({{c.first}, {c.second}}, c.common.outputs({c.draw, c.csv}));
   Features a, b;
   double ms = extract(extractor, c, c.first, a) + extract(extractor, c, c.second, b);
   const std::vector<Match> matches = matcher.match(a, b);
@@ -131,27 +118,12 @@ Run add_match(CLI::App& app) {
   CLI::App* command = app.add_subcommand("match", "find features in two images and match them");
   command->add_option("first", c->first, "image file")->required()->type_name("A");
   command->add_option("second", c->second, "image file")->required()->type_name("B");
-  std::string names;
-  for (const DetectorEntry& entry : detector_table()) {
-    names += text(names.empty() ? "" : ", ", entry.name, " (", entry.summary, ")");
-  }
-  command->add_option("--detector", c->detector, names + "; SIFT describes the points of all")
-      ->capture_default_str()
-      ->type_name("NAME");
+  add_described_detector_option(*command, c->detector);
   command->add_option("--max-features", c->max_features, "the strongest N of an image; 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
-  command
-      ->add_option("--ratio", c->options.ratio,
-                   "largest distance as a share of the second nearest's; 1 or more: no test")
-      ->capture_default_str()
-      ->type_name("R");
-  command->add_flag("--no-mutual", c->not_mutual,
-                    "also matches whose second point has a nearer one in A");
-  command->add_option("--max-distance", c->options.max_distance, "largest distance; 0: no limit")
-      ->capture_default_str()
-      ->type_name("D");
+  add_match_options(*command, c->options);
   command
       ->add_option("--draw", c->draw,
                    "both pictures, side by side, with at most 200 of the matches as lines")

@@ -50,7 +50,8 @@ CORNEA_HD inline void solve_symmetric(const double* m, double* x) {
 }
 
 // The unit vector that M shortens most, for a positive M: x becomes M^-1 x, again and again; a good
-// start needs few turns. M is lost. Where two eigenvalues are nearly equal it is a mixture of theirs.
+// start needs few turns. M is lost. Where two eigenvalues are nearly equal it is a mixture of
+// theirs.
 template <int n>
 CORNEA_HD inline void smallest_eigenvector(double* m, double* x, int turns = 5) {
   double trace = 0;

@@ -10,14 +10,19 @@
 namespace cornea {
 namespace {
 
-bool is_separator(char c) { return c == ',' || c == ';' || c == '\t' || c == ' ' || c == '\r'; }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_comma(char c) { return c == ',' || c == ';'; }
+bool is_separator(char c) { return is_space(c) || is_comma(c); }
 
-// The first four numbers of a line; false where there are fewer or something else.
+// The first four numbers of a line; false where there are fewer, or something else, or nothing
+// between two commas.
 bool parse_line(const std::string& line, Correspondence& match) {
   float* const values[] = {&match.x1, &match.y1, &match.x2, &match.y2};
   const char* at = line.c_str();
   for (float* value : values) {
-    while (*at && is_separator(*at)) ++at;
+    while (is_space(*at)) ++at;
+    if (value != &match.x1 && is_comma(*at)) ++at;
+    if (is_comma(*at)) return false;
     char* end = nullptr;
     *value = std::strtof(at, &end);
     if (end == at || (*end && !is_separator(*end))) return false;

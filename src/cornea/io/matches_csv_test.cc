@@ -55,6 +55,8 @@ TEST(MatchesCsv, PassesOnWhatIsNotANumber) {
 
 TEST(MatchesCsv, NamesTheLineThatIsWrong) {
   EXPECT_NE(complaint_about("1,2,3,4\n1,2,3\n").find("line 2"), std::string::npos);
+  EXPECT_NE(complaint_about("1,2,3,4\n,2,3,4,0.5\n").find("line 2"), std::string::npos);
+  EXPECT_NE(complaint_about("1,2,3,4\n1,,3,4,0.5\n").find("line 2"), std::string::npos);
   EXPECT_NE(complaint_about("1,2,3,x\n").find("line 1"), std::string::npos);
   EXPECT_NE(complaint_about("a,b,c,d\nx1,y1,x2,y2\n").find("line 2"), std::string::npos);
   EXPECT_THROW(read_matches_csv("no/such/file.csv"), Error);

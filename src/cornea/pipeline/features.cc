@@ -20,4 +20,9 @@ void FeatureExtractor::extract(AnyView image, Features& out, AnyView mask) {
   milliseconds_ = corners_->report().milliseconds + sift_->report().milliseconds;
 }
 
+DescriptorView FeatureExtractor::descriptors_of(const Features& last) const {
+  const std::uint8_t* kept = sift_->device_descriptors();
+  return kept ? DescriptorView(kept, int(last.size()), Place::device) : DescriptorView(last);
+}
+
 }  // namespace cornea

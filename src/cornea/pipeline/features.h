@@ -9,6 +9,7 @@
 #include "cornea/core/context.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
+#include "cornea/match/match.h"
 #include "cornea/pipeline/detectors.h"
 #include "cornea/pipeline/settings.h"
 
@@ -25,6 +26,12 @@ class FeatureExtractor {
 
   // No point lies where the mask is 0.
   void extract(AnyView image, Features& out, AnyView mask = {});
+  // Whether descriptors also stay where a matcher on the same context needs them. They are then
+  // those of the last image until the next one; on the CPU, and if off, a matcher takes them from
+  // `out`.
+  void keep_on_device(bool on) { sift_->keep_on_device(on); }
+  DescriptorView descriptors_of(const Features& last) const;
+
   // Of the last image, its points found and described.
   double milliseconds() const { return milliseconds_; }
 

@@ -1,4 +1,5 @@
-// How the tables of detectors and filters list options: each options struct has one function
+// How the tables of detectors, filters and estimators list options: each options struct has one
+// function
 //
 //   template <class Visitor> void visit(XOptions& o, Visitor& v) { v("name", o.member, "help"); ..
 //   }
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -50,6 +52,9 @@ class DescribeOptions {
   void operator()(const char* name, int value, const char* help) {
     flags.push_back({name, help, Flag::Kind::integer, text(value), {}});
   }
+  void operator()(const char* name, std::uint64_t value, const char* help) {
+    flags.push_back({name, help, Flag::Kind::integer, text(value), {}});
+  }
   void operator()(const char* name, bool value, const char* help) {
     flags.push_back({name, help, Flag::Kind::on_off, value ? "yes" : "no", {}});
   }
@@ -70,6 +75,7 @@ class ReadOptionValues {
 
   void operator()(const char* name, double& value, const char*) { number(name, value); }
   void operator()(const char* name, int& value, const char*) { number(name, value); }
+  void operator()(const char* name, std::uint64_t& value, const char*) { number(name, value); }
   void operator()(const char* name, std::vector<double>& values, const char*) {
     const std::string* given = find(name);
     if (!given) return;

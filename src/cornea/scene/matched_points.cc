@@ -30,7 +30,9 @@ MatchedPoints make_matched_points(const MatchedPointsOptions& options) {
   options.validate();
   using Eigen::AngleAxisd, Eigen::Matrix3d, Eigen::Vector3d;
   Random random(options.seed);
-  const double about_x = 0.2 * random.normal(), about_y = 0.3 * random.normal();
+  // Small enough that the views overlap.
+  auto angle = [&](double deviation) { return std::clamp(deviation * random.normal(), -0.7, 0.7); };
+  const double about_x = angle(0.2), about_y = angle(0.3);
   const Matrix3d turn =
       (AngleAxisd(0.1 * random.normal(), Vector3d::UnitZ()) *
        AngleAxisd(about_y, Vector3d::UnitY()) * AngleAxisd(about_x, Vector3d::UnitX()))

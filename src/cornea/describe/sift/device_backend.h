@@ -31,6 +31,10 @@ class DeviceSift : public SiftBackend {
                 StageClock* clock) override;
   std::size_t memory_needed(const SiftShape& shape, int images) const override;
   Image<float> level(int octave, int level) const override;
+  void keep_on_device(bool on) override { keeps_ = on; }
+  const std::uint8_t* device_descriptors() const override {
+    return keeps_ ? kept_descriptors_.data<std::uint8_t>() : nullptr;
+  }
 
  private:
   // What is counted, an image each, through the first part of the octaves and in all; and extrema,
@@ -104,8 +108,9 @@ class DeviceSift : public SiftBackend {
   }
   FeatureTargets feature_targets(int slot) const {
     const std::size_t first = slot_features(slot);
-    return {host_keypoints_.data<Keypoint>() + first,
-            host_descriptors_.data<std::uint8_t>() + first * kDescriptorLength};
+    const std::size_t byte = first * kDescriptorLength;
+    return {host_keypoints_.data<Keypoint>() + first, host_descriptors_.data<std::uint8_t>() + byte,
+            keeps_ ? kept_descriptors_.data<std::uint8_t>() + byte : nullptr};
   }
   static constexpr std::size_t kCountWords = kCounts * kMostImages;
   std::uint32_t* counts(int slot, Count what) const {
@@ -123,6 +128,7 @@ class DeviceSift : public SiftBackend {
   std::vector<std::unique_ptr<ImageFilter>> filters_;  // by level
   bool forks_ = true;                                  // filters can run on side streams
   bool capturing_ = false;
+  bool keeps_ = false;  // descriptors stay on the device as well
   SiftShape shape_;
   DeviceSpace space_;
   // In memory that every call clears: marks, their counts by row and by group of rows, angles by
@@ -146,6 +152,7 @@ class DeviceSift : public SiftBackend {
   Buffer angle_counts_{Place::device, "sift: counts of angles"};
   Buffer features_{Place::device, "sift: features in order"};
   Buffer device_counts_{Place::device, "sift: counts"};
+  Buffer kept_descriptors_{Place::device, "sift: descriptors"};
   Buffer given_turns_{Place::device, "sift: given angles"};
   Buffer host_keypoints_{Place::pinned, "sift: keypoints for the host"};
   Buffer host_descriptors_{Place::pinned, "sift: descriptors for the host"};

@@ -103,10 +103,11 @@ struct FeatureLists {
   __device__ std::uint32_t begin(int image) const { return first ? first[image] : 0; }
   __device__ std::uint32_t end(int image) const { return min(counts[image], capacity); }
 };
-// Where finished features go: pinned host memory.
+// Where finished features go: pinned host memory, and descriptors on the device where they stay.
 struct FeatureTargets {
   Keypoint* keypoints;
   std::uint8_t* descriptors;
+  std::uint8_t* device_descriptors;  // or null
 };
 struct Marks {
   std::uint32_t* bits;

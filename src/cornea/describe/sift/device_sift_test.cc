@@ -120,6 +120,36 @@ TEST_P(SiftOnDevice, MakesRoomForMorePointsThanUsual) {
   for (const Features& features : batch) EXPECT_TRUE(equal(found, features));
 }
 
+TEST_P(SiftOnDevice, KeepsDescriptorsOnTheDeviceWhereAsked) {
+  const Image<std::uint8_t> image = to_u8(blob_image(300, 200)), small = to_u8(blob_image(90, 80));
+  Sift sift(context);
+  auto kept_equal = [&](const Features& features) {
+    std::vector<std::uint8_t> kept(features.descriptors.size());
+    context.download(kept.data(), kept.size(), sift.device_descriptors(), kept.size(), kept.size(),
+                     1);
+    context.synchronize();
+    return kept == features.descriptors;
+  };
+  const Features plain = sift.detect(image);
+  EXPECT_EQ(sift.device_descriptors(), nullptr);
+  sift.keep_on_device(true);
+  const Features features = sift.detect(image);
+  EXPECT_TRUE(equal(features, plain));
+  if (!context.is_cuda()) {
+    EXPECT_EQ(sift.device_descriptors(), nullptr);
+    return;
+  }
+  EXPECT_TRUE(kept_equal(features));
+  EXPECT_TRUE(kept_equal(sift.detect(small)));
+  Features described;
+  sift.describe(image, features.keypoints, described);
+  EXPECT_TRUE(kept_equal(described));
+  EXPECT_TRUE(kept_equal(sift.detect(image)));
+  sift.keep_on_device(false);
+  EXPECT_TRUE(equal(sift.detect(image), plain));
+  EXPECT_EQ(sift.device_descriptors(), nullptr);
+}
+
 TEST_P(SiftOnDevice, FramesTakeNoMoreMemory) {
   const Image<std::uint8_t> image = to_u8(blob_image(200, 150));
   Sift sift(context);

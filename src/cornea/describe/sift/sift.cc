@@ -148,6 +148,9 @@ std::size_t Sift::memory_needed(int width, int height, int images) const {
   return backend_->memory_needed(sift_shape(options_, width, height), images);
 }
 
+void Sift::keep_on_device(bool on) { backend_->keep_on_device(on); }
+const std::uint8_t* Sift::device_descriptors() const { return backend_->device_descriptors(); }
+
 Image<float> Sift::level(int octave, int level) const { return backend_->level(octave, level); }
 
 std::vector<Keypoint> keypoints_of(std::span<const Corner> corners, float scale) {

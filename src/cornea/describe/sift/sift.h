@@ -92,6 +92,11 @@ class Sift {
   void describe(AnyView image, std::span<const Keypoint> points, Features& out,
                 Angles angles = Angles::assign);
 
+  // Whether descriptors also stay on the device, for a matcher on the same context. They are those
+  // of the last call with one image, in its order, until the next call. Null on the CPU, or if off.
+  void keep_on_device(bool on);
+  const std::uint8_t* device_descriptors() const;
+
   // Device memory (on the CPU: host memory) that images of this size take, with room for a usual
   // number of points. A call that finds less fails, says how much it needs, and gives back what it
   // took.

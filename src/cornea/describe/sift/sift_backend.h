@@ -29,6 +29,9 @@ class SiftBackend {
                         Features& out, StageClock* clock) = 0;
   virtual std::size_t memory_needed(const SiftShape& shape, int images) const = 0;
   virtual Image<float> level(int octave, int level) const = 0;
+  // See Sift. Null on the CPU, where features are where they are needed.
+  virtual void keep_on_device(bool) {}
+  virtual const std::uint8_t* device_descriptors() const { return nullptr; }
 };
 
 std::unique_ptr<SiftBackend> make_host_sift(const Context& context, const SiftOptions& options);

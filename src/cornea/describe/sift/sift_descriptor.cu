@@ -182,6 +182,10 @@ __global__ void __launch_bounds__(kThreads)
     const std::uint32_t four = bytes_of_values(values, root, bytes);
     const int lane = threadIdx.x;
     reinterpret_cast<std::uint32_t*>(out.descriptors + at * kDescriptorLength)[lane] = four;
+    if (out.device_descriptors) {
+      reinterpret_cast<std::uint32_t*>(out.device_descriptors + at * kDescriptorLength)[lane] =
+          four;
+    }
     if (lane == 0) {
       const DeviceOctave& o = space.octaves[point.octave];
       out.keypoints[at] = keypoint_of(point, o.step, o.origin, o.index, feature.turn);

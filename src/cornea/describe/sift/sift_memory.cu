@@ -39,6 +39,7 @@ std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, i
   bytes += images * s.points *
            (sizeof(SiftPoint) * (caps_points() ? 2 : 1) + kMostAngles * sizeof(float) + 2);
   bytes += images * s.features * sizeof(OrientedPoint);
+  if (keeps_) bytes += kSlots * images * s.features * kDescriptorLength;
   bytes += std::size_t(shape.width) * shape.height * images;  // 8-bit pixels
   if (options_.scale_space == ScaleSpace::trilateral) {
     constexpr std::size_t kBytesPerPixel = 36;  // that a trilateral filter keeps
@@ -74,6 +75,9 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   const std::size_t host_features = s.features * slot_images_ * kSlots;
   host_keypoints_.reserve<Keypoint>(context_, host_features);
   host_descriptors_.reserve<std::uint8_t>(context_, host_features * kDescriptorLength);
+  if (keeps_) {
+    kept_descriptors_.reserve<std::uint8_t>(context_, host_features * kDescriptorLength);
+  }
   device_counts_.reserve<std::uint32_t>(context_, kSlots * kCountWords);
   host_counts_.reserve<std::uint32_t>(context_, kSlots * kCountWords);
   if (!unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
@@ -133,6 +137,7 @@ void DeviceSift::forget_graphs_of_other_memory() {
         &features_, &host_keypoints_, &host_descriptors_, &device_counts_, &host_counts_, &mask_}) {
     held.push_back(reinterpret_cast<std::size_t>(buffer->data<void>()));
   }
+  held.push_back(reinterpret_cast<std::size_t>(device_descriptors()));
   if (held != held_) graphs_.clear();
   held_ = std::move(held);
 }

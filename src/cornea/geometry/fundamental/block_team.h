@@ -21,7 +21,6 @@ struct TeamMemory {
   std::uint32_t counts[kTeamWarps][2];
 };
 
-// How coordinates are given out: as they are, or normalised.
 class BlockTeam {
  public:
   __device__ BlockTeam(TeamMemory& memory, const float4* pixels, const float4* normalised,
@@ -129,7 +128,7 @@ class BlockTeam {
   __device__ RoundBest best_of(int count, const F& f) {
     RoundBest best;
     for (int h = threadIdx.x; h < count; h += kSumLanes) {
-      Matrix3<float> model;
+      Matrix3<float> model{};
       const std::uint64_t key = round_key(f(h, model), h);
       if (key < best.key) best = {key, model};
     }

@@ -104,10 +104,13 @@ class DeviceFundamental : public FundamentalBackend {
                 std::span<const std::uint64_t> keys, std::span<FundamentalResult> out) override {
     constexpr std::size_t kMostPairs = 16384;      // a part: of a grid's rows
     constexpr std::size_t kMostPoints = 64 << 20;  // a part, in all
+    constexpr std::size_t kMostBests = 4 << 20;    // of blocks, in all: 192 MB
+    const std::size_t bests = blocks_a_round(round(), 1);
+    const std::size_t most_pairs = std::clamp<std::size_t>(kMostBests / bests, 1, kMostPairs);
     const DeviceGuard device(context_);
     for (std::size_t begin = 0; begin < pairs.size();) {
       std::size_t end = begin, points = 0;
-      while (end < pairs.size() && end - begin < kMostPairs &&
+      while (end < pairs.size() && end - begin < most_pairs &&
              (end == begin || points + pairs[end].size() <= kMostPoints)) {
         points += pairs[end++].size();
       }
@@ -158,9 +161,8 @@ class DeviceFundamental : public FundamentalBackend {
     std::memcpy(staged + keys_at, keys.data(), keys.size_bytes());
     context_.upload(input, bytes, staged, bytes, bytes, 1);
 
-    threads_each_ = threads_a_hypothesis(int(count), options_.round, multiprocessors_);
-    const int blocks =
-        blocks_a_round(std::min(options_.round, options_.max_hypotheses), threads_each_);
+    threads_each_ = threads_a_hypothesis(int(count), round(), multiprocessors_);
+    const int blocks = blocks_a_round(round(), threads_each_);
     return {int(count),
             reinterpret_cast<const float4*>(input),
             normalised_.reserve<float4>(context_, points),
@@ -203,6 +205,8 @@ class DeviceFundamental : public FundamentalBackend {
       group = std::min(2 * group, kLargestGroup);
     } while (*ended < std::uint32_t(device.count));
   }
+
+  int round() const { return std::min(options_.round, options_.max_hypotheses); }
 
   Context context_;
   FundamentalOptions options_;

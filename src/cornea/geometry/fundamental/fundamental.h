@@ -14,8 +14,10 @@
 //      1/1024, so that sums are exact in any order.
 //   3. The best of a round is optimised: least squares over its inliers with the weights that turn
 //      algebraic into geometric errors, and a narrowing threshold. The best of all rounds stays.
-//   4. Rounds end when enough hypotheses were drawn for `confidence`, (1 - q^sample)^N <= 1 - p for
-//      a share q of inliers; at `target` inliers; or at `max_hypotheses`.
+//   4. Rounds end when enough hypotheses were drawn for `confidence`, (1 - q^sample)^N <= 1 - p; at
+//      `target` inliers; or at `max_hypotheses`. q is the share of the best model's inliers. With
+//      the optimisation on, near misses count as well (within two thresholds): samples of them
+//      lead to the same model.
 //   5. A plane: if a homography explains most inliers, F could be any that contains it. F is then
 //      sought again as [e]x H with e from two correspondences off the plane. If hardly any
 //      correspondence off the plane agrees, the scene is a plane or the camera only turned; the
@@ -40,7 +42,7 @@
 namespace cornea {
 
 struct FundamentalOptions {
-  float threshold = 1.5;        // t: largest distance of an inlier, pixels
+  double threshold = 1.5;       // t: largest distance of an inlier, pixels
   double confidence = 0.999;    // p: that a sample without outliers was drawn
   int max_hypotheses = 300000;  // N at most
   int target = 0;               // T: stop at that many inliers; 0: do not
@@ -57,8 +59,8 @@ struct FundamentalOptions {
 enum class TwoView {
   general,         // F
   planar,          // a plane or a pure rotation: a homography. F is one of many that contain it
-  none,            // no hypothesis had more inliers than its own sample
-  degenerate,      // no sample fixes F: equal points, points on a line
+  none,            // no model with 8 inliers, or fewer than 15 and less than half
+  degenerate,      // no sample fixes F, or all inliers of an image lie on a line
   too_few_points,  // fewer than a sample
 };
 std::string_view name(TwoView kind);
@@ -80,7 +82,7 @@ struct FundamentalResult {
 
 class FundamentalBackend;
 
-// Made once; then it takes pair after pair, or many in one call, and keeps its memory.
+// Made once; then it takes pair after pair, or many in one call. On CUDA it keeps its memory.
 class FundamentalEstimator {
  public:
   explicit FundamentalEstimator(const Context& context, const FundamentalOptions& options = {});

@@ -18,7 +18,9 @@ inline constexpr int kLargestSample = 32;
 // terms fits 32 bits.
 inline constexpr int kCostSteps = 1024;
 inline constexpr int kMostMatches = 4'000'000;
-inline constexpr std::uint32_t kNoCost = ~0u;  // of a hypothesis that is none
+inline constexpr std::uint32_t kNoCost = ~0u;           // of a sample that fixes no model
+inline constexpr std::uint32_t kRefused = kNoCost - 1;  // of one whose model cannot be
+CORNEA_HD constexpr bool is_cost(std::uint32_t cost) { return cost < kRefused; }
 
 // The random numbers of each purpose are streams of their own.
 enum class Stream : std::uint64_t { samples = 0, plane = 1, parallax = 2 };

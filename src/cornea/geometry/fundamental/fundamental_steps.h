@@ -49,40 +49,72 @@ struct Normalisation {
   }
 };
 
-// `team` has the points in pixels.
+// Mean and mean distance of both images' points: of all, then twice of those that lie within kFar
+// of the distances of the time before, so that a wild coordinate does not decide. `team` has the
+// points in pixels.
 template <class Team>
 CORNEA_HD Normalisation normalise(Team& team) {
-  double sums[4];
-  team.template sums<4>(sums, [](const PointPair& p, double* terms) {
-    terms[0] = p.x1;
-    terms[1] = p.y1;
-    terms[2] = p.x2;
-    terms[3] = p.y2;
-    return true;
-  });
-  const double n = team.count();
-  Normalisation result{sums[0] / n, sums[1] / n, sums[2] / n, sums[3] / n, {}};
-  double lengths[2];
-  team.template sums<2>(lengths, [&](const PointPair& p, double* terms) {
-    const double ax = p.x1 - result.x1, ay = p.y1 - result.y1;
-    const double bx = p.x2 - result.x2, by = p.y2 - result.y2;
-    terms[0] = sqrt(ax * ax + ay * ay);
-    terms[1] = sqrt(bx * bx + by * by);
-    return true;
-  });
-  constexpr double kRootOfTwo = 1.4142135623730951;
-  result.scales.first = lengths[0] > 0 ? kRootOfTwo * n / lengths[0] : 0;
-  result.scales.second = lengths[1] > 0 ? kRootOfTwo * n / lengths[1] : 0;
+  constexpr double kFar = 4, kRootOfTwo = 1.4142135623730951;
+  Normalisation result;
+  double reach[2] = {-1, -1};  // none yet
+  for (int turn = 0; turn < 3; ++turn) {
+    const Normalisation last = result;
+    auto near = [&](const PointPair& p) {
+      const double ax = p.x1 - last.x1, ay = p.y1 - last.y1;
+      const double bx = p.x2 - last.x2, by = p.y2 - last.y2;
+      return turn == 0 ||
+             (sqrt(ax * ax + ay * ay) <= reach[0] && sqrt(bx * bx + by * by) <= reach[1]);
+    };
+    double sums[5];
+    team.template sums<5>(sums, [&](const PointPair& p, double* terms) {
+      terms[0] = 1;
+      terms[1] = p.x1;
+      terms[2] = p.y1;
+      terms[3] = p.x2;
+      terms[4] = p.y2;
+      return near(p);
+    });
+    const double n = sums[0];
+    if (!(n > 0)) break;
+    result.x1 = sums[1] / n, result.y1 = sums[2] / n;
+    result.x2 = sums[3] / n, result.y2 = sums[4] / n;
+    double lengths[2];
+    team.template sums<2>(lengths, [&](const PointPair& p, double* terms) {
+      const double ax = p.x1 - result.x1, ay = p.y1 - result.y1;
+      const double bx = p.x2 - result.x2, by = p.y2 - result.y2;
+      terms[0] = sqrt(ax * ax + ay * ay);
+      terms[1] = sqrt(bx * bx + by * by);
+      return near(p);
+    });
+    result.scales.first = lengths[0] > 0 ? kRootOfTwo * n / lengths[0] : 0;
+    result.scales.second = lengths[1] > 0 ? kRootOfTwo * n / lengths[1] : 0;
+    reach[0] = kFar * lengths[0] / n;
+    reach[1] = kFar * lengths[1] / n;
+  }
   return result;
+}
+
+// --- Inliers ---------------------------------------------------------------------------------
+
+struct InlierTest {
+  Matrix3<double> f;
+  double r, rr, inverse;
+  CORNEA_HD bool operator()(const PointPair& p) const {
+    return squared_distance(f, p.x1, p.y1, p.x2, p.y2, r, rr) * inverse < 1;
+  }
+};
+CORNEA_HD inline InlierTest inlier_test(const Matrix3<double>& f, const Scales& scales,
+                                        double threshold) {
+  const double r = scales.second / scales.first, t = threshold * scales.second;
+  return {f, r, r * r, 1 / (t * t)};
 }
 
 // --- Least squares -------------------------------------------------------------------------------
 
-template <class T>
-CORNEA_HD inline T epipolar_error(const Matrix3<T>& f, const PointPair& p, Vector3<T>& l2,
-                                  Vector3<T>& l1) {
-  l2 = f * Vector3<T>{p.x1, p.y1, 1};
-  l1 = transposed(f) * Vector3<T>{p.x2, p.y2, 1};
+CORNEA_HD inline double epipolar_error(const Matrix3<double>& f, const PointPair& p,
+                                       Vector3<double>& l2, Vector3<double>& l1) {
+  l2 = f * Vector3<double>{p.x1, p.y1, 1};
+  l1 = transposed(f) * Vector3<double>{p.x2, p.y2, 1};
   return l2.x * p.x2 + l2.y * p.y2 + l2.z;
 }
 
@@ -145,8 +177,7 @@ CORNEA_HD void optimise(Team& team, const Scales& scales, double threshold, Mode
   }
 }
 
-// --- Minimisation
-// ---------------------------------------------------------------------------------
+// --- Minimisation -----------------------------------------------------------------------------
 
 // F = U diag(1, s, 0) V^T.
 struct EpipolarFrame {
@@ -313,7 +344,10 @@ CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, con
     trial.s += x[6];
     normal_equations(team, trial, k, width, trial_sums);
     const double gain = sums[kNormalSums - 1] - trial_sums[kNormalSums - 1];
-    if (gain > 0) {
+    double finite = trial.s;  // a step that is not a number has no loss either
+    CORNEA_UNROLL
+    for (int j = 0; j < kUnknowns; ++j) finite += x[j];
+    if (gain > 0 && finite - finite == 0) {
       const bool settled = gain < 1e-6 * sums[kNormalSums - 1];
       frame = trial;
       CORNEA_UNROLL

@@ -277,10 +277,21 @@ TEST_P(FundamentalOnDevice, SaysWhatPointsAreThatFixNoMatrix) {
   EXPECT_EQ(estimate(doubled, {.max_hypotheses = 100}).kind, TwoView::degenerate);
   EXPECT_EQ(estimate(std::vector<Correspondence>(50, {3, 4, 5, 6}), {.max_hypotheses = 100}).kind,
             TwoView::degenerate);
-  std::vector<Correspondence> line;
-  for (int i = 0; i < 50; ++i) line.push_back({10.0f * i, 5.0f * i, 7.0f * i + 3, 100 - 2.0f * i});
-  EXPECT_EQ(estimate(line, {.max_hypotheses = 2000}).kind, TwoView::degenerate);
+  std::vector<Correspondence> line, wobbly, second_on_a_line;
   Random random(12);
+  for (int i = 0; i < 50; ++i) {
+    line.push_back({10.0f * i, 5.0f * i, 7.0f * i + 3, 100 - 2.0f * i});
+    auto noisy = [&](float v) { return v + 0.1f * float(random.normal()); };
+    wobbly.push_back({noisy(line[i].x1), noisy(line[i].y1), noisy(line[i].x2), noisy(line[i].y2)});
+    second_on_a_line.push_back(
+        {float(random.uniform(0, 900)), float(random.uniform(0, 900)), line[i].x2, line[i].y2});
+  }
+  for (int sample : {7, 8, 10}) {
+    const FundamentalOptions options{.max_hypotheses = 2000, .sample = sample};
+    EXPECT_EQ(estimate(line, options).kind, TwoView::degenerate) << sample;
+    EXPECT_EQ(estimate(wobbly, options).kind, TwoView::degenerate) << sample;
+    EXPECT_EQ(estimate(second_on_a_line, options).kind, TwoView::degenerate) << sample;
+  }
   std::vector<Correspondence> noise;
   for (int i = 0; i < 100; ++i) {
     auto v = [&] { return float(random.uniform(0, 1000)); };
@@ -290,6 +301,43 @@ TEST_P(FundamentalOnDevice, SaysWhatPointsAreThatFixNoMatrix) {
   EXPECT_EQ(nothing.kind, TwoView::none);
   EXPECT_EQ(nothing.stop, StopReason::maximum);
   EXPECT_EQ(nothing.F, (std::array<double, 9>{}));
+}
+
+TEST_P(FundamentalOnDevice, ManagesWithFewPoints) {
+  for (int count : {8, 9, 10, 12, 16}) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const auto scene = make_matched_points({.count = count, .seed = seed});
+      const auto result = estimate(scene.matches, {.max_hypotheses = 5000});
+      EXPECT_EQ(result.kind, TwoView::general) << count << ", seed " << seed;
+      EXPECT_EQ(result.inlier_count, count) << seed;
+    }
+  }
+}
+
+TEST_P(FundamentalOnDevice, FindsNothingInRandomPoints) {
+  Random random(21);
+  for (int i = 0; i < 5; ++i) {
+    std::vector<Correspondence> noise;
+    for (int k = 0; k < 60 + 40 * i; ++k) {
+      auto v = [&] { return float(random.uniform(0, 1000)); };
+      noise.push_back({v(), v(), v(), v()});
+    }
+    EXPECT_EQ(estimate(noise, {.max_hypotheses = 20000}).kind, TwoView::none) << i;
+  }
+}
+
+TEST_P(FundamentalOnDevice, AWildCoordinateDoesNotMatter) {
+  const auto scene = make_matched_points({.count = 300, .outliers = 0.3, .noise = 0.3, .seed = 31});
+  const auto usual = estimate(scene.matches);
+  for (const float wild : {1e6f, 1e9f, 1e20f, 3e38f}) {
+    auto matches = scene.matches;
+    const auto outlier = std::find(scene.inliers.begin(), scene.inliers.end(), 0);
+    matches[outlier - scene.inliers.begin()].x1 = wild;
+    const auto result = estimate(matches);
+    EXPECT_EQ(result.kind, TwoView::general) << wild;
+    EXPECT_NEAR(result.inlier_count, usual.inlier_count, 5) << wild;
+    EXPECT_LT(median_distance(result.F, scene.exact), 0.3) << wild;
+  }
 }
 
 TEST_P(FundamentalOnDevice, RefusesWhatIsNotANumberAndNamesIt) {

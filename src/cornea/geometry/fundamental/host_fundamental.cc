@@ -33,7 +33,7 @@ void keep_better(const HostPair& pair, const Matrix3<float>& f, std::uint32_t hy
 // Hypotheses of samples of 8, several at once.
 CORNEA_VECTOR_CLONES
 void make_eights(const FloatPoints& points, std::uint64_t seed, std::uint64_t pair,
-                 std::uint32_t first, Matrix3<float>* out, bool* valid) {
+                 std::uint32_t first, Matrix3<float>* out, float* valid) {
   Sample<Floats, 8> s;
   for (int lane = 0; lane < kTogether; ++lane) {
     std::uint32_t drawn[8];
@@ -50,7 +50,7 @@ void make_eights(const FloatPoints& points, std::uint64_t seed, std::uint64_t pa
   const Matrix3<Floats> f = from_eight(s, good);
   for (int lane = 0; lane < kTogether; ++lane) {
     for (int k = 0; k < 9; ++k) out[lane].v[k] = f.v[k][lane];
-    valid[lane] = good[lane] > 0;
+    valid[lane] = good[lane];
   }
 }
 
@@ -117,16 +117,21 @@ class HostFundamental : public FundamentalBackend {
     const FloatPoints& points = pair.team.floats();
     if (options_.sample == 8) {
       Matrix3<float> f[kTogether];
-      bool valid[kTogether];
+      float valid[kTogether];
       make_eights(points, options_.seed, pair.key, first, f, valid);
       for (int i = 0; i < count; ++i) {
-        if (valid[i]) keep_better(pair, f[i], first + i, best);
+        if (valid[i] > kBehind) {
+          keep_better(pair, f[i], first + i, best);
+        } else if (valid[i] == kBehind) {
+          best.key = std::min(best.key, round_key(kRefused, first + i));
+        }
       }
       return;
     }
     for (int i = 0; i < count; ++i) {
       const Hypotheses made = make_others(points, options_, pair.key, first + i);
       for (int k = 0; k < made.count; ++k) keep_better(pair, made.f[k], first + i, best);
+      if (made.fixed) best.key = std::min(best.key, round_key(kRefused, first + i));
     }
   }
 

@@ -70,7 +70,7 @@ class HostTeam {
   RoundBest best_of(int count, const F& f) const {
     RoundBest best;
     for (int h = 0; h < count; ++h) {
-      Matrix3<float> model;
+      Matrix3<float> model{};
       const std::uint64_t key = round_key(f(h, model), h);
       if (key < best.key) best = {key, model};
     }

@@ -23,17 +23,22 @@ __device__ Sample<float, size> gather(const float4* points, const std::uint32_t*
   return s;
 }
 
-// Writes the models of a hypothesis to shared memory, `stride` apart, and returns how many.
+struct Made {
+  int count;   // of models
+  bool fixed;  // see Hypotheses
+};
+
+// Writes the models of a hypothesis to shared memory, `stride` apart.
 template <int models>
-__device__ int make(const FundamentalOptions& options, std::uint64_t key, std::uint32_t hypothesis,
-                    const float4* points, int count, Matrix3<float>* out, int stride) {
+__device__ Made make(const FundamentalOptions& options, std::uint64_t key, std::uint32_t hypothesis,
+                     const float4* points, int count, Matrix3<float>* out, int stride) {
   if constexpr (models == 1) {  // of 8 correspondences
     std::uint32_t drawn[8];
     draw_sample(options.seed, key, hypothesis, Stream::samples, count, 8, drawn);
     float valid;
     const Matrix3<float> f = from_eight(gather<8>(points, drawn, 8), valid);
     *out = f;
-    return valid > 0;
+    return {valid > kBehind, valid > 0};
   } else {
     std::uint32_t drawn[kLargestSample];
     draw_sample(options.seed, key, hypothesis, Stream::samples, count, options.sample, drawn);
@@ -41,7 +46,7 @@ __device__ int make(const FundamentalOptions& options, std::uint64_t key, std::u
     const Hypotheses made =
         options.sample == 7 ? from_seven(sample) : from_many(sample, options.sample);
     for (int k = 0; k < made.count; ++k) out[k * stride] = made.f[k];
-    return made.count;
+    return {made.count, made.fixed};
   }
 }
 
@@ -62,17 +67,19 @@ __global__ void __launch_bounds__(kThreads)
   const float4* points = pairs.normalised + pairs.first[pair];
   const CostScale scale = cost_scale(search.normalisation.scales, options.threshold);
   const int in_round = blockIdx.x * kMade + threadIdx.x % kMade, share = threadIdx.x / kMade;
-  const std::uint32_t hypothesis = search.hypotheses + in_round;
+  const std::uint32_t hypothesis = std::uint32_t(search.hypotheses) + in_round;
   const int mine = threadIdx.x % kMade;
 
   if (share == 0) {
-    int valid = 0;
+    Made valid{0, false};
     if (in_round < next_round(search, options)) {
       valid =
           make<models>(options, pairs.keys[pair], hypothesis, points, count, &made[0][mine], kMade);
     }
 #pragma unroll
-    for (int k = 0; k < models; ++k) costs[k][mine] = k < valid ? 0 : kNoCost;
+    for (int k = 0; k < models; ++k) {
+      costs[k][mine] = k < valid.count ? 0 : valid.fixed ? kRefused : kNoCost;
+    }
   }
   __syncthreads();
   Matrix3<float> f[models];
@@ -80,7 +87,7 @@ __global__ void __launch_bounds__(kThreads)
   bool valid[models];
 #pragma unroll
   for (int k = 0; k < models; ++k) {
-    valid[k] = costs[k][mine] != kNoCost;
+    valid[k] = is_cost(costs[k][mine]);
     if (valid[k]) f[k] = made[k][mine];
     cost[k] = 0;
   }
@@ -110,7 +117,10 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int k = 0; k < models; ++k) {
       const std::uint64_t key = round_key(costs[k][mine], hypothesis);
-      if (valid[k] && key < best.key) best = {key, f[k]};
+      if (costs[k][mine] != kNoCost && key < best.key) {
+        best.key = key;
+        if (valid[k]) best.f = f[k];
+      }
     }
   }
   std::uint64_t key = best.key;

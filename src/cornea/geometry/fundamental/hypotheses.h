@@ -26,7 +26,9 @@ CORNEA_HD inline T oriented(const Matrix3<T>& f, const Vector3<T>& left, const S
   return choose(least * most > 0.0f, T{} + 1.0f, T{});
 }
 
-// F of rank 2 from 8 correspondences; `valid` becomes 1, or 0 where they do not fix one.
+// F of rank 2 from 8 correspondences; `valid` becomes 1, or 0 where they do not fix one, or between
+// where points would lie behind a camera.
+inline constexpr float kBehind = 0.5f;
 template <class T>
 CORNEA_HD inline Matrix3<T> from_eight(const Sample<T, 8>& s, T& valid) {
   Reflections<8, T> system;
@@ -36,7 +38,8 @@ CORNEA_HD inline Matrix3<T> from_eight(const Sample<T, 8>& s, T& valid) {
   Vector3<T> left;
   const Matrix3<T> f = rank_two(system.null_vector(8), left);
   const T side = oriented(f, left, s);
-  valid = choose(system.rank > kLeastRank, side, T{});
+  const T fixed = choose(side > 0.0f, side, T{} + kBehind);
+  valid = choose(system.rank > kLeastRank, fixed, T{});
   return f;
 }
 
@@ -44,11 +47,13 @@ CORNEA_HD inline Matrix3<T> from_eight(const Sample<T, 8>& s, T& valid) {
 struct Hypotheses {
   Matrix3<float> f[3];
   int count = 0;
+  bool fixed = false;  // whether there would be any, were it not for points behind a camera
 
   CORNEA_HD void add(const Matrix3<float>& model, const Sample<float, kLargestSample>& s,
                      int points) {
     Vector3<float> left;
     const Matrix3<float> exact = rank_two(model, left);
+    fixed = true;
     if (oriented(exact, left, s, points) > 0) f[count++] = exact;
   }
 };
@@ -147,11 +152,17 @@ CORNEA_HD inline Hypotheses from_many(const Sample<float, kLargestSample>& s, in
       for (int j = 0; j <= i; ++j) m[packed(i, j)] += row[i] * row[j];
     }
   }
-  double x[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  double trace = 0, x[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  for (int i = 0; i < 9; ++i) trace += m[packed(i, i)];
   smallest_eigenvector<9>(m, x);
+  // Of the pivots, which it leaves in the diagonal, one is small; a second one means two solutions.
+  constexpr double kSmallPivot = 1e-11;
+  int small = 0;
+  for (int i = 0; i < 9; ++i) small += !(m[packed(i, i)] > kSmallPivot * trace);
+  Hypotheses result;
+  if (small > 1) return result;
   Matrix3<float> f;
   for (int i = 0; i < 9; ++i) f.v[i] = float(x[i]);
-  Hypotheses result;
   result.add(f, s, points);
   return result;
 }

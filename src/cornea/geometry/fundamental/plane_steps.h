@@ -8,9 +8,8 @@
 //   team.float_point(i)         a correspondence, normalised
 //   team.list(f)                remembers the correspondences for which f(point) holds, in order,
 //   team.listed(k)              and says which the k-th is; team.list returns how many
-//   team.best_of(count, f)      of f(h, matrix) for h below count, which writes a matrix and
-//   returns
-//                               its cost, the least and its matrix
+//   team.best_of(count, f)      the least of the costs f(h, matrix) for h below count, with the
+//                               matrix that it wrote
 #pragma once
 
 #include "cornea/geometry/fundamental/search.h"
@@ -83,19 +82,6 @@ CORNEA_HD Matrix3<double> refit_plane(Team& team, const Plane& plane) {
   return h;
 }
 
-struct InlierTest {
-  Matrix3<double> f;
-  double r, rr, inverse;
-  CORNEA_HD bool operator()(const PointPair& p) const {
-    return squared_distance(f, p.x1, p.y1, p.x2, p.y2, r, rr) * inverse < 1;
-  }
-};
-CORNEA_HD inline InlierTest inlier_test(const Matrix3<double>& f, const Scales& scales,
-                                        double threshold) {
-  const double r = scales.second / scales.first, t = threshold * scales.second;
-  return {f, r, r * r, 1 / (t * t)};
-}
-
 // The homography of most inliers of F, or of all points where there is no F. Costs as those of F,
 // over some of the inliers.
 template <class Team>
@@ -103,7 +89,7 @@ CORNEA_HD bool find_plane(Team& team, const FundamentalOptions& options, std::ui
                           const Search& search, Plane& plane) {
   const Scales& scales = search.normalisation.scales;
   const InlierTest inlier = inlier_test(search.best.f, scales, options.threshold);
-  const bool all = search.best.score.cost == kNoCost;
+  const bool all = !is_cost(search.best.score.cost);
   const int inliers = team.list([&](const PointPair& p) { return all || inlier(p); });
   if (inliers < 4) return false;
   const int judges = inliers < kPlaneJudges ? inliers : kPlaneJudges;
@@ -128,7 +114,7 @@ CORNEA_HD bool find_plane(Team& team, const FundamentalOptions& options, std::ui
     }
     return cost;
   });
-  if (best.cost() == kNoCost) return false;
+  if (!is_cost(best.cost())) return false;
   plane.set(converted<double>(best.f));
   constexpr int kRefits = 2;
   for (int i = 0; i < kRefits; ++i) plane.set(refit_plane(team, plane));
@@ -159,20 +145,56 @@ CORNEA_HD RoundBest from_parallax(Team& team, const FundamentalOptions& options,
   });
 }
 
+// F has 7 degrees of freedom: among many thousands of hypotheses one fits a dozen of any points.
+inline constexpr std::uint32_t kLeastSupport = 8, kSureSupport = 15;
+CORNEA_HD inline bool is_chance(std::uint32_t inliers, int count) {
+  return inliers < kLeastSupport || (inliers < kSureSupport && 2 * inliers < std::uint32_t(count));
+}
+
+// Whether the inliers of one image, or all points, lie on a line, to less than a threshold: they
+// fix no F then.
+template <class Team>
+CORNEA_HD bool on_a_line(Team& team, const FundamentalOptions& options, const Search& search,
+                         bool all) {
+  const Scales& scales = search.normalisation.scales;
+  const InlierTest inlier = inlier_test(search.best.f, scales, options.threshold);
+  double s[11];
+  team.template sums<11>(s, [&](const PointPair& p, double* terms) {
+    const double values[11] = {1,    p.x1, p.y1,        p.x1 * p.x1, p.x1 * p.y1, p.y1 * p.y1,
+                               p.x2, p.y2, p.x2 * p.x2, p.x2 * p.y2, p.y2 * p.y2};
+    CORNEA_UNROLL
+    for (int i = 0; i < 11; ++i) terms[i] = values[i];
+    return all || inlier(p);
+  });
+  for (int image = 0; image < 2; ++image) {
+    const double* of = s + 1 + 5 * image;
+    const double x = of[0] / s[0], y = of[1] / s[0];
+    const double xx = of[2] / s[0] - x * x, xy = of[3] / s[0] - x * y, yy = of[4] / s[0] - y * y;
+    const double half = (xx - yy) / 2;
+    // The smaller eigenvalue of the covariance: the square of the deviation across the line.
+    const double across = (xx + yy) / 2 - sqrt(half * half + xy * xy);
+    const double width = options.threshold * (image == 0 ? scales.first : scales.second);
+    if (across < width * width) return true;
+  }
+  return false;
+}
+
 // What the search's best model is. May replace it by a better one.
 template <class Team>
 CORNEA_HD TwoView judge(Team& team, const FundamentalOptions& options, std::uint64_t pair,
                         Search& search, Plane& plane) {
-  constexpr std::uint32_t kLeastSupport = 8;
-  const bool found = search.best.score.cost != kNoCost;
-  if (found && search.best.score.inliers < kLeastSupport) return TwoView::none;
-  if (!options.check_plane) return found ? TwoView::general : TwoView::degenerate;
+  const bool found = is_cost(search.best.score.cost);
+  const TwoView nothing = search.fixed ? TwoView::none : TwoView::degenerate;
+  const bool sure = found && !is_chance(search.best.score.inliers, team.count());
+  if (on_a_line(team, options, search, !sure)) return TwoView::degenerate;
+  if (found && !sure) return TwoView::none;
+  if (!options.check_plane) return found ? TwoView::general : nothing;
   const Scales& scales = search.normalisation.scales;
   const double t = kPlaneWidth * options.threshold * scales.second;
   plane.r = scales.second / scales.first;
   plane.inverse = 1 / (t * t);
   if (!find_plane(team, options, pair, search, plane)) {
-    return found ? TwoView::general : TwoView::degenerate;
+    return found ? TwoView::general : nothing;
   }
   // Inliers of F on the plane and off it, and all points off it.
   auto count = [&](double(&counts)[3]) {
@@ -189,19 +211,22 @@ CORNEA_HD TwoView judge(Team& team, const FundamentalOptions& options, std::uint
   count(counts);
   if (!found) {  // points that lie on a plane to the last bit fix no F
     const double on = team.count() - counts[2];
-    return on >= kLeastSupport && on > kDominance * team.count() ? TwoView::planar
-                                                                 : TwoView::degenerate;
+    return on >= kLeastSupport && on > kDominance * team.count() ? TwoView::planar : nothing;
   }
-  if (counts[0] < kDominance * (counts[0] + counts[1])) return TwoView::general;
+  // Four points lie on a plane whatever they are.
+  if (counts[0] < kLeastSupport || counts[0] < kDominance * (counts[0] + counts[1])) {
+    return TwoView::general;
+  }
   const RoundBest parallax = from_parallax(team, options, pair, plane);
-  if (parallax.cost() != kNoCost) {
+  if (is_cost(parallax.cost())) {
     Model model{converted<double>(parallax.f), team.score(parallax.f)};
     if (options.optimise) optimise(team, scales, options.threshold, model);
     if (model.score.cost < search.best.score.cost) search.best = model;
     count(counts);
   }
-  // Two points off the plane fit any plane's F, and some of the others by chance.
-  const double chance = 6 + counts[2] / 50;
+  // Two points off the plane fit any plane's F, and some of the others by chance; where a pattern
+  // repeats, wrong matches feign depth along the motion.
+  const double chance = 6 + counts[2] / 50 + counts[0] / 50;
   return counts[1] < chance ? TwoView::planar : TwoView::general;
 }
 
@@ -248,13 +273,16 @@ CORNEA_HD Outcome conclude(Team& team, const FundamentalOptions& options, std::u
   outcome.kind = judge(team, options, pair, search, outcome.plane);
   if (outcome.kind != TwoView::general && outcome.kind != TwoView::planar) return outcome;
   outcome.f = search.best.f;
-  if (options.refine && search.best.score.cost != kNoCost) {
+  if (options.refine && is_cost(search.best.score.cost)) {
     const Scales& scales = search.normalisation.scales;
     const double width = kLossWidth * options.threshold * scales.second;
     const Matrix3<double> f = minimise(team, search.best.f, scales, width);
     // It may leave its basin where the inliers are few.
     const Score score = team.score(converted<float>(f));
-    if (2 * score.inliers > search.best.score.inliers) outcome.f = f;
+    const std::uint32_t before = search.best.score.inliers;
+    const bool on_target =
+        search.stop != StopReason::target || score.inliers >= std::uint32_t(options.target);
+    if (2 * score.inliers > before && on_target) outcome.f = f;
   }
   return outcome;
 }

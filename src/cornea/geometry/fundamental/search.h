@@ -18,10 +18,16 @@ CORNEA_HD inline std::uint64_t round_key(std::uint32_t cost, std::uint32_t hypot
   return std::uint64_t{cost} << 32 | hypothesis;
 }
 
+// A sample of near misses is as good a start for the optimisation as one of inliers: of these
+// thresholds, where it is on, is the share that says how many samples are enough.
+inline constexpr double kNear = 2;
+
 struct Search {
   Normalisation normalisation;
   bool hopeless = false;  // all points of an image are equal
+  bool fixed = false;     // some sample fixed a model, be it one that cannot be
   Model best;
+  double near = 0;  // correspondences within kNear thresholds of the best model
   int hypotheses = 0, rounds = 0;
   StopReason stop = StopReason::nothing_to_do;  // as long as it goes on
 
@@ -48,12 +54,24 @@ CORNEA_HD inline StopReason reason_to_stop(const Search& search, const Fundament
                                            int count) {
   const std::uint32_t inliers = search.best.score.inliers;
   if (options.target > 0 && inliers >= std::uint32_t(options.target)) return StopReason::target;
-  if (enough_samples(double(inliers) / count, options.sample, search.hypotheses,
-                     options.confidence)) {
+  const double good = options.optimise ? search.near : inliers;
+  if (enough_samples(good / count, options.sample, search.hypotheses, options.confidence)) {
     return StopReason::confidence;
   }
   return search.hypotheses >= options.max_hypotheses ? StopReason::maximum
                                                      : StopReason::nothing_to_do;
+}
+
+template <class Team>
+CORNEA_HD double count_near(Team& team, const Search& search, const FundamentalOptions& options) {
+  const InlierTest near =
+      inlier_test(search.best.f, search.normalisation.scales, kNear * options.threshold);
+  double sums[1];
+  team.template sums<1>(sums, [&](const PointPair& p, double* terms) {
+    terms[0] = 1;
+    return near(p);
+  });
+  return sums[0];
 }
 
 template <class Team>
@@ -63,12 +81,16 @@ CORNEA_HD void end_round(Team& team, const FundamentalOptions& options, const Ro
   ++search.rounds;
   const StopReason before = reason_to_stop(search, options, team.count());
   const bool needless = before == StopReason::confidence || before == StopReason::target;
-  if (round.cost() != kNoCost && (!needless || round.cost() < search.best.score.cost)) {
+  search.fixed |= round.cost() != kNoCost;
+  if (is_cost(round.cost()) && (!needless || round.cost() < search.best.score.cost)) {
     Model model{converted<double>(round.f), team.score(round.f)};
     if (options.optimise) {
       optimise(team, search.normalisation.scales, options.threshold, model);
     }
-    if (model.score.cost < search.best.score.cost) search.best = model;
+    if (model.score.cost < search.best.score.cost) {
+      search.best = model;
+      search.near = count_near(team, search, options);
+    }
   }
   search.stop = reason_to_stop(search, options, team.count());
 }

@@ -96,7 +96,7 @@ inline void make_reflector(PivotedQr<T>& qr, int j) {
   T* x = qr.a[j];
   const T tail = squares_below(qr.a, j, j + 1);
   qr.beta[j] = 0;
-  if (!(tail > 0)) return;
+  if (!(tail > kSmallest<T> / kEpsilon<T>)) return;  // see host_small.cc
   const T norm = std::sqrt(x[j] * x[j] + tail);
   const T r = x[j] < 0 ? norm : -norm;
   const T inverse = 1 / (x[j] - r);

@@ -128,7 +128,9 @@ inline void triangularise(SmallWork<T>& work) {
     const P tail = sum_of_terms<T>(count - 1, [&](int i) { return x[i + 1] * x[i + 1]; });
     const P norm = Ops::root(x[0] * x[0] + tail);
     const P r = Ops::choose(x[0] < P{}, norm, -norm);
-    const auto turn = tail > P{};  // otherwise there is nothing to reflect
+    // Otherwise there is nothing to reflect that is not lost in rounding, and squares of what there
+    // is may not be exact.
+    const auto turn = tail > P{} + kSmallest<T> / kEpsilon<T>;
     const P inverse = Ops::choose(turn, Ops::constant(1) / (x[0] - r), P{});
     work.beta[j] = Ops::choose(turn, (r - x[0]) / r, P{});
     work.square[std::size_t(j) * work.n + j] = Ops::choose(turn, r, x[0]);

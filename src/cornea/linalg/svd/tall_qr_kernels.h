@@ -106,7 +106,7 @@ __device__ T make_reflector(const TallMatrix<T>& m, int j, ReduceMemory<T>& memo
   const T x0 = x[j];
   __syncthreads();  // all have read it
   T beta = 0;
-  if (tail > T(0)) {
+  if (tail > kSmallest<T> / kEpsilon<T>) {  // see host_small.cc
     const T norm = sqrt(fma(x0, x0, tail));
     const T r = x0 < T(0) ? norm : -norm;
     const T inverse = T(1) / (x0 - r);

@@ -1,0 +1,138 @@
+#include "cornea/cli/bench_fundamental.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "cornea/cli/bench_timing.h"
+#include "cornea/cli/progress.h"
+#include "cornea/io/matches_csv.h"
+#include "cornea/pipeline/estimators.h"
+#include "cornea/scene/matched_points.h"
+
+namespace cornea::cli {
+namespace {
+
+using Pairs = std::vector<std::vector<Correspondence>>;
+
+Json measure_case(const std::string& what, const Pairs& pairs, FundamentalEstimator& estimator,
+                  int repeat) {
+  const std::vector<std::span<const Correspondence>> views(pairs.begin(), pairs.end());
+  std::vector<FundamentalResult> results(pairs.size());
+  const Timing time = time_calls(repeat, [&] { estimator.estimate_batch(views, results); });
+  std::int64_t hypotheses = 0, inliers = 0, general = 0;
+  for (const FundamentalResult& result : results) {
+    hypotheses += result.hypotheses;
+    inliers += result.inlier_count;
+    general += result.kind == TwoView::general;
+  }
+  return {{"case", what},
+          {"pairs", pairs.size()},
+          {"matches", pairs.front().size()},
+          {"milliseconds", timing_json(time)},
+          {"hypotheses", hypotheses},
+          {"hypotheses_per_second", hypotheses / time.median * 1000},
+          {"inliers", inliers},
+          {"general", general},
+          {"repeat", repeat}};
+}
+
+Pairs synthetic(int pairs, int matches, double outliers, double noise) {
+  Pairs result;
+  for (int i = 0; i < pairs; ++i) {
+    result.push_back(make_matched_points({.count = matches,
+                                          .outliers = outliers,
+                                          .noise = noise,
+                                          .seed = std::uint64_t(1000 + i)})
+                         .matches);
+  }
+  return result;
+}
+
+}  // namespace
+
+Json measure_fundamental(const Context& context, const Settings& settings, int repeat) {
+  const EstimatorEntry& entry = find_estimator("fundamental");
+  Json results = Json::array();
+  // Nothing but hypotheses and their costs; few agree, so that the search does not end.
+  for (const int round : {1 << 10, 1 << 14, 1 << 18}) {
+    Settings plain = settings;
+    plain["round"] = text(round);
+    plain["max-hypotheses"] = text(context.is_cuda() ? 4 * round : round);
+    plain["confidence"] = "0.999999999999";
+    for (const char* step : {"optimise", "check-plane", "refine"}) plain[step] = "no";
+    results.push_back(measure_case(text("hypotheses alone, rounds of ", round),
+                                   synthetic(1, 304, 0.9, 0.5), *entry.make(context, plain),
+                                   std::max(3, repeat / 10)));
+  }
+  const auto estimator = entry.make(context, settings);
+  for (const double noise : {0.2, 0.5}) {
+    results.push_back(measure_case(text("one pair, half outliers, noise ", noise),
+                                   synthetic(1, 1000, 0.5, noise), *estimator, repeat));
+  }
+  const int many = context.is_cuda() ? 1000 : 100;
+  results.push_back(measure_case("many pairs, half outliers, noise 0.2",
+                                 synthetic(many, 1000, 0.5, 0.2), *estimator,
+                                 std::max(3, repeat / 20)));
+  return results;
+}
+
+void print_fundamental(const Json& results, const std::string& device) {
+  std::vector<std::vector<std::string>> rows = {
+      {"F", "pairs", "matches", "median", "p90", "hypotheses", "a second", "inliers"}};
+  for (const Json& r : results) {
+    char rate[32];
+    std::snprintf(rate, sizeof rate, "%.1f M", r["hypotheses_per_second"].get<double>() / 1e6);
+    rows.push_back({r["case"], text(r["pairs"]), text(r["matches"]),
+                    milliseconds_text(r["milliseconds"]["median"]),
+                    milliseconds_text(r["milliseconds"]["p90"]), text(r["hypotheses"]), rate,
+                    text(r["inliers"])});
+  }
+  std::cout << device << ", matches to F in host memory\n" << table_text(rows) << std::flush;
+}
+
+Json measure_match_files(const Context& context, const std::vector<std::string>& files,
+                         const Settings& settings, int repeat, bool quiet) {
+  const EstimatorEntry& entry = find_estimator("fundamental");
+  Json results = Json::array();
+  Progress progress("estimating", static_cast<int>(files.size()), quiet);
+  for (const std::string& file : files) {
+    const auto matches = read_matches_csv(file);
+    Json seeds = Json::array();
+    std::vector<double> times;
+    for (int seed = 0; seed < repeat; ++seed) {
+      Settings with_seed = settings;
+      with_seed["seed"] = text(seed);
+      const auto estimator = entry.make(context, with_seed);
+      FundamentalResult result = estimator->estimate(matches);  // not timed: takes memory
+      const double begin = now_ms();
+      result = estimator->estimate(matches);
+      times.push_back(now_ms() - begin);
+      seeds.push_back({{"seed", seed},
+                       {"F", result.F},
+                       {"kind", name(result.kind)},
+                       {"inliers", result.inlier_count},
+                       {"hypotheses", result.hypotheses},
+                       {"converged", result.converged()},
+                       {"milliseconds", times.back()}});
+    }
+    results.push_back({{"file", file},
+                       {"matches", matches.size()},
+                       {"milliseconds", timing_json(summarise(times))},
+                       {"seeds", seeds}});
+    progress.advance();
+  }
+  return results;
+}
+
+void print_match_files(const Json& results, const std::string& device) {
+  std::vector<std::vector<std::string>> rows = {
+      {"file", "matches", "seeds", "median", "p90", "inliers"}};
+  for (const Json& r : results) {
+    rows.push_back({r["file"], text(r["matches"]), text(r["seeds"].size()),
+                    milliseconds_text(r["milliseconds"]["median"]),
+                    milliseconds_text(r["milliseconds"]["p90"]), text(r["seeds"][0]["inliers"])});
+  }
+  std::cout << device << ", matches to F in host memory\n" << table_text(rows) << std::flush;
+}
+
+}  // namespace cornea::cli

@@ -1,0 +1,22 @@
+// `cornea bench --fundamental`: matched points to fundamental matrices, in host memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cornea/cli/common.h"
+#include "cornea/core/context.h"
+#include "cornea/pipeline/settings.h"
+
+namespace cornea::cli {
+
+// Synthetic pairs: how many hypotheses a second, one pair, many pairs in one call.
+Json measure_fundamental(const Context& context, const Settings& settings, int repeat);
+void print_fundamental(const Json& results, const std::string& device);
+
+// Files of matches: `repeat` seeds each, with every seed's matrix and time.
+Json measure_match_files(const Context& context, const std::vector<std::string>& files,
+                         const Settings& settings, int repeat, bool quiet);
+void print_match_files(const Json& results, const std::string& device);
+
+}  // namespace cornea::cli

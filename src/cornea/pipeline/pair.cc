@@ -1,0 +1,124 @@
+#include "cornea/pipeline/pair.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "cornea/core/error.h"
+
+namespace cornea {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Runs a stage and adds its time.
+template <class F>
+void timed(const char* stage, std::vector<StageTime>& stages, F&& f) {
+  const Clock::time_point begin = Clock::now();
+  f();
+  stages.push_back(
+      {stage, std::chrono::duration<double, std::milli>(Clock::now() - begin).count()});
+}
+
+Settings settings_of(const PairOptions& options) {
+  Settings settings = options.settings;
+  settings.try_emplace("max-points", std::to_string(options.max_features));
+  return settings;
+}
+
+const PairOptions& validated(const PairOptions& options) {
+  options.validate();
+  return options;
+}
+
+using Matrix = std::array<double, 9>;
+
+// The inverse up to a factor.
+Matrix adjugate(const Matrix& m) {
+  return {m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+          m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+          m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
+}
+
+double distance_after(const Matrix& m, double x, double y, double to_x, double to_y) {
+  const double w = m[6] * x + m[7] * y + m[8];
+  if (w == 0) return std::numeric_limits<double>::infinity();
+  return std::hypot((m[0] * x + m[1] * y + m[2]) / w - to_x,
+                    (m[3] * x + m[4] * y + m[5]) / w - to_y);
+}
+
+}  // namespace
+
+void PairOptions::validate() const {
+  require(max_features >= 0, "a limit of ", max_features,
+          " features makes no sense; 0 means no limit");
+  match.validate();
+  fundamental.validate();
+}
+
+Correspondence PairResult::correspondence(std::size_t match) const {
+  const Keypoint& a = first.keypoints[std::size_t(matches[match].a)];
+  const Keypoint& b = second.keypoints[std::size_t(matches[match].b)];
+  return {a.x, a.y, b.x, b.y};
+}
+
+PairPipeline::PairPipeline(const Context& context, const PairOptions& options)
+    : context_(context),
+      options_(validated(options)),
+      first_(context, options.detector, settings_of(options)),
+      matcher_(context, options.match),
+      estimator_(context, options.fundamental) {
+  if (!context.is_cuda()) return;
+  second_ = std::make_unique<FeatureExtractor>(context, options.detector, settings_of(options));
+  first_.keep_on_device(true);
+  second_->keep_on_device(true);
+}
+
+PairResult PairPipeline::run(AnyView first, AnyView second) {
+  PairResult out;
+  run(first, second, out);
+  return out;
+}
+
+void PairPipeline::run(AnyView first, AnyView second, PairResult& out) {
+  out.stages.clear();
+  timed("features", out.stages, [&] { find_features(first, second, out); });
+  timed("matching", out.stages, [&] { match_features(out); });
+  timed("geometry", out.stages, [&] { find_geometry(out); });
+}
+
+void PairPipeline::find_features(AnyView first, AnyView second, PairResult& out) {
+  first_.extract(first, out.first);
+  this->second().extract(second, out.second);
+}
+
+void PairPipeline::match_features(PairResult& out) {
+  // An image without a point has no memory of its own on the device.
+  const bool none = out.first.size() == 0 || out.second.size() == 0;
+  out.matches =
+      none ? std::vector<Match>()
+           : matcher_.match(first_.descriptors_of(out.first), second().descriptors_of(out.second));
+  out.match_kernel = matcher_.report().kernel;
+}
+
+void PairPipeline::find_geometry(PairResult& out) {
+  correspondences_.clear();
+  for (std::size_t i = 0; i < out.matches.size(); ++i) {
+    correspondences_.push_back(out.correspondence(i));
+  }
+  out.geometry = estimator_.estimate(correspondences_);
+  out.distances.clear();
+  if (out.geometry.F == Matrix{}) return;
+  const bool planar = out.geometry.kind == TwoView::planar;
+  for (const Correspondence& match : correspondences_) {
+    out.distances.push_back(float(planar ? transfer_distance(out.geometry.H, match)
+                                         : epipolar_distance(out.geometry.F, match)));
+  }
+}
+
+double transfer_distance(const Matrix& H, const Correspondence& match) {
+  return distance_after(H, match.x1, match.y1, match.x2, match.y2) +
+         distance_after(adjugate(H), match.x2, match.y2, match.x1, match.y1);
+}
+
+}  // namespace cornea

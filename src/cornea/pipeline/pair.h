@@ -1,0 +1,80 @@
+// Two images in, the geometry between them out: the one order of stages from pixels to F.
+//
+//   features of both images -> matches -> correspondences -> fundamental matrix
+//
+// A result does not depend on the device, the number of threads or what ran before.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+#include "cornea/core/image.h"
+#include "cornea/core/stage_clock.h"
+#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/match/match.h"
+#include "cornea/pipeline/features.h"
+#include "cornea/pipeline/settings.h"
+
+namespace cornea {
+
+struct PairOptions {
+  std::string detector = "sift";  // of the table
+  Settings settings = {};         // of the detector
+  // The strongest of an image; 0: no limit. A "max-points" among the settings goes before it.
+  int max_features = 20000;
+  MatchOptions match = {};
+  FundamentalOptions fundamental = {};
+
+  void validate() const;
+};
+
+struct PairResult {
+  Features first, second;
+  std::vector<Match> matches;  // in the order of the first image's points
+  FundamentalResult geometry;  // its inliers are of `matches`
+  // Of every match, pixels: to the two epipolar lines; where the kind is planar, to where H puts
+  // the points, in both images together. Empty where there is no F.
+  std::vector<float> distances;
+  std::vector<StageTime> stages;  // features, matching, geometry: milliseconds on the host's clock
+  std::string match_kernel;       // what made the products
+
+  Correspondence correspondence(std::size_t match) const;
+};
+
+// Made once; then it takes pair after pair and keeps its memory.
+class PairPipeline {
+ public:
+  explicit PairPipeline(const Context& context, const PairOptions& options = {});
+
+  PairResult run(AnyView first, AnyView second);
+  // Results given by reference keep their memory from call to call.
+  void run(AnyView first, AnyView second, PairResult& out);
+
+  const Context& context() const { return context_; }
+  const PairOptions& options() const { return options_; }
+
+ private:
+  // Descriptors are handed from the first to the second of these: in host memory, or left where
+  // they were made.
+  void find_features(AnyView first, AnyView second, PairResult& out);
+  void match_features(PairResult& out);
+  void find_geometry(PairResult& out);
+
+  Context context_;
+  PairOptions options_;
+  // On CUDA an image each, so that both images' descriptors stay there until they are matched.
+  FeatureExtractor first_;
+  std::unique_ptr<FeatureExtractor> second_;
+  FeatureExtractor& second() { return second_ ? *second_ : first_; }
+  Matcher matcher_;
+  FundamentalEstimator estimator_;
+  std::vector<Correspondence> correspondences_;
+};
+
+// |x2 - H x1| + |x1 - H^-1 x2|, pixels; infinite where a point goes to infinity.
+double transfer_distance(const std::array<double, 9>& H, const Correspondence& match);
+
+}  // namespace cornea

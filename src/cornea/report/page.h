@@ -1,0 +1,61 @@
+// The page that shows two photographs and the geometry between them: one HTML file that needs
+// nothing else, neither network nor server.
+//
+// Its text, style and behaviour are files that a designer can edit (page/page.html, page.css
+// and three scripts); the build puts them into the library. This room fills them: photographs as
+// JPEG previews, points as numbers, names and sentences escaped for where they stand.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/features.h"
+#include "cornea/core/image.h"
+#include "cornea/core/stage_clock.h"
+#include "cornea/geometry/fundamental/fundamental.h"
+
+namespace cornea {
+
+struct PagePhotograph {
+  std::string name;  // any bytes; what is not UTF-8 is replaced
+  HostView<const Rgb<std::uint8_t>> pixels;
+  std::span<const Keypoint> points;
+};
+
+struct PairPage {
+  PagePhotograph first, second;
+  std::span<const Match> matches;
+  const FundamentalResult* geometry = nullptr;  // of the matches
+  std::span<const float> distances;             // of the matches, pixels; empty where there is no F
+  float threshold = 0;                          // of an inlier's distance; 0: not to be marked
+  std::string sentence;                         // what the result means, in plain words
+  bool notice = false;                          // that it is not what one hopes for
+  std::vector<StageTime> stages;
+  std::vector<std::pair<std::string, std::string>> facts;  // what ran where: name and value
+  std::string command;                                     // to repeat it in a shell
+};
+
+struct PageOptions {
+  int longest_side = 2000;               // of a preview, pixels
+  std::size_t most_bytes = 6000000;      // of the page; previews get what the numbers leave
+  std::size_t most_matches = 40000;      // of more, evenly chosen ones
+  std::size_t most_other_points = 8000;  // without a match, an image; likewise
+
+  void validate() const;
+};
+
+std::string pair_page(const Context& context, const PairPage& page,
+                      const PageOptions& options = {});
+
+// Text as HTML shows it, in an element or in a quoted attribute.
+std::string html_escaped(std::string_view text);
+// Text as a JSON string with its quotes, which may stand in a <script> element: no character in it
+// ends the element or begins a comment. Bytes that are not UTF-8 become U+FFFD.
+std::string json_quoted(std::string_view text);
+
+}  // namespace cornea

@@ -1,0 +1,10 @@
+// Inside of report: the files of page/, put into the library by cmake/embed_files.cmake.
+#pragma once
+
+#include <string_view>
+
+namespace cornea::page_files {
+
+extern const std::string_view page_html, page_css, draw_js, point_js, words_js;
+
+}  // namespace cornea::page_files

@@ -1,0 +1,266 @@
+#include "cornea/report/page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "cornea/core/error.h"
+#include "cornea/io/image_file.h"
+#include "cornea/report/preview.h"
+
+namespace cornea {
+namespace {
+
+using Colour = Rgb<std::uint8_t>;
+
+// A smooth picture, with uniform noise of this many levels a channel.
+Image<Colour> picture(int width, int height, int noise) {
+  Image<Colour> image(width, height);
+  std::uint32_t state = 1;
+  auto shaken = [&](double v) {
+    state = state * 1664525u + 1013904223u;
+    const int add = noise ? int(state >> 16) % (2 * noise + 1) - noise : 0;
+    return std::uint8_t(std::clamp(int(v) + add, 0, 255));
+  };
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const double v = 128 + 60 * std::sin(0.011 * x) * std::cos(0.017 * y);
+      image(x, y) = {shaken(v), shaken(0.8 * v), shaken(220 - v)};
+    }
+  }
+  return image;
+}
+
+// A page of `count` matches on one picture, every fourth an outlier.
+struct Example {
+  Image<Colour> image;
+  std::vector<Keypoint> points;
+  std::vector<Match> matches;
+  std::vector<float> distances;
+  FundamentalResult geometry;
+
+  Example(int width, int height, int noise, int count) : image(picture(width, height, noise)) {
+    geometry.kind = TwoView::general;
+    geometry.F = {0, 0, 0, 0, 0, -0.7071, 0, 0.7071, 0};
+    for (int i = 0; i < count; ++i) {
+      points.push_back({float(i * 37 % width), float(i * 53 % height), 2, 0, 1, 0});
+      matches.push_back({i, i, 10, 0.5f});
+      distances.push_back(i % 4 ? 0.3f : 40.0f);
+      geometry.inliers.push_back(i % 4 ? 1 : 0);
+      geometry.inlier_count += i % 4 != 0;
+    }
+  }
+  PairPage page() const {
+    PairPage page;
+    page.first = {"a.jpg", image.host(), points};
+    page.second = {"b.jpg", image.host(), points};
+    page.matches = matches;
+    page.geometry = &geometry;
+    page.distances = distances;
+    page.threshold = 1.5;
+    page.sentence = "All is well.";
+    page.stages = {{"features", 12.5}, {"matching", 3}};
+    page.facts = {{"Ran on", "CPU"}};
+    page.command = "cornea pair a.jpg b.jpg -o out";
+    return page;
+  }
+};
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) {
+    ++count;
+  }
+  return count;
+}
+
+std::string between(const std::string& text, const std::string& begin, const std::string& end) {
+  const std::size_t from = text.find(begin);
+  if (from == std::string::npos) return "";
+  const std::size_t at = from + begin.size();
+  return text.substr(at, text.find(end, at) - at);
+}
+
+std::string data_of(const std::string& html) { return between(html, "id=\"data\">", "</script>"); }
+
+std::vector<std::uint8_t> from_base64(const std::string& text) {
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<std::uint8_t> bytes;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (char c : text) {
+    if (c == '=') break;
+    bits = bits << 6 | std::uint32_t(digits.find(c));
+    held += 6;
+    if (held >= 8) bytes.push_back(std::uint8_t(bits >> (held -= 8)));
+  }
+  return bytes;
+}
+
+// The previews as they are in the page.
+std::vector<Image<Colour>> previews_of(const std::string& html) {
+  const std::string mark = "data:image/jpeg;base64,";
+  std::vector<Image<Colour>> previews;
+  for (std::size_t at = 0; (at = html.find(mark, at)) != std::string::npos;) {
+    at += mark.size();
+    previews.push_back(
+        decode_image<Colour>(from_base64(html.substr(at, html.find('"', at) - at)), "preview"));
+  }
+  return previews;
+}
+
+TEST(HtmlEscaped, LeavesNothingThatHtmlReads) {
+  EXPECT_EQ(html_escaped("<a href='x' id=\"y\">&amp;"),
+            "&lt;a href=&#39;x&#39; id=&quot;y&quot;&gt;&amp;amp;");
+  EXPECT_EQ(html_escaped("plain \xC3\xA4"), "plain \xC3\xA4");
+}
+
+TEST(JsonQuoted, EscapesForJsonAndForTheScriptElementAroundIt) {
+  EXPECT_EQ(json_quoted("</script><!--"), "\"\\u003c/script\\u003e\\u003c!--\"");
+  EXPECT_EQ(json_quoted("say \"no\" \\ it's & \n\x7f"),
+            "\"say \\\"no\\\" \\\\ it\\u0027s \\u0026 \\u000a\\u007f\"");
+  EXPECT_EQ(json_quoted(std::string_view("a\0b", 3)), "\"a\\u0000b\"");
+}
+
+TEST(JsonQuoted, ReplacesWhatIsNotUtf8) {
+  const std::string bad = "\xEF\xBF\xBD";
+  EXPECT_EQ(json_quoted("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80"),
+            "\"\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80\"");
+  EXPECT_EQ(json_quoted("a\xFFz"), "\"a" + bad + "z\"");
+  EXPECT_EQ(json_quoted("\xC3"), "\"" + bad + "\"");                                // cut short
+  EXPECT_EQ(json_quoted("\xC0\xAF"), "\"" + bad + bad + "\"");                      // overlong
+  EXPECT_EQ(json_quoted("\xED\xA0\x80"), "\"" + bad + bad + bad + "\"");            // a surrogate
+  EXPECT_EQ(json_quoted("\xF4\x90\x80\x80"), "\"" + bad + bad + bad + bad + "\"");  // too large
+}
+
+TEST(PairPage, IsOneFileThatNeedsNothingElse) {
+  const Example example(320, 240, 0, 40);
+  const std::string html = pair_page(Context::cpu(), example.page());
+  EXPECT_EQ(html.rfind("<!doctype html>", 0), 0u);
+  EXPECT_EQ(count_of(html, "<script"), 2u);
+  EXPECT_EQ(count_of(html, "</script>"), 2u);
+  EXPECT_EQ(count_of(html, "<style>"), 1u);
+  EXPECT_EQ(count_of(html, "{{"), 0u);
+  EXPECT_EQ(count_of(html, "</html>"), 1u);
+  // The name space of SVG is the one address in it, and is not fetched.
+  EXPECT_EQ(count_of(html, "http://") + count_of(html, "https://"),
+            count_of(html, "http://www.w3.org/2000/svg"));
+  EXPECT_EQ(count_of(html, "<link"), 0u);
+  EXPECT_EQ(count_of(html, "@import"), 0u);
+  EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(PairPage, HoldsTheNumbers) {
+  const Example example(320, 240, 0, 40);
+  const std::string data = data_of(pair_page(Context::cpu(), example.page()));
+  EXPECT_NE(data.find("\"matchCount\":40,\"inlierCount\":30,\"kind\":\"general\""),
+            std::string::npos);
+  EXPECT_NE(data.find("\"F\":[[0,0,0],[0,0,-0.7071],[0,0.7071,0]]"), std::string::npos);
+  EXPECT_NE(data.find("\"stages\":[[\"features\",12.5],[\"matching\",3]]"), std::string::npos);
+  const auto bytes = from_base64(between(data, "\"matches\":\"", "\""));
+  ASSERT_EQ(bytes.size(), 40u * 8 * 4);
+  // The second match: x1 is 37, its distance 0.3, inlier.
+  auto number = [&](int k) {
+    float v;
+    std::copy_n(bytes.data() + 4 * k, 4, reinterpret_cast<std::uint8_t*>(&v));
+    return v;
+  };
+  EXPECT_EQ(number(8), 37);
+  EXPECT_EQ(number(9), 53);
+  EXPECT_EQ(number(13), 0.3f);
+  EXPECT_EQ(number(14), 1);
+  EXPECT_EQ(number(15), 1);
+}
+
+TEST(PairPage, NamesAndSentencesCannotLeaveTheirPlaces) {
+  const Example example(64, 48, 0, 8);
+  PairPage page = example.page();
+  const std::string hostile = "\"'></title></script><script>stolen=1</script><!--{{data}}\xFF";
+  page.first.name = page.second.name = page.sentence = page.command = hostile;
+  page.facts = {{hostile, hostile}};
+  page.stages = {{hostile, 1}};
+  const std::string html = pair_page(Context::cpu(), page);
+  EXPECT_EQ(count_of(html, "<script"), 2u);
+  EXPECT_EQ(count_of(html, "</script>"), 2u);
+  EXPECT_EQ(count_of(html, "</title>"), 1u);
+  EXPECT_EQ(count_of(html, "<!--"), 0u);
+  EXPECT_EQ(count_of(html, "stolen=1&lt;"), 4u);  // two names, in the title and in the heading
+  EXPECT_EQ(count_of(data_of(html), "<"), 0u);
+}
+
+TEST(PairPage, NothingFoundIsAPageToo) {
+  const Example example(64, 48, 0, 0);
+  PairPage page = example.page();
+  FundamentalResult none;
+  none.kind = TwoView::too_few_points;
+  page.geometry = &none;
+  page.stages.clear();
+  page.facts.clear();
+  const std::string data = data_of(pair_page(Context::cpu(), page));
+  EXPECT_NE(data.find("\"kind\":\"too few points\",\"F\":null,\"H\":null"), std::string::npos)
+      << data;
+  EXPECT_NE(data.find("\"matches\":\"\""), std::string::npos);
+}
+
+// Two photographs of 12 megapixels, smooth, noisy and nothing but noise, with as many points as a
+// page can have.
+TEST(PairPage, StaysUnderSixMegabytes) {
+  for (int noise : {0, 25, 255}) {
+    const Example example(4000, 3000, noise, 60000);
+    const std::string html = pair_page(Context::cpu(), example.page());
+    EXPECT_LT(html.size(), 6000000u) << "noise " << noise;
+    const auto previews = previews_of(html);
+    ASSERT_EQ(previews.size(), 2u);
+    EXPECT_LE(previews[0].width(), 2000);
+    EXPECT_GE(previews[0].width(), noise == 255 ? 1000 : 2000) << "noise " << noise;
+    EXPECT_NEAR(previews[0].width() * 3.0 / 4, previews[0].height(), 1);
+    const Colour shown = previews[1](previews[1].width() / 2, previews[1].height() / 2);
+    if (noise == 0) {
+      EXPECT_NEAR(shown.r, example.image(2000, 1500).r, 8);
+      EXPECT_NEAR(shown.b, example.image(2000, 1500).b, 8);
+    }
+    const auto matches = from_base64(between(data_of(html), "\"matches\":\"", "\""));
+    EXPECT_EQ(matches.size(), PageOptions().most_matches * 8 * 4);
+  }
+}
+
+TEST(PairPage, WhatDoesNotFitTogetherIsAnError) {
+  const Example example(64, 48, 0, 8);
+  PairPage page = example.page();
+  page.distances = page.distances.first(3);
+  EXPECT_THROW(pair_page(Context::cpu(), page), Error);
+  page = example.page();
+  page.second.points = page.second.points.first(2);
+  EXPECT_THROW(pair_page(Context::cpu(), page), Error);
+  page = example.page();
+  page.first.pixels = {};
+  EXPECT_THROW(pair_page(Context::cpu(), page), Error);
+  page = example.page();
+  page.geometry = nullptr;
+  EXPECT_THROW(pair_page(Context::cpu(), page), Error);
+  EXPECT_THROW(pair_page(Context::cpu(), example.page(), {.most_bytes = 1000}), Error);
+}
+
+TEST(ScaledDown, EveryPixelIsTheMeanOfWhatItCovers) {
+  Image<Colour> image(6, 4);
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 6; ++x) image(x, y) = {std::uint8_t(10 * x), std::uint8_t(20 * y), 7};
+  }
+  const Image<Colour> half = scaled_down(Context::cpu(), image.host(), 3);
+  ASSERT_EQ(half.width(), 3);
+  ASSERT_EQ(half.height(), 2);
+  EXPECT_EQ(half(0, 0), (Colour{5, 10, 7}));
+  EXPECT_EQ(half(2, 1), (Colour{45, 50, 7}));
+  // 1.5 pixels to one: the first is (0 + 10 / 2) / 1.5.
+  EXPECT_EQ(scaled_down(Context::cpu(), image.host(), 4)(0, 0).r, 3);
+  const Image<Colour> same = scaled_down(Context::cpu(), image.host(), 2000);
+  ASSERT_EQ(same.width(), 6);
+  EXPECT_EQ(same(5, 3), image(5, 3));
+  const Image<Colour> line(900, 1);
+  EXPECT_EQ(scaled_down(Context::cpu(), line.host(), 64).height(), 1);
+}
+
+}  // namespace
+}  // namespace cornea

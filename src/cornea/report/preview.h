@@ -1,0 +1,25 @@
+// Inside of report: photographs made small enough for a page.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/image.h"
+
+namespace cornea {
+
+// Every pixel the mean of the area it covers; an image that is small enough is copied.
+Image<Rgb<std::uint8_t>> scaled_down(const Context& context,
+                                     HostView<const Rgb<std::uint8_t>> image, int longest_side);
+
+struct Preview {
+  std::vector<std::uint8_t> jpeg;
+  int width = 0, height = 0;
+};
+
+// The largest and finest JPEG of at most `most_bytes`: first its quality gives way, then its size.
+Preview make_preview(const Context& context, HostView<const Rgb<std::uint8_t>> image,
+                     int longest_side, std::size_t most_bytes);
+
+}  // namespace cornea
