@@ -1,16 +1,16 @@
 """Cornea's extract, match-all and verify beside COLMAP's own extractor and matcher, in one run on this CPU:
 is the reconstruction as good, and how much faster is the way to it?
 
-  python3 bench/compare_colmap.py --cornea build/cpu/cornea --data FOLDER [--json out.json] [--keep FOLDER]
+  python3 bench/compare_colmap.py --cornea build/cpu/cornea [--data FOLDER] [--json out.json] [--keep DIR]
 
-FOLDER holds images/ and cameras.json, which has R_cam_from_world and t_cam_from_world of each image. Both
-databases go through the same `colmap mapper`. Camera centres are compared with the true ones after the best
-similarity; their error is a share of the size of the true path (root mean square about its middle).
+FOLDER (by default data/fountain_p11 below CORNEA_DATA) holds images/ and cameras.json, which has R_cam_from_world
+and t_cam_from_world of each image. Both databases go through the same `colmap mapper`. Camera centres are compared
+with the true ones after the best similarity; their error is a share of the size of the true path (root mean square
+about its middle).
 
 Exits with 1 if Cornea's database has fewer images registered than there are, if its reprojection error or its
-centre error is over 1.1 times COLMAP's, or if it took more than half of COLMAP's time, by the clock or
-of the processor (which a busy machine changes less); with 77 (skipped) where
-colmap or the photographs are missing.
+centre error is over 1.1 times COLMAP's, or if it took more than half of COLMAP's time, by the clock or of the
+processor (which a busy machine changes less); with 77 (skipped) where colmap or the photographs are missing.
 """
 import argparse
 import json
@@ -110,10 +110,17 @@ def reconstruct(images, database, folder, cameras):
     return best
 
 
+def photographs():
+    """Where the tests look for them too."""
+    named = os.environ.get("CORNEA_DATA")
+    folder = Path(named) if named else Path(__file__).resolve().parent.parent.parent / "shared"
+    return folder / "data" / "fountain_p11"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cornea", default="build/cpu/cornea")
-    parser.add_argument("--data", required=True, type=Path)
+    parser.add_argument("--data", type=Path, default=photographs())
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json")
     parser.add_argument("--any-time", action="store_true", help="hold results against COLMAP's, not times")
