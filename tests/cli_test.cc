@@ -426,6 +426,9 @@ TEST_F(Cli, PairTakesTheOptionsOfEveryStage) {
   EXPECT_LT(run("--ratio 0.5")["matches"], plain["matches"]);
   EXPECT_GT(run("--no-mutual")["matches"], plain["matches"]);
   EXPECT_LT(run("--threshold 0.2")["inliers"], plain["inliers"]);
+  EXPECT_EQ(run("--threshold 4")["threshold"], 4);
+  run("--seed 77");
+  EXPECT_NE(read_text(folder / "o" / "report.html").find("seed 77"), std::string::npos);
   EXPECT_EQ(run("--detector harris --detector-threshold 0.001")["detector"], "harris");
   EXPECT_EQ(run("--round 64 --max-hypotheses 64")["hypotheses"], 64);
 }

@@ -434,6 +434,14 @@ TEST_F(Colmap, MistakesAreNamed) {
   EXPECT_EQ(run(extract({"--mask", folder / "nowhere"})).code, 2);
   EXPECT_EQ(run(on_database("verify", {"--threshold", "-1"})).code, 2);
   EXPECT_EQ(run({"extract", images}).code, 2);
+  // No result goes over the database, nor where nobody finds it.
+  EXPECT_EQ(run(extract({"--json", database})).code, 2);
+  EXPECT_FALSE(fs::exists(database));
+  EXPECT_EQ(run({"extract", images, "--db", "", "--device", "cpu"}).code, 1);
+  std::ofstream(database).close();
+  o = run(on_database("verify"));
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("no tables"), std::string::npos) << o.err;
   // An empty folder is no mistake.
   EXPECT_EQ(run(extract()).code, 0);
   EXPECT_EQ(run(on_database("match-all")).code, 0);

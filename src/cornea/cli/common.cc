@@ -101,8 +101,10 @@ void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::
           ": two results would go there; give them other names or run them one by one");
     }
     for (const NamedInput& input : inputs) {
+      if (input.file.empty()) continue;
       std::error_code ignored;
-      if (fs::equivalent(output, input.file, ignored)) {
+      if (same_name(output) == same_name(input.file) ||
+          fs::equivalent(output, input.file, ignored)) {
         throw UsageError(output.string() + ": is " + input.what +
                          " and would be overwritten; choose another name");
       }

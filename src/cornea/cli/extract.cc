@@ -63,8 +63,11 @@ int run_extract(const ExtractCommand& c) {
   options.decoders = c.decoders;
   options.reading = c.common.reading();
   usage_checked([&] { options.validate(); });
-  images_in(c.folder);  // before a database is made for nothing
-  if (c.common.json_in_file()) check_outputs({{c.database, "the database"}}, {c.common.json});
+  std::vector<NamedInput> inputs = {{c.database, "the database"}};
+  for (const std::string& name : images_in(c.folder)) {
+    inputs.push_back({(std::filesystem::path(c.folder) / name).string()});
+  }
+  check_outputs(inputs, c.common.outputs({}));
   colmap::Database database(c.database, colmap::Database::Open::create);
   FolderProgress progress("extract", c.common.quiet);
   const ExtractReport report =

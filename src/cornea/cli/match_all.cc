@@ -30,7 +30,9 @@ int run_match_all(const MatchAllCommand& c) {
   options.sequential = c.sequential;
   options.listed = !c.pairs.empty();
   usage_checked([&] { options.validate(); });
-  if (c.common.json_in_file()) check_outputs({{c.database, "the database"}}, {c.common.json});
+  std::vector<NamedInput> inputs = {{c.database, "the database"}};
+  if (options.listed) inputs.push_back({c.pairs});
+  check_outputs(inputs, c.common.outputs({}));
   colmap::Database database(c.database);
   if (options.listed) options.pairs = read_pair_list(c.pairs, database);
   FolderProgress progress("match-all", c.common.quiet);

@@ -161,7 +161,8 @@ std::string page_text(const PairCommand& c, const Context& context, const PairRe
       {"Ran on", context.description()},
       {"Features",
        c.options.detector == "sift" ? "sift" : c.options.detector + ", described by SIFT"},
-      {"Matching", text("exact nearest neighbours (", r.match_kernel, "), ratio ",
+      {"Matching", text("exact nearest neighbours", r.match_kernel.empty() ? "" : " (",
+                        r.match_kernel, r.match_kernel.empty() ? "" : ")", ", ratio ",
                         c.options.match.ratio, c.options.match.mutual ? ", mutual" : "")},
       {"Geometry",
        text(grouped(std::size_t(g.hypotheses)), g.hypotheses == 1 ? " hypothesis" : " hypotheses",
@@ -189,7 +190,7 @@ void print_result(const PairCommand& c, const Context& context, const PairResult
       {"features", text(r.first.size(), " and ", r.second.size())},
       {"matches", text(r.matches.size())},
       {"inliers", text(r.geometry.inlier_count)}};
-  if (r.geometry.inlier_count > 0) {
+  if (r.geometry.inlier_count > 0 && !r.distances.empty()) {
     char median[32];
     std::snprintf(median, sizeof median, "%.3f px", median_of_inliers(r));
     rows.push_back({"median distance", median});
@@ -229,13 +230,15 @@ int run_pair(const PairCommand& c) {
   make_folder(c.out);
   const Clock::time_point writing = Clock::now();
   write_text(matches, csv_text(result));
-  write_text(report, page_text(c, context, result, stages));
-  Json json = summary_json(c, context, result, first, second);
+  PairCommand ran = c;  // with all options as they were used
+  ran.options = pipeline.options();
+  write_text(report, page_text(ran, context, result, stages));
+  Json json = summary_json(ran, context, result, first, second);
   stages.push_back({"report", milliseconds_since(writing)});
   for (const StageTime& s : stages) json["milliseconds"][s.stage] = s.milliseconds;
   write_text(summary, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   c.common.write_json(json);
-  if (c.common.talks()) print_result(c, context, result, stages);
+  if (c.common.talks()) print_result(ran, context, result, stages);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "cornea/cli/progress.h"
 
+#include <cstdint>
 #include <cstdio>
 
 #include <unistd.h>
@@ -31,7 +32,7 @@ void Progress::show() {
   shown_ = Clock::now();
   if (!visible_) return;
   constexpr int kWidth = 30;
-  const int filled = kWidth * done_ / total_;
+  const int filled = static_cast<int>(std::int64_t{kWidth} * done_ / total_);
   std::string bar;
   for (int i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
   const double seconds = std::chrono::duration<double>(shown_ - begin_).count();

@@ -42,6 +42,7 @@ int run_verify(const VerifyCommand& c) {
   if (c.common.talks()) print_report(c, context, report);
   c.common.write_json({{"pairs", report.pairs},
                        {"skipped", report.skipped},
+                       {"missing", report.missing},
                        {"general", report.general},
                        {"planar", report.planar},
                        {"degenerate", report.degenerate},
@@ -53,6 +54,11 @@ int run_verify(const VerifyCommand& c) {
                        {"threshold", shortest(c.threshold)},
                        {"database", c.database},
                        {"device", context.name()}});
+  if (report.missing > 0) {
+    print_error(text(c.database, ": ", report.missing,
+                     " pair(s) in matches name images that are not there; delete those rows"));
+    return 1;
+  }
   return 0;
 }
 

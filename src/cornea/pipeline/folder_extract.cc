@@ -136,6 +136,7 @@ class Extraction {
     std::string error;
     double milliseconds = 0;
   };
+  static constexpr Id kNoImage = -1;  // of one that failed
   struct Found {
     Id image;
     Features features;
@@ -291,7 +292,7 @@ class Extraction {
       const auto slot = results.claim();
       if (!decoded || !slot) return;  // the writer gave up
       report_.decode_milliseconds += decoded->milliseconds;
-      Found found{0, {}};
+      Found found{kNoImage, {}};
       if (!decoded->error.empty()) {
         fail_image(decoded->error);
       } else if (extract(pending_[i], *decoded, found.features)) {
@@ -318,12 +319,12 @@ class Extraction {
     return true;
   }
 
-  // On a thread of its own: an image is one transaction. Image 0 is one that failed.
+  // On a thread of its own: an image is one transaction.
   void write(InOrder<Found>& results, std::exception_ptr& lost) {
     double milliseconds = 0;
     try {
       while (const auto found = results.take()) {
-        if (found->image == 0) continue;
+        if (found->image == kNoImage) continue;
         const auto begin = Clock::now();
         Database::Transaction transaction(database_);
         database_.write_features(found->image, found->features);
@@ -377,11 +378,13 @@ std::vector<std::string> images_in(const fs::path& folder) {
   if (!fs::is_directory(folder, failed)) {
     fail(ErrorCode::io, folder.string(), ": is no folder; name one that holds images");
   }
-  auto it = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied,
-                                             failed);
+  auto it = fs::recursive_directory_iterator(folder, failed);
   for (; !failed && it != fs::recursive_directory_iterator(); it.increment(failed)) {
     std::error_code ignored;
-    if (!is_image_name(it->path()) || !it->is_regular_file(ignored)) continue;
+    if (!is_image_name(it->path())) continue;
+    // A link to nothing is an image that cannot be read, and is reported as one.
+    const bool dangles = it->is_symlink(ignored) && !it->exists(ignored);
+    if (!dangles && !it->is_regular_file(ignored)) continue;
     names.push_back(it->path().lexically_relative(folder).generic_string());
   }
   if (failed) fail(ErrorCode::io, folder.string(), ": cannot be read (", failed.message(), ")");

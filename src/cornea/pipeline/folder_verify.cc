@@ -71,6 +71,7 @@ class Verification {
       }
       blocks_[a].forget();
     }
+    report_.missing = pending - report_.general - report_.planar - report_.degenerate;
     report_.milliseconds = milliseconds_since(begin);
     return report_;
   }
@@ -104,7 +105,8 @@ class Verification {
       const Id base = colmap::kMostImages * image;
       for (const Id pair :
            database_.unverified_pairs(base + b.images.front(), base + b.images.back())) {
-        add_to_batch(pair, a, b);
+        const Id second = colmap::pair_of(pair).second;
+        if (std::binary_search(b.images.begin(), b.images.end(), second)) add_to_batch(pair, a, b);
       }
     }
     finish_batch();

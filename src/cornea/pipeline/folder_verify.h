@@ -31,6 +31,7 @@ struct VerifyOptions {
 struct VerifyReport {
   std::int64_t pairs = 0;    // with matches
   std::int64_t skipped = 0;  // had a geometry
+  std::int64_t missing = 0;  // of images that are not in the database
   std::int64_t general = 0, planar = 0, degenerate = 0;
   std::uint64_t inliers = 0;
   double milliseconds = 0;  // the whole call

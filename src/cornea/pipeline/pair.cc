@@ -98,7 +98,7 @@ void PairPipeline::match_features(PairResult& out) {
   out.matches =
       none ? std::vector<Match>()
            : matcher_.match(first_.descriptors_of(out.first), second().descriptors_of(out.second));
-  out.match_kernel = matcher_.report().kernel;
+  out.match_kernel = none ? "" : matcher_.report().kernel;
 }
 
 void PairPipeline::find_geometry(PairResult& out) {
@@ -108,8 +108,8 @@ void PairPipeline::find_geometry(PairResult& out) {
   }
   out.geometry = estimator_.estimate(correspondences_);
   out.distances.clear();
-  if (out.geometry.F == Matrix{}) return;
   const bool planar = out.geometry.kind == TwoView::planar;
+  if (!planar && out.geometry.F == Matrix{}) return;
   for (const Correspondence& match : correspondences_) {
     out.distances.push_back(float(planar ? transfer_distance(out.geometry.H, match)
                                          : epipolar_distance(out.geometry.F, match)));

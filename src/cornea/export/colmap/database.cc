@@ -77,6 +77,7 @@ std::optional<Matrix3> matrix_at(const Statement& row, int column, const char* w
 }
 
 void check_file(const std::string& file, Database::Open how) {
+  require(!file.empty(), "the database needs a file name");
   std::error_code ignored;
   const fs::file_status status = fs::status(file, ignored);
   if (fs::is_directory(status)) {
@@ -106,13 +107,18 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   check_file(file_, how);
   sqlite3* handle = nullptr;
   const int flags = SQLITE_OPEN_READWRITE | (how == Open::create ? SQLITE_OPEN_CREATE : 0);
-  const int code = sqlite3_open_v2(file_.c_str(), &handle, flags, nullptr);
+  // Absolute: SQLite has plans of its own for names such as :memory:.
+  const std::string path = fs::absolute(file).string();
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) fail_sqlite(nullptr, file_, code);
   sqlite3_busy_timeout(handle, 10000);
   run("PRAGMA foreign_keys = ON");
   run("PRAGMA temp_store = MEMORY");
-  check_tables();
+  const bool has_tables = check_tables();
+  if (how == Open::existing && !has_tables) {
+    fail(ErrorCode::io, file_, ": has no tables yet; fill it with cornea extract DIR --db ", file_);
+  }
   // A log of up to 64 MB: the disk is waited for when it is put in place, not at every commit.
   run("PRAGMA journal_mode = WAL");
   run("PRAGMA synchronous = NORMAL");
@@ -128,8 +134,8 @@ void Database::run(const char* sql) {
 }
 
 // A file without any table is about to become a database; one with tables must have COLMAP's.
-void Database::check_tables() {
-  if (!Statement(*this, "SELECT 1 FROM sqlite_master WHERE type = 'table'").next()) return;
+bool Database::check_tables() {
+  if (!Statement(*this, "SELECT 1 FROM sqlite_master WHERE type = 'table'").next()) return false;
   for (const char* table : kTableNames) {
     Statement found(*this, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
     const std::string name = table;
@@ -138,6 +144,7 @@ void Database::check_tables() {
            "; choose another name");
     }
   }
+  return true;
 }
 
 void Database::make_tables() {

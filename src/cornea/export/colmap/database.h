@@ -18,7 +18,8 @@
 // is unset, and a blob without rows, is NULL.
 //
 // Every change is part of a transaction. A process that is killed leaves the database as it was
-// after its last commit (SQLite's write-ahead log); so does a loss of power.
+// after its last commit (SQLite's write-ahead log). A loss of power may take back the last commits
+// too; the file stays whole.
 //
 // Only in builds with SQLite (kHasSqlite). One thread uses a Database at a time.
 #pragma once
@@ -152,7 +153,7 @@ class Database {
   friend class Statement;
   void run(const char* sql);
   void make_tables();
-  void check_tables();
+  bool check_tables();  // whether there are any
 
   std::string file_;
   bool descriptors_have_type_ = false;

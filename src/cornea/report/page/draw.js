@@ -37,7 +37,7 @@ for (let i = 0; i + 8 <= numbers.length; i += 8) {
   });
 }
 const others = data.photographs.map((photograph) => floats(photograph.others));
-const hasDistances = matches.length > 0 && data.F !== null;
+const hasDistances = matches.length > 0 && (data.F !== null || data.kind === 'planar');
 const planar = data.kind === 'planar';
 const inlierDistances = matches.filter((m) => m.inlier).map((m) => m.distance).sort((a, b) => a - b);
 // The axis of the histogram and of the slider; what lies beyond shares one bar.
