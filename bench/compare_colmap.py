@@ -2,11 +2,13 @@
 is the reconstruction as good, and how much faster is the way to it?
 
   python3 bench/compare_colmap.py --cornea build/cpu/cornea [--data FOLDER] [--json out.json] [--keep DIR]
+      [--colmap "COMMAND"]
 
-FOLDER (by default data/fountain_p11 below CORNEA_DATA) holds images/ and cameras.json, which has R_cam_from_world
-and t_cam_from_world of each image. Both databases go through the same `colmap mapper`. Camera centres are compared
-with the true ones after the best similarity; their error is a share of the size of the true path (root mean square
-about its middle).
+COMMAND is `colmap`, 3.8 or newer, or what leads to one, such as "chroot DIR colmap" where DIR sees the same paths.
+FOLDER (by default data/fountain_p11 below CORNEA_DATA) holds images/ and cameras.json, which has R_cam_from_world and
+t_cam_from_world of each image. Both databases go through the same `colmap mapper`. Camera centres are compared with
+the true ones after the best similarity; their error is a share of the size of the true path (root mean square about
+its middle).
 
 Exits with 1 if Cornea's database has fewer images registered than there are, if its reprojection error or its
 centre error is over 1.1 times COLMAP's, or if it took more than half of COLMAP's time, by the clock or of the
@@ -16,7 +18,9 @@ import argparse
 import json
 import os
 import platform
+import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -43,12 +47,22 @@ def run(*command):
     return time.perf_counter() - begin, done.stdout
 
 
-def by_colmap(images, database):
-    """Seconds of each step."""
-    return {"extract": run("colmap", "feature_extractor", "--database_path", database, "--image_path", images,
-                           "--SiftExtraction.use_gpu", 0)[0],
-            "match and verify": run("colmap", "exhaustive_matcher", "--database_path", database,
-                                    "--SiftMatching.use_gpu", 0)[0]}
+class Colmap:
+    def __init__(self, command):
+        self.command = shlex.split(command)
+        found = re.search(r"COLMAP (\d+)[.\d]*", self("help")[1])
+        self.version = found.group(0)
+        self.kind = "Sift" if int(found.group(1)) < 4 else "Feature"  # of the options for a GPU
+
+    def __call__(self, *arguments):
+        return run(*self.command, *arguments)
+
+    def fill(self, images, database):
+        """Seconds of each step."""
+        return {"extract": self("feature_extractor", "--database_path", database, "--image_path", images,
+                                f"--{self.kind}Extraction.use_gpu", 0)[0],
+                "match and verify": self("exhaustive_matcher", "--database_path", database,
+                                         f"--{self.kind}Matching.use_gpu", 0)[0]}
 
 
 def by_cornea(cornea, images, database, device):
@@ -87,24 +101,23 @@ def centre_error(found, cameras):
     return float(np.sqrt(((aligned - b) ** 2).sum() / (b ** 2).sum()))
 
 
-def reconstruct(images, database, folder, cameras):
+def reconstruct(colmap, images, database, folder, cameras):
     folder.mkdir()
-    seconds, _ = run("colmap", "mapper", "--database_path", database, "--image_path", images,
-                     "--output_path", folder)
+    seconds, _ = colmap("mapper", "--database_path", database, "--image_path", images, "--output_path", folder)
     models = [p for p in folder.iterdir() if p.is_dir()]
     if not models:
         return {"registered": 0, "points": 0, "reprojection_px": float("inf"), "centre_error": float("inf"),
                 "mapper_seconds": seconds}
     best = {}
     for model in models:
-        said = run("colmap", "model_analyzer", "--path", model)[1]
+        said = colmap("model_analyzer", "--path", model)[1]
         value = {k.strip(): v.strip() for k, v in
                  (line.rsplit("]", 1)[-1].split(":", 1) for line in said.splitlines() if ":" in line)}
         row = {"registered": int(value["Registered images"]), "points": int(value["Points"]),
                "reprojection_px": float(value["Mean reprojection error"].rstrip("px")),
                "mapper_seconds": seconds}
         if row["registered"] > best.get("registered", 0):
-            run("colmap", "model_converter", "--input_path", model, "--output_path", model, "--output_type", "TXT")
+            colmap("model_converter", "--input_path", model, "--output_path", model, "--output_type", "TXT")
             row["centre_error"] = centre_error(centres(model), cameras)
             best = row
     return best
@@ -120,6 +133,7 @@ def photographs():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cornea", default="build/cpu/cornea")
+    parser.add_argument("--colmap", default="colmap")
     parser.add_argument("--data", type=Path, default=photographs())
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json")
@@ -131,23 +145,24 @@ def main():
     except ImportError:
         print("skipped: this needs NumPy")
         sys.exit(77)
-    if not shutil.which("colmap") or not (options.data / "cameras.json").is_file():
+    if not shutil.which(shlex.split(options.colmap)[0]) or not (options.data / "cameras.json").is_file():
         print(f"skipped: this needs colmap and {options.data}/cameras.json")
         sys.exit(77)
+    colmap = Colmap(options.colmap)
     images = options.data / "images"
     cameras = json.loads((options.data / "cameras.json").read_text())
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         result = {}
-        for name, steps in (("colmap", lambda db: by_colmap(images, db)),
+        for name, steps in (("colmap", lambda db: colmap.fill(images, db)),
                             ("cornea", lambda db: by_cornea(options.cornea, images, db, options.device))):
             database = folder / f"{name}.db"
             before = cpu_seconds()
             seconds = steps(database)
             result[name] = {"seconds": seconds, "total_seconds": sum(seconds.values()),
                             "cpu_seconds": cpu_seconds() - before,
-                            **reconstruct(images, database, folder / name, cameras)}
+                            **reconstruct(colmap, images, database, folder / name, cameras)}
     ours, theirs = result["cornea"], result["colmap"]
     missed = [sentence for sentence, bad in (
         (f"{ours['registered']} of {len(cameras)} images registered", ours["registered"] < len(cameras)),
@@ -156,20 +171,20 @@ def main():
         ("time", not options.any_time and ours["total_seconds"] > TIME * theirs["total_seconds"]),
         ("processor time", not options.any_time and ours["cpu_seconds"] > TIME * theirs["cpu_seconds"]))
         if bad]
-    print(f"{'':28}{'COLMAP':>12}{'Cornea':>12}{'ratio':>9}")
+    print(f"{'':28}{colmap.version:>14}{'Cornea':>12}{'ratio':>9}")
     for label, key, digits in (("seconds to the mapper", "total_seconds", 2),
                                ("CPU seconds to the mapper", "cpu_seconds", 2), ("registered images", "registered", 0),
                                ("points", "points", 0), ("reprojection error, px", "reprojection_px", 4),
                                ("centre error", "centre_error", 6), ("seconds of the mapper", "mapper_seconds", 2)):
         ratio = ours[key] / theirs[key] if theirs[key] else float("nan")
-        print(f"{label:28}{theirs[key]:12.{digits}f}{ours[key]:12.{digits}f}{ratio:9.3f}")
+        print(f"{label:28}{theirs[key]:14.{digits}f}{ours[key]:12.{digits}f}{ratio:9.3f}")
     print("COLMAP:", ", ".join(f"{k} {v:.2f} s" for k, v in theirs["seconds"].items()))
     print("Cornea:", ", ".join(f"{k} {v:.2f} s" for k, v in ours["seconds"].items()))
     if missed:
         print("missed:", ", ".join(missed))
     if options.json:
         Path(options.json).write_text(json.dumps({"machine": f"{os.cpu_count()} CPUs, {platform.machine()}",
-                                                  "device": options.device, "images": len(cameras),
+                                                  "device": options.device, "against": colmap.version, "images": len(cameras),
                                                   "missed": missed, **result}, indent=1) + "\n")
     sys.exit(1 if missed else 0)
 

@@ -33,13 +33,8 @@ struct Outcome {
 class Cli : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder = fs::path(::testing::TempDir()) /
-             text("cornea_cli_", ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder);
-    fs::create_directories(folder);
     write_image(folder / "small.png", testing::random_image<std::uint8_t>(64, 48, 1));
   }
-  void TearDown() override { fs::remove_all(folder); }
 
   // Runs a shell line in the test's folder; `cornea` there is the program under test.
   Outcome shell(const std::string& line) {
@@ -62,7 +57,8 @@ class Cli : public ::testing::Test {
     EXPECT_NE(o.err.find(word), std::string::npos) << line << "\n" << o.err;
   }
 
-  fs::path folder;
+  const testing::TemporaryFolder temporary;
+  const fs::path& folder = temporary.path();
 };
 
 TEST_F(Cli, DetectWritesTheStableJsonKeys) {

@@ -1,4 +1,5 @@
-// For tests: the devices to run on, random images, and the folder of external test data.
+// For tests: the devices to run on, random images, the folder of external test data, and one that
+// goes away.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "cornea/core/context.h"
 #include "cornea/core/image.h"
@@ -65,6 +67,25 @@ inline std::filesystem::path external_data(const std::string& name) {
                   : std::filesystem::path(CORNEA_SOURCE_DIR) / ".." / "shared";
   return std::filesystem::is_directory(folder / name) ? folder / name : std::filesystem::path();
 }
+
+// One of this process alone, which goes away with it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    static int count = 0;
+    path_ = std::filesystem::path(::testing::TempDir()) / text("cornea_", ::getpid(), "_", count++);
+    std::filesystem::create_directories(path_);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace cornea::testing
 

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "cornea/io/decoded.h"
-#include "cornea/io/loaded_file.h"
 
 namespace cornea {
 namespace {
@@ -208,10 +207,6 @@ std::optional<Exif> decode_exif(std::span<const std::uint8_t> bytes) {
   if (io::is_png(bytes)) return parse_tiff(exif_of_png(bytes));
   if (io::is_webp(bytes)) return parse_tiff(exif_of_webp(bytes));
   return parse_tiff(bytes);
-}
-
-std::optional<Exif> read_exif(const std::filesystem::path& file) {
-  return decode_exif(io::LoadedFile(file).bytes());
 }
 
 }  // namespace cornea

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,10 +27,7 @@ struct Exif {
   bool turns() const { return orientation >= 5; }
 };
 
-// Empty where the file holds no EXIF that can be read. An error where the file cannot be read.
-std::optional<Exif> read_exif(const std::filesystem::path& file);
-
-// The same from the bytes of an image file.
+// From the bytes of an image file; empty where they hold no EXIF that can be read.
 std::optional<Exif> decode_exif(std::span<const std::uint8_t> bytes);
 
 }  // namespace cornea

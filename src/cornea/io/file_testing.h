@@ -1,4 +1,4 @@
-// For the tests of io: folders that go away, files as bytes, errors and cuts.
+// For the tests of io: files as bytes, errors and cuts.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "cornea/core/testing.h"
 #include "cornea/io/image_file.h"
@@ -16,25 +15,6 @@
 namespace cornea::testing {
 
 using ByteVector = std::vector<std::uint8_t>;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    static int count = 0;
-    path_ =
-        std::filesystem::path(::testing::TempDir()) / text("cornea_io_", ::getpid(), "_", count++);
-    std::filesystem::create_directories(path_);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline ByteVector bytes_of_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

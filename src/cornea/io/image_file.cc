@@ -7,7 +7,6 @@
 #include "cornea/core/build.h"
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
-#include "cornea/io/exif.h"
 #include "cornea/io/loaded_file.h"
 #include "cornea/io/upright.h"
 
@@ -142,6 +141,14 @@ Image<T> decode_image(std::span<const std::uint8_t> bytes, const std::string& na
 GrayImage read_gray(const fs::path& file, const ReadOptions& options) {
   return naming_the_file(file.string(), [&] {
     return gray_at_own_depth(decoded(io::LoadedFile(file).bytes(), file.string(), options));
+  });
+}
+
+Photograph read_photograph(const fs::path& file, const ReadOptions& options) {
+  return naming_the_file(file.string(), [&]() -> Photograph {
+    const io::LoadedFile loaded(file);
+    return {gray_at_own_depth(decoded(loaded.bytes(), file.string(), options)),
+            decode_exif(loaded.bytes())};
   });
 }
 

@@ -10,12 +10,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "cornea/core/image.h"
+#include "cornea/io/exif.h"
 
 namespace cornea {
 
@@ -61,6 +63,14 @@ struct GrayImage {
   int height() const { return view().height(); }
 };
 GrayImage read_gray(const std::filesystem::path& file, const ReadOptions& options = {});
+
+// The same, and what the camera wrote beside the pixels; empty where the file holds no EXIF that
+// can be read.
+struct Photograph {
+  GrayImage image;
+  std::optional<Exif> exif;
+};
+Photograph read_photograph(const std::filesystem::path& file, const ReadOptions& options = {});
 
 // Whether this build reads files with this extension, in capitals or not.
 bool can_read_extension(const std::filesystem::path& file);

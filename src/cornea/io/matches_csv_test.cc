@@ -6,21 +6,20 @@
 #include <gtest/gtest.h>
 
 #include "cornea/core/error.h"
+#include "cornea/core/testing.h"
 
 namespace cornea {
 namespace {
 
-std::filesystem::path file_with(const std::string& contents) {
-  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  const auto file =
-      std::filesystem::path(::testing::TempDir()) / (std::string(test->name()) + ".csv");
-  std::ofstream(file, std::ios::binary) << contents;
-  return file;
+std::vector<Correspondence> read_text(const std::string& contents) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder / "m.csv", std::ios::binary) << contents;
+  return read_matches_csv(folder / "m.csv");
 }
 
 std::string complaint_about(const std::string& contents) {
   try {
-    read_matches_csv(file_with(contents));
+    read_text(contents);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::io);
     return error.what();
@@ -29,26 +28,26 @@ std::string complaint_about(const std::string& contents) {
 }
 
 TEST(MatchesCsv, ReadsFourNumbersALine) {
-  const auto matches = read_matches_csv(file_with("1,2,3,4\n5.5,-6,7e1,8\n"));
+  const auto matches = read_text("1,2,3,4\n5.5,-6,7e1,8\n");
   ASSERT_EQ(matches.size(), 2u);
   EXPECT_EQ(matches[0], (Correspondence{1, 2, 3, 4}));
   EXPECT_EQ(matches[1], (Correspondence{5.5f, -6, 70, 8}));
 }
 
 TEST(MatchesCsv, LeavesOutANameLineBlankLinesAndFurtherColumns) {
-  const auto matches = read_matches_csv(
-      file_with("\xEF\xBB\xBFx1,y1,x2,y2,label\r\n1,2,3,4,0\r\n\r\n5, 6, 7, 8,1\r\n"));
+  const auto matches =
+      read_text("\xEF\xBB\xBFx1,y1,x2,y2,label\r\n1,2,3,4,0\r\n\r\n5, 6, 7, 8,1\r\n");
   ASSERT_EQ(matches.size(), 2u);
   EXPECT_EQ(matches[1], (Correspondence{5, 6, 7, 8}));
 }
 
 TEST(MatchesCsv, TakesOtherSeparatorsAndAnEmptyFile) {
-  EXPECT_EQ(read_matches_csv(file_with("1;2;3;4\n1 2 3 4\n1\t2\t3\t4")).size(), 3u);
-  EXPECT_TRUE(read_matches_csv(file_with("")).empty());
+  EXPECT_EQ(read_text("1;2;3;4\n1 2 3 4\n1\t2\t3\t4").size(), 3u);
+  EXPECT_TRUE(read_text("").empty());
 }
 
 TEST(MatchesCsv, PassesOnWhatIsNotANumber) {
-  const auto matches = read_matches_csv(file_with("nan,2,3,inf\n"));
+  const auto matches = read_text("nan,2,3,inf\n");
   ASSERT_EQ(matches.size(), 1u);
   EXPECT_TRUE(std::isnan(matches[0].x1));
 }

@@ -1,11 +1,9 @@
 #include "cornea/pipeline/folder_extract.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,7 +12,6 @@
 
 #include "cornea/core/error.h"
 #include "cornea/export/colmap/camera.h"
-#include "cornea/io/exif.h"
 #include "cornea/pipeline/in_order.h"
 
 namespace cornea {
@@ -74,34 +71,6 @@ class Team {
   std::vector<std::thread> threads_;
 };
 
-// What the header of a new image says.
-struct Header {
-  Camera camera;
-  std::string error;  // empty: it could be read
-};
-
-std::vector<Header> read_headers(const fs::path& folder, const std::vector<std::string>& names,
-                                 const ReadOptions& reading, int threads) {
-  std::vector<Header> headers(names.size());
-  std::atomic<std::size_t> next{0};
-  auto read = [&] {
-    for (std::size_t i; (i = next++) < names.size();) {
-      const fs::path file = folder / names[i];
-      try {
-        const ImageFileInfo info = probe_image(file, reading);
-        headers[i].camera = colmap::camera_of_image(info.width, info.height, read_exif(file));
-      } catch (const std::exception& error) {
-        headers[i].error = naming(file, error);
-      }
-    }
-  };
-  Team team([] {});
-  for (int i = 1; i < threads && i < int(names.size()); ++i) team.start(read);
-  read();
-  team.wait();
-  return headers;
-}
-
 class Extraction {
  public:
   Extraction(const Context& context, const fs::path& folder, Database& database,
@@ -116,30 +85,32 @@ class Extraction {
     const auto begin = Clock::now();
     const std::vector<std::string> names = images_in(folder_);
     report_.images = int(names.size());
-    add_new_images(names);
     find_pending(names);
     events_.begin(int(pending_.size()));
-    for (const std::string& sentence : unreadable_) fail_image(sentence);
     extract_pending();
     report_.milliseconds = milliseconds_since(begin);
     return report_;
   }
 
  private:
+  static constexpr Id kNone = -1;
   struct Pending {
-    ImageRow row;
-    int width, height;
+    std::string name;
+    Id image = kNone;           // of the row without features that it has
+    int width = 0, height = 0;  // of that row's camera
   };
   struct Decoded {
-    GrayImage image;
+    Photograph photograph;
     Image<std::uint8_t> mask;
-    std::string error;
+    std::string error;  // empty: it could be read
     double milliseconds = 0;
   };
-  static constexpr Id kNoImage = -1;  // of one that failed
+  // For the writer, who passes over one without features.
   struct Found {
-    Id image;
-    Features features;
+    std::optional<Features> features;
+    std::string name;
+    Id image = kNone;  // none: a row is made, with this camera
+    Camera camera;
   };
 
   int decoders() const {
@@ -147,85 +118,38 @@ class Extraction {
     return context_.is_cuda() ? std::clamp(context_.threads(), 1, 8) : 1;
   }
 
-  void fail_image(const std::string& sentence) {
-    ++report_.failed;
-    events_.report(sentence);
-  }
-
-  // Rows for the images that have none yet. One that cannot be read gets none.
-  void add_new_images(const std::vector<std::string>& names) {
-    std::set<std::string> known;
-    std::optional<Camera> shared;
-    for (const ImageRow& row : database_.images()) known.insert(row.name);
-    if (options_.single_camera) {
-      const std::vector<Camera> cameras = database_.cameras();
-      if (!cameras.empty()) shared = cameras.front();
-    }
-    std::vector<std::string> fresh;
-    for (const std::string& name : names) {
-      if (!known.contains(name)) fresh.push_back(name);
-    }
-    if (fresh.empty()) return;
-    const std::vector<Header> headers =
-        read_headers(folder_, fresh, options_.reading, context_.threads());
-    Database::Transaction transaction(database_);
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-      if (!headers[i].error.empty()) {
-        unreadable_.push_back(headers[i].error);
-        continue;
-      }
-      const Camera& own = headers[i].camera;
-      if (options_.single_camera && shared &&
-          (own.width != shared->width || own.height != shared->height)) {
-        unreadable_.push_back(text((folder_ / fresh[i]).string(), ": has ", own.width, " x ",
-                                   own.height, " pixels, and the single camera ", shared->width,
-                                   " x ", shared->height, "; leave --single-camera out"));
-        continue;
-      }
-      Id camera;
-      if (options_.single_camera && shared) {
-        camera = shared->id;
-      } else {
-        camera = database_.add_camera(own);
-        if (options_.single_camera) shared = own, shared->id = camera;
-      }
-      database_.add_image(fresh[i], camera);
-    }
-    transaction.commit();
-  }
-
+  // What is in the folder and has no features.
   void find_pending(const std::vector<std::string>& names) {
     std::unordered_map<Id, Camera> cameras;
-    for (const Camera& camera : database_.cameras()) cameras[camera.id] = camera;
-    std::map<std::string, ImageRow> rows;
-    for (ImageRow& row : database_.images()) rows[row.name] = row;
+    for (const Camera& camera : database_.cameras()) {
+      if (options_.single_camera && !shared_) shared_ = camera;
+      cameras[camera.id] = camera;
+    }
+    std::unordered_map<std::string, ImageRow> rows;
+    for (const ImageRow& row : database_.images()) rows[row.name] = row;
     std::set<Id> done;
     for (const auto& [image, count] : database_.feature_counts()) done.insert(image);
     for (const std::string& name : names) {
       const auto it = rows.find(name);
-      if (it == rows.end()) continue;
-      const ImageRow& row = it->second;
-      if (done.contains(row.id)) {
+      if (it == rows.end()) {
+        pending_.push_back({name});
+      } else if (done.contains(it->second.id)) {
         ++report_.skipped;
       } else {
-        pending_.push_back({row, cameras[row.camera].width, cameras[row.camera].height});
+        const Camera& camera = cameras[it->second.camera];
+        pending_.push_back({name, it->second.id, camera.width, camera.height});
       }
     }
   }
 
   Decoded decode(const Pending& pending) const {
     const auto begin = Clock::now();
-    const fs::path file = folder_ / pending.row.name;
+    const fs::path file = folder_ / pending.name;
     Decoded decoded;
     try {
-      decoded.image = read_gray(file, options_.reading);
-      const int width = decoded.image.width(), height = decoded.image.height();
-      if (width != pending.width || height != pending.height) {
-        fail(ErrorCode::io, file.string(), ": has ", width, " x ", height,
-             " pixels and its camera in the database ", pending.width, " x ", pending.height,
-             "; it changed, make a new database");
-      }
-      decoded.mask = mask_of(pending.row.name, width, height);
+      decoded.photograph = read_photograph(file, options_.reading);
+      const GrayImage& image = decoded.photograph.image;
+      decoded.mask = mask_of(pending.name, image.width(), image.height());
     } catch (const std::exception& error) {
       decoded.error = naming(file, error);
     }
@@ -270,7 +194,8 @@ class Extraction {
     InOrder<Found> results(pending_.size(), 3);
     std::exception_ptr lost;  // why nothing more can be written
     Team writer([&] { results.stop(); });
-    writer.start([&] { write(results, lost); });
+    const Id shared_camera = shared_ ? shared_->id : kNone;
+    writer.start([&, shared_camera] { write(results, shared_camera, lost); });
     {
       Team team([&] { pixels.stop(); });
       for (int i = 0; i < threads; ++i) {
@@ -285,49 +210,80 @@ class Extraction {
   }
 
   void find_features(InOrder<Decoded>& pixels, InOrder<Found>& results) {
-    for (std::size_t i = 0; i < pending_.size(); ++i) {
+    for (const Pending& pending : pending_) {
       const auto begin = Clock::now();
-      std::optional<Decoded> decoded = pixels.take();
+      const std::optional<Decoded> decoded = pixels.take();
       report_.waiting_milliseconds += milliseconds_since(begin);
       const auto slot = results.claim();
       if (!decoded || !slot) return;  // the writer gave up
       report_.decode_milliseconds += decoded->milliseconds;
-      Found found{kNoImage, {}};
-      if (!decoded->error.empty()) {
-        fail_image(decoded->error);
-      } else if (extract(pending_[i], *decoded, found.features)) {
-        found.image = pending_[i].row.id;
+      Found found;
+      found.name = pending.name;
+      found.image = pending.image;
+      try {
+        if (!decoded->error.empty()) fail(ErrorCode::io, decoded->error);
+        found.camera = camera_of(pending, decoded->photograph);
+        found.features = features_of(*decoded);
+        if (options_.single_camera && !shared_) shared_ = found.camera;
         ++report_.extracted;
-        report_.features += found.features.size();
+        report_.features += found.features->size();
+      } catch (const std::exception& error) {
+        if (ends_the_run(error)) throw;
+        ++report_.failed;
+        events_.report(naming(folder_ / pending.name, error));
       }
       results.put(*slot, std::move(found));
       events_.advance(1);
     }
   }
 
-  bool extract(const Pending& pending, const Decoded& decoded, Features& out) {
-    const auto begin = Clock::now();
-    try {
-      const AnyView image = decoded.image.view();
-      sift_for(image.width(), image.height()).detect(image, out, decoded.mask);
-    } catch (const std::exception& error) {
-      if (ends_the_run(error)) throw;
-      fail_image(naming(folder_ / pending.row.name, error));
-      return false;
+  // An error where the image cannot have the camera that it should have.
+  Camera camera_of(const Pending& pending, const Photograph& photograph) const {
+    const int width = photograph.image.width(), height = photograph.image.height();
+    if (pending.image != kNone) {
+      require_size(width, height, pending.width, pending.height, "its camera in the database",
+                   "it changed, make a new database");
+      return {};
     }
-    report_.compute_milliseconds += milliseconds_since(begin);
-    return true;
+    if (shared_) {
+      require_size(width, height, shared_->width, shared_->height, "the single camera",
+                   "leave --single-camera out");
+      return *shared_;
+    }
+    return colmap::camera_of_image(width, height, photograph.exif);
   }
 
-  // On a thread of its own: an image is one transaction.
-  void write(InOrder<Found>& results, std::exception_ptr& lost) {
+  static void require_size(int width, int height, int camera_width, int camera_height,
+                           const char* camera, const char* remedy) {
+    if (width == camera_width && height == camera_height) return;
+    fail(ErrorCode::io, "has ", width, " x ", height, " pixels and ", camera, " ", camera_width,
+         " x ", camera_height, "; ", remedy);
+  }
+
+  Features features_of(const Decoded& decoded) {
+    const auto begin = Clock::now();
+    const AnyView image = decoded.photograph.image.view();
+    Features features;
+    sift_for(image.width(), image.height()).detect(image, features, decoded.mask);
+    report_.compute_milliseconds += milliseconds_since(begin);
+    return features;
+  }
+
+  // On a thread of its own: an image with its camera and features is one transaction.
+  void write(InOrder<Found>& results, Id shared_camera, std::exception_ptr& lost) {
     double milliseconds = 0;
     try {
-      while (const auto found = results.take()) {
-        if (found->image == kNoImage) continue;
+      while (auto found = results.take()) {
+        if (!found->features) continue;
         const auto begin = Clock::now();
         Database::Transaction transaction(database_);
-        database_.write_features(found->image, found->features);
+        if (found->image == kNone) {
+          Id camera = shared_camera;
+          if (camera == kNone) camera = database_.add_camera(found->camera);
+          if (options_.single_camera) shared_camera = camera;
+          found->image = database_.add_image(found->name, camera);
+        }
+        database_.write_features(found->image, *found->features);
         transaction.commit();
         milliseconds += milliseconds_since(begin);
       }
@@ -344,8 +300,8 @@ class Extraction {
   const ExtractOptions& options_;
   const FolderEvents& events_;
   ExtractReport report_;
-  std::vector<std::string> unreadable_;
   std::vector<Pending> pending_;
+  std::optional<Camera> shared_;  // where there is a single camera: that one, once it is known
   std::vector<std::pair<std::pair<int, int>, std::unique_ptr<Sift>>> sifts_;
 };
 

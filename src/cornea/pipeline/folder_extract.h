@@ -1,9 +1,9 @@
 // A folder of photographs into the features of a COLMAP database.
 //
-// Names are sorted, and rows for all new images and their cameras are written first, in one go: ids
-// depend on the names alone. Then image after image: other threads decode ahead, a bounded number
-// of images; this one finds features; another one writes them, one transaction an image. A run that
-// was stopped, however hard, is continued by the next: images with features are left alone.
+// Image after image, by name: other threads decode ahead, a bounded number of images; this one
+// finds features; another one writes the image, its camera and its features, in one transaction. So
+// ids depend on the names alone, and a run that was stopped, however hard, is continued by the
+// next: images with features are left alone. What cannot be read leaves nothing behind.
 #pragma once
 
 #include <cstdint>
