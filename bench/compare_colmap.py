@@ -137,6 +137,7 @@ def main():
     parser.add_argument("--data", type=Path, default=photographs())
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json")
+    parser.add_argument("--commit", default="unknown")
     parser.add_argument("--any-time", action="store_true", help="hold results against COLMAP's, not times")
     parser.add_argument("--keep", type=Path, help="leave databases and models there")
     options = parser.parse_args()
@@ -184,6 +185,7 @@ def main():
         print("missed:", ", ".join(missed))
     if options.json:
         Path(options.json).write_text(json.dumps({"machine": f"{os.cpu_count()} CPUs, {platform.machine()}",
+                                                  "commit": options.commit,
                                                   "device": options.device, "against": colmap.version, "images": len(cameras),
                                                   "missed": missed, **result}, indent=1) + "\n")
     sys.exit(1 if missed else 0)

@@ -68,8 +68,10 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--json")
+    parser.add_argument("--commit", default="unknown")
     options = parser.parse_args()
-    result = {"machine": f"{os.cpu_count()} CPUs, {platform.machine()}", "device": options.device}
+    result = {"machine": f"{os.cpu_count()} CPUs, {platform.machine()}", "device": options.device,
+              "commit": options.commit}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "views").mkdir()

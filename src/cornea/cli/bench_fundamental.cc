@@ -5,6 +5,7 @@
 
 #include "cornea/cli/bench_timing.h"
 #include "cornea/cli/progress.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/io/matches_csv.h"
 #include "cornea/pipeline/estimators.h"
 #include "cornea/scene/matched_points.h"
@@ -104,9 +105,9 @@ Json measure_match_files(const Context& context, const std::vector<std::string>&
       with_seed["seed"] = text(seed);
       const auto estimator = entry.make(context, with_seed);
       FundamentalResult result = estimator->estimate(matches);  // not timed: takes memory
-      const double begin = now_ms();
+      const Stopwatch watch;
       result = estimator->estimate(matches);
-      times.push_back(now_ms() - begin);
+      times.push_back(watch.milliseconds());
       seeds.push_back({{"seed", seed},
                        {"F", result.F},
                        {"kind", name(result.kind)},

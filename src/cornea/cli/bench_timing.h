@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -10,18 +9,13 @@
 
 #include "cornea/cli/common.h"
 #include "cornea/core/stage_clock.h"
+#include "cornea/core/stopwatch.h"
 
 namespace cornea::cli {
 
 struct Timing {
   double median = 0, least = 0, p90 = 0;
 };
-
-inline double now_ms() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 inline Timing summarise(std::vector<double> times) {
   std::sort(times.begin(), times.end());
@@ -36,9 +30,9 @@ inline Timing time_calls(int repeat, const std::function<void()>& call) {
   for (int i = 0; i < warm_up(repeat); ++i) call();
   std::vector<double> times(repeat);
   for (double& t : times) {
-    const double begin = now_ms();
+    const Stopwatch watch;
     call();
-    t = now_ms() - begin;
+    t = watch.milliseconds();
   }
   return summarise(std::move(times));
 }

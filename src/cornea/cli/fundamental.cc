@@ -1,6 +1,5 @@
 #include "cornea/geometry/fundamental/fundamental.h"
 
-#include <chrono>
 #include <iostream>
 #include <memory>
 
@@ -8,6 +7,7 @@
 #include "cornea/cli/flags.h"
 #include "cornea/cli/two_view.h"
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/io/matches_csv.h"
 #include "cornea/pipeline/estimators.h"
 
@@ -57,14 +57,13 @@ int run_fundamental(const FundamentalCommand& c) {
   check_outputs({{c.matches}}, c.common.outputs({c.csv}));
   const std::vector<Correspondence> matches = read_matches_csv(c.matches);
   FundamentalResult result;
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   try {
     result = estimator->estimate(matches);
   } catch (const Error& error) {
     fail(error.code(), c.matches, ": ", error.what());
   }
-  const double milliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  const double milliseconds = watch.milliseconds();
   if (c.common.talks()) print_result(c, *estimator, result, matches.size(), milliseconds);
   if (!c.csv.empty()) write_text(c.csv, csv_text(matches, result));
   const bool has_f = result.F != std::array<double, 9>{};

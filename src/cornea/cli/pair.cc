@@ -1,7 +1,6 @@
 #include "cornea/pipeline/pair.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <sstream>
 
@@ -10,6 +9,7 @@
 #include "cornea/cli/two_view.h"
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/pipeline/estimators.h"
 #include "cornea/report/page.h"
 
@@ -17,7 +17,6 @@ namespace cornea::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 struct PairCommand {
   CommonOptions common;
@@ -54,10 +53,6 @@ PairOptions options_of(const PairCommand& c) {
     throw UsageError("--max-features and --max-points mean the same; give one of them");
   }
   return options;
-}
-
-double milliseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
 // 12345 as 12,345.
@@ -220,21 +215,21 @@ int run_pair(const PairCommand& c) {
   if (c.common.json_in_file()) outputs.push_back(c.common.json);
   check_outputs({{c.first}, {c.second}}, outputs);
 
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch watch;
   const GrayImage first = read_gray(c.first, c.reading());
   const GrayImage second = read_gray(c.second, c.reading());
-  std::vector<StageTime> stages = {{"reading", milliseconds_since(begin)}};
+  std::vector<StageTime> stages = {{"reading", watch.milliseconds()}};
   const PairResult result = pipeline.run(first.view(), second.view());
   stages.insert(stages.end(), result.stages.begin(), result.stages.end());
 
   make_folder(c.out);
-  const Clock::time_point writing = Clock::now();
+  const Stopwatch writing;
   write_text(matches, csv_text(result));
   PairCommand ran = c;  // with all options as they were used
   ran.options = pipeline.options();
   write_text(report, page_text(ran, context, result, stages));
   Json json = summary_json(ran, context, result, first, second);
-  stages.push_back({"report", milliseconds_since(writing)});
+  stages.push_back({"report", writing.milliseconds()});
   for (const StageTime& s : stages) json["milliseconds"][s.stage] = s.milliseconds;
   write_text(summary, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   c.common.write_json(json);

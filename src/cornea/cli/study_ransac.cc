@@ -6,6 +6,7 @@
 #include "cornea/cli/bench_timing.h"
 #include "cornea/cli/study.h"
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/geometry/fundamental/fundamental.h"
 #include "cornea/io/matches_csv.h"
 #include "cornea/scene/matched_points.h"
@@ -61,9 +62,9 @@ Json study_ransac(const Context& context, const StudyCommand& c) {
         options.seed = seed;
         FundamentalEstimator estimator(context, options);
         estimator.estimate(matches);  // takes memory
-        const double begin = now_ms();
+        const Stopwatch watch;
         const FundamentalResult result = estimator.estimate(matches);
-        times.push_back(now_ms() - begin);
+        times.push_back(watch.milliseconds());
         rounds.push_back(result.rounds);
         hypotheses.push_back(result.hypotheses);
         inliers.push_back(result.inlier_count);

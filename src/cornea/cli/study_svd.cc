@@ -8,6 +8,7 @@
 #include "cornea/cli/bench_timing.h"
 #include "cornea/cli/study.h"
 #include "cornea/core/random.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/linalg/svd/svd.h"
 
 namespace cornea::cli {
@@ -56,9 +57,9 @@ SvdRow measure_svd(Svd& svd, int n, int count, int repeat) {
   for (int i = 0; i < 3; ++i) call();
   std::vector<double> times(repeat);
   for (double& t : times) {
-    const double begin = now_ms();
+    const Stopwatch watch;
     call();
-    t = now_ms() - begin;
+    t = watch.milliseconds();
   }
   std::sort(times.begin(), times.end());
   row.median_ms = times[times.size() / 2];

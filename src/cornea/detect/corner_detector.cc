@@ -1,10 +1,9 @@
 #include "cornea/detect/corner_detector.h"
 
-#include <chrono>
-
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/core/pixels.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/core/transfer.h"
 #include "cornea/detect/refine/refine.h"
 
@@ -261,7 +260,7 @@ std::vector<std::vector<Corner>> CornerDetector::collect_frames() {
 
 std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const AnyView> images,
                                                               AnyView mask) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   check_call(images, mask);
   check_size(images[0]);
   if (time_stages_) clock_.start();
@@ -277,8 +276,7 @@ std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const An
   for (const auto& frame : corners) report_.points += frame.size();
   timing_ = false;
   if (time_stages_) report_.stages = clock_.read();
-  report_.milliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  report_.milliseconds = watch.milliseconds();
   return corners;
 }
 

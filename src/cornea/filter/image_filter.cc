@@ -1,11 +1,11 @@
 #include "cornea/filter/image_filter.h"
 
-#include <chrono>
 #include <cstdint>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/core/pixels.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/core/transfer.h"
 #include "cornea/filter/levels.h"
 
@@ -190,7 +190,7 @@ void ImageFilter::wait() {
 }
 
 void ImageFilter::apply_batch(std::span<const AnyView> images, std::span<const AnyTarget> out) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   check_call(images, out);
   if (time_stages_) clock_.start();
   timing_ = time_stages_;
@@ -213,8 +213,7 @@ void ImageFilter::apply_batch(std::span<const AnyView> images, std::span<const A
   timing_ = false;
   report_ = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0, {}};
   if (time_stages_) report_.stages = clock_.read();
-  report_.milliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  report_.milliseconds = watch.milliseconds();
 }
 
 void ImageFilter::enqueue(AnyView image, AnyTarget out) {

@@ -1,10 +1,10 @@
 #include "cornea/match/match.h"
 
-#include <chrono>
 #include <cmath>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/match/match_backend.h"
 #include "cornea/match/tile_kernel.h"
 
@@ -12,11 +12,6 @@ namespace cornea {
 namespace {
 
 constexpr int kMostDescriptors = 1 << 30;  // indices and their padding fit in 32 bits
-
-double now_ms() {
-  using namespace std::chrono;
-  return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
-}
 
 void check_view(const DescriptorView& view, const Context& context) {
   require(view.count >= 0 && view.count <= kMostDescriptors, "a set of ", view.count,
@@ -72,7 +67,7 @@ void Matcher::check(std::span<const MatchPair> pairs) const {
 
 template <class Result>
 std::vector<std::vector<Result>> Matcher::run(std::span<const MatchPair> pairs) {
-  const double begin = now_ms();
+  const Stopwatch watch;
   check(pairs);
   StageClock* clock = time_stages_ ? &clock_ : nullptr;
   if (clock) clock->start();
@@ -88,7 +83,7 @@ std::vector<std::vector<Result>> Matcher::run(std::span<const MatchPair> pairs) 
     report_.matches += results[i].size();
   }
   if (clock) report_.stages = clock->read();
-  report_.milliseconds = now_ms() - begin;
+  report_.milliseconds = watch.milliseconds();
   return results;
 }
 

@@ -1,7 +1,6 @@
 #include "cornea/pipeline/folder_extract.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <unordered_map>
 
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
 #include "cornea/pipeline/in_order.h"
 
@@ -18,15 +18,10 @@ namespace cornea {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 using colmap::Camera;
 using colmap::Database;
 using colmap::Id;
 using colmap::ImageRow;
-
-double milliseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 bool is_image_name(const fs::path& file) {
   std::string ending = file.extension().string();
@@ -82,13 +77,13 @@ class Extraction {
         events_(events) {}
 
   ExtractReport run() {
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     const std::vector<std::string> names = images_in(folder_);
     report_.images = int(names.size());
     find_pending(names);
     events_.begin(int(pending_.size()));
     extract_pending();
-    report_.milliseconds = milliseconds_since(begin);
+    report_.milliseconds = watch.milliseconds();
     return report_;
   }
 
@@ -143,7 +138,7 @@ class Extraction {
   }
 
   Decoded decode(const Pending& pending) const {
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     const fs::path file = folder_ / pending.name;
     Decoded decoded;
     try {
@@ -153,7 +148,7 @@ class Extraction {
     } catch (const std::exception& error) {
       decoded.error = naming(file, error);
     }
-    decoded.milliseconds = milliseconds_since(begin);
+    decoded.milliseconds = watch.milliseconds();
     return decoded;
   }
 
@@ -211,9 +206,9 @@ class Extraction {
 
   void find_features(InOrder<Decoded>& pixels, InOrder<Found>& results) {
     for (const Pending& pending : pending_) {
-      const auto begin = Clock::now();
+      const Stopwatch watch;
       const std::optional<Decoded> decoded = pixels.take();
-      report_.waiting_milliseconds += milliseconds_since(begin);
+      report_.waiting_milliseconds += watch.milliseconds();
       const auto slot = results.claim();
       if (!decoded || !slot) return;  // the writer gave up
       report_.decode_milliseconds += decoded->milliseconds;
@@ -261,11 +256,11 @@ class Extraction {
   }
 
   Features features_of(const Decoded& decoded) {
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     const AnyView image = decoded.photograph.image.view();
     Features features;
     sift_for(image.width(), image.height()).detect(image, features, decoded.mask);
-    report_.compute_milliseconds += milliseconds_since(begin);
+    report_.compute_milliseconds += watch.milliseconds();
     return features;
   }
 
@@ -275,7 +270,7 @@ class Extraction {
     try {
       while (auto found = results.take()) {
         if (!found->features) continue;
-        const auto begin = Clock::now();
+        const Stopwatch watch;
         Database::Transaction transaction(database_);
         if (found->image == kNone) {
           Id camera = shared_camera;
@@ -285,7 +280,7 @@ class Extraction {
         }
         database_.write_features(found->image, *found->features);
         transaction.commit();
-        milliseconds += milliseconds_since(begin);
+        milliseconds += watch.milliseconds();
       }
     } catch (...) {
       lost = std::current_exception();

@@ -1,27 +1,22 @@
 #include "cornea/pipeline/folder_match.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <map>
 #include <unordered_map>
 
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 
 namespace cornea {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 using colmap::Database;
 using colmap::Id;
 using colmap::ImagePair;
 using colmap::IndexPair;
-
-double milliseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 // Images in a row, by their place in the list of all.
 struct Block {
@@ -75,7 +70,7 @@ class Matching {
         batch_pairs_(context.is_cuda() ? 4096 : 64) {}
 
   MatchAllReport run() {
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     images_ = database_.feature_counts();
     report_.images = int(images_.size());
     order_by_name();
@@ -86,7 +81,7 @@ class Matching {
     for (std::size_t a = 0; a < blocks_.size(); ++a) {
       for (std::size_t b = a; b < blocks_.size(); ++b) match_blocks(a, b);
     }
-    report_.milliseconds = milliseconds_since(begin);
+    report_.milliseconds = watch.milliseconds();
     return report_;
   }
 
@@ -198,10 +193,10 @@ class Matching {
   void match_blocks(std::size_t a, std::size_t b) {
     const std::vector<Places> pairs = pending_of(a, b);
     if (pairs.empty()) return;
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     first_.load(database_, images_, blocks_[a]);
     if (a != b) second_.load(database_, images_, blocks_[b]);
-    report_.read_milliseconds += milliseconds_since(begin);
+    report_.read_milliseconds += watch.milliseconds();
     const LoadedBlock& other = a == b ? first_ : second_;
     for (std::size_t from = 0; from < pairs.size();) {
       std::size_t to = from;
@@ -222,10 +217,10 @@ class Matching {
       if (images_[pair.first].image > images_[pair.second].image) std::swap(view.a, view.b);
       views.push_back(view);
     }
-    auto begin = Clock::now();
+    Stopwatch watch;
     const std::vector<std::vector<Match>> found = matcher_.match_batch(views);
-    report_.compute_milliseconds += milliseconds_since(begin);
-    begin = Clock::now();
+    report_.compute_milliseconds += watch.milliseconds();
+    watch.start();
     Database::Transaction transaction(database_);
     std::vector<IndexPair> rows;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -236,7 +231,7 @@ class Matching {
       report_.matches += rows.size();
     }
     transaction.commit();
-    report_.write_milliseconds += milliseconds_since(begin);
+    report_.write_milliseconds += watch.milliseconds();
     report_.matched += std::int64_t(pairs.size());
     events_.advance(int(pairs.size()));
   }

@@ -1,26 +1,21 @@
 #include "cornea/pipeline/folder_verify.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <unordered_map>
 
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 
 namespace cornea {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using colmap::Configuration;
 using colmap::Database;
 using colmap::Id;
 using colmap::IndexPair;
 using colmap::Point;
 using colmap::TwoViewRow;
-
-double milliseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 // The key of a pair's random samples, which is its slot in a batch: neighbours in exhaustive and in
 // sequential matching have different ones.
@@ -58,7 +53,7 @@ class Verification {
         most_pairs_(context.is_cuda() ? 512 : 32) {}
 
   VerifyReport run() {
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     report_.pairs = database_.count("matches");
     const std::int64_t pending = database_.unverified_count();
     report_.skipped = report_.pairs - pending;
@@ -72,7 +67,7 @@ class Verification {
       blocks_[a].forget();
     }
     report_.missing = pending - report_.general - report_.planar - report_.degenerate;
-    report_.milliseconds = milliseconds_since(begin);
+    report_.milliseconds = watch.milliseconds();
     return report_;
   }
 
@@ -117,11 +112,11 @@ class Verification {
     if (batch_.size() >= most_pairs_ || correspondences_ > kMostCorrespondences || taken_[slot]) {
       finish_batch();
     }
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     taken_[slot] = true;
     batch_.push_back(read_pair(id, a, b));
     correspondences_ += batch_.back().points.size();
-    report_.read_milliseconds += milliseconds_since(begin);
+    report_.read_milliseconds += watch.milliseconds();
   }
 
   Pair read_pair(Id id, Block& first_block, Block& second_block) {
@@ -145,13 +140,13 @@ class Verification {
 
   void finish_batch() {
     if (batch_.empty()) return;
-    auto begin = Clock::now();
+    Stopwatch watch;
     std::vector<std::span<const Correspondence>> pairs(kSlots);
     std::vector<FundamentalResult> results(kSlots);
     for (const Pair& pair : batch_) pairs[slot_of(pair.id)] = pair.points;
     estimator_.estimate_batch(pairs, results);
-    report_.compute_milliseconds += milliseconds_since(begin);
-    begin = Clock::now();
+    report_.compute_milliseconds += watch.milliseconds();
+    watch.start();
     Database::Transaction transaction(database_);
     for (const Pair& pair : batch_) {
       const TwoViewRow row = row_of(pair, results[slot_of(pair.id)]);
@@ -159,7 +154,7 @@ class Verification {
       report_.inliers += row.inliers.size();
     }
     transaction.commit();
-    report_.write_milliseconds += milliseconds_since(begin);
+    report_.write_milliseconds += watch.milliseconds();
     events_.advance(int(batch_.size()));
     batch_.clear();
     correspondences_ = 0;

@@ -1,23 +1,20 @@
 #include "cornea/pipeline/pair.h"
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 
 namespace cornea {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Runs a stage and adds its time.
 template <class F>
 void timed(const char* stage, std::vector<StageTime>& stages, F&& f) {
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch watch;
   f();
-  stages.push_back(
-      {stage, std::chrono::duration<double, std::milli>(Clock::now() - begin).count()});
+  stages.push_back({stage, watch.milliseconds()});
 }
 
 Settings settings_of(const PairOptions& options) {

@@ -1,26 +1,17 @@
 #include "cornea/describe/sift/sift.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/describe/sift/sift_backend.h"
 #include "cornea/filter/bilateral/bilateral.h"
 #include "cornea/filter/gaussian/gaussian.h"
 #include "cornea/filter/trilateral/trilateral.h"
 
 namespace cornea {
-namespace {
-
-double now_ms() {
-  using namespace std::chrono;
-  return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 void SiftOptions::validate() const {
   require(sigma_range > 0 && std::isfinite(sigma_range),
           "sigma-range is a positive number of gray levels, not ", sigma_range);
@@ -110,7 +101,7 @@ Features Sift::detect(AnyView image, AnyView mask) {
 }
 
 void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out, AnyView mask) {
-  const double begin = now_ms();
+  const Stopwatch watch;
   require(images.size() == out.size(), images.size(), " images and ", out.size(),
           " results were given");
   check_images(images, mask);
@@ -119,11 +110,11 @@ void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out
   report_ = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0, 0, {}};
   for (const Features& features : out) report_.points += features.size();
   if (time_stages_) report_.stages = clock_.read();
-  report_.milliseconds = now_ms() - begin;
+  report_.milliseconds = watch.milliseconds();
 }
 
 void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& out, Angles angles) {
-  const double begin = now_ms();
+  const Stopwatch watch;
   check_images({&image, 1}, {});
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Keypoint& p = points[i];
@@ -139,7 +130,7 @@ void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& o
   backend_->describe(image, points, angles, out, time_stages_ ? &clock_ : nullptr);
   report_ = {image.width(), image.height(), 1, points.size(), 0, {}};
   if (time_stages_) report_.stages = clock_.read();
-  report_.milliseconds = now_ms() - begin;
+  report_.milliseconds = watch.milliseconds();
 }
 
 std::size_t Sift::memory_needed(int width, int height, int images) const {

@@ -1,9 +1,9 @@
 #include "cornea/detect/foagdd/foagdd_band.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "cornea/core/pixels.h"
+#include "cornea/core/stopwatch.h"
 
 namespace cornea {
 namespace {
@@ -91,11 +91,11 @@ class Band {
     const int first = first_row - kDisc, last = last_row + kDisc;
     for (int y = first - bank_.radius; y < first + bank_.radius; ++y) enter_source(y);
     for (int y = first; y <= last; ++y) {
-      const auto start = Clock::now();
+      Stopwatch watch;
       enter_source(y + bank_.radius);
       make_derivatives(y);
-      const auto middle = Clock::now();
-      times_.derivatives += seconds(start, middle);
+      times_.derivatives += watch.milliseconds();
+      watch.start();
       const int row = y - kDisc;  // its disc is complete
       if (!screen_ && row >= begin_) measure_row(row);
       if (screen_ && row > first_row && row % 2 != 0) {
@@ -106,17 +106,12 @@ class Band {
           if (whole >= begin_ - r && whole < end_ + r) decide_row(whole);
         }
       }
-      times_.measure += seconds(middle, Clock::now());
+      times_.measure += watch.milliseconds();
     }
     return times_;
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  static double seconds(Clock::time_point from, Clock::time_point to) {
-    return std::chrono::duration<double>(to - from).count();
-  }
-
   void enter_source(int y) {
     const int margin = kDisc + bank_.radius;
     read_extended(image_, -margin, y, image_.width + 2 * margin + 1, source_.row(y));

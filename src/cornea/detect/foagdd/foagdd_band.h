@@ -17,7 +17,7 @@ struct FoagddScreen {
   int radius = 2;        // of the suppression square
 };
 
-// Seconds that a thread spent.
+// Milliseconds that a thread spent.
 struct FoagddTimes {
   double derivatives = 0, measure = 0;
 };

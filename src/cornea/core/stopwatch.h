@@ -1,0 +1,20 @@
+// Time by the clock since it was made or started.
+#pragma once
+
+#include <chrono>
+
+namespace cornea {
+
+class Stopwatch {
+ public:
+  void start() { begin_ = Clock::now(); }
+  double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin_).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_ = Clock::now();
+};
+
+}  // namespace cornea

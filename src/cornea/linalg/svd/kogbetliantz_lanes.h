@@ -1,0 +1,151 @@
+// For .cu files only: where a lane of Kogbetliantz' kernel stands, and the way of its rows between
+// the batch, shared memory and registers.
+//
+// A matrix has a group of N lanes of a warp (N: its size, or the even number above it), as many
+// groups a warp as fit. Lane r holds row r of A, U and V.
+#pragma once
+
+#include "cornea/core/cuda.h"
+#include "cornea/core/warp.h"
+#include "cornea/linalg/svd/device_svd.h"
+#include "cornea/linalg/svd/svd_math.h"
+
+namespace cornea::svd {
+
+inline constexpr int kSmallThreads = 128;  // four warps that share nothing
+// Blocks a multiprocessor at least, which caps the registers where they would keep warps out.
+template <class T, int N>
+inline constexpr int kSmallBlocks = sizeof(T) == sizeof(float) ? (N > 16   ? 3
+                                                                  : N > 10 ? 4
+                                                                           : 5)
+                                                               : (N > 10 ? 2 : 3);
+// Rows of A, U and V do not fit into registers: that of U lies in shared memory.
+template <class T, int N>
+inline constexpr bool kSharedU = sizeof(T) == sizeof(double) && N > 24;
+
+template <class T>
+struct alignas(16) Turn {
+  T left_s, left_tau, right_s, right_tau;
+};
+
+template <class T, int N>
+struct Group {
+  static constexpr int kGroups = kWarp / N;  // matrices a warp
+  static constexpr int kPairs = N / 2;
+  // Numbers from a row of a matrix in shared memory to the next: an odd multiple of 4, so that
+  // lanes that read four numbers of their rows meet different banks.
+  static constexpr int kStride = (N + 3) / 4 % 2 == 1 ? (N + 3) / 4 * 4 : (N + 3) / 4 * 4 + 4;
+  static constexpr int kMatrix = N * kStride;
+  static constexpr int kTurns = 2 * kGroups * kPairs;  // of this step and the one before
+  static constexpr std::size_t kWarpBytes =
+      kTurns * sizeof(Turn<T>) + kGroups * kMatrix * sizeof(T);
+};
+
+__device__ inline unsigned char* block_memory() {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  return bytes;
+}
+
+// Where a lane stands.
+template <class T, int N>
+struct Lane {
+  using G = Group<T, N>;
+
+  __device__ explicit Lane(const SquareBatch<T>& batch)
+      : lane(threadIdx.x % kWarp),
+        in_group(lane < G::kGroups * N),
+        group(in_group ? lane / N : 0),
+        row(in_group ? lane % N : 0),
+        base(group * N) {
+    const int warp = threadIdx.x / kWarp;
+    unsigned char* memory = block_memory() + warp * G::kWarpBytes;
+    turns = reinterpret_cast<Turn<T>*>(memory);
+    matrices = reinterpret_cast<T*>(memory + G::kTurns * sizeof(Turn<T>));
+    first = (static_cast<long long>(blockIdx.x) * (kSmallThreads / kWarp) + warp) * G::kGroups;
+    const long long left = batch.count - first;
+    count = left < 0 ? 0 : left < G::kGroups ? static_cast<int>(left) : G::kGroups;
+    active = in_group && group < count;
+  }
+  __device__ unsigned group_bits() const {
+    return (N == kWarp ? ~0u : (1u << (N % kWarp)) - 1) << base;
+  }
+  __device__ T* matrix() const { return matrices + group * G::kMatrix; }
+  __device__ T* own_row() const { return matrix() + row * G::kStride; }
+  // The value of each lane of the group, one after the other.
+  __device__ T from(T value, int other_row) const {
+    return __shfl_sync(~0u, value, base + other_row);
+  }
+
+  int lane;
+  bool in_group;  // the last lanes of a warp may have no group; they see group 0's numbers
+  int group, row, base;
+  Turn<T>* turns;
+  T* matrices;
+  long long first;  // matrix of group 0
+  int count;        // matrices of this warp
+  bool active;      // has a matrix
+};
+
+// Between the batch, where the warp's matrices lie one after the other, and shared memory.
+template <class T, int N>
+__device__ void load_matrices(const Lane<T, N>& at, const T* from, int k) {
+  from += at.first * k * k;
+  for (int i = at.lane; i < at.count * k * k; i += kWarp) {
+    const int row = i / k;
+    const int group = row / k;
+    at.matrices[group * Group<T, N>::kMatrix + (row - group * k) * Group<T, N>::kStride + i -
+                row * k] = from[i];
+  }
+}
+template <class T, int N>
+__device__ void store_matrices(const Lane<T, N>& at, T* to, int k) {
+  to += at.first * k * k;
+  for (int i = at.lane; i < at.count * k * k; i += kWarp) {
+    const int row = i / k;
+    const int group = row / k;
+    to[i] = at.matrices[group * Group<T, N>::kMatrix + (row - group * k) * Group<T, N>::kStride +
+                        i - row * k];
+  }
+}
+
+// The lane's row of the input, zeros outside.
+template <class T, int N>
+__device__ void read_row(const Lane<T, N>& at, const SquareBatch<T>& batch, T (&x)[N]) {
+  load_matrices<T, N>(at, batch.a, batch.k);
+  __syncwarp();
+  const T* row = at.own_row();
+  const bool inside = at.active && at.row < batch.k;
+#pragma unroll
+  for (int c = 0; c < N; ++c) x[c] = inside && c < batch.k ? row[c] : T(0);
+  __syncwarp();
+}
+
+// All N numbers of a row of shared memory.
+template <class T, int N>
+__device__ void load_row(const T* row, T (&x)[N]) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+#pragma unroll
+    for (int i = 0; i < N / 4; ++i) {
+      const float4 four = reinterpret_cast<const float4*>(row)[i];
+      x[4 * i] = four.x;
+      x[4 * i + 1] = four.y;
+      x[4 * i + 2] = four.z;
+      x[4 * i + 3] = four.w;
+    }
+    if constexpr (N % 4 == 2) {
+      const float2 two = reinterpret_cast<const float2*>(row)[N / 2 - 1];
+      x[N - 2] = two.x;
+      x[N - 1] = two.y;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) x[i] = row[i];
+  }
+}
+template <class T, int N>
+__device__ void store_row(T* row, const T (&x)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) row[i] = x[i];
+}
+
+}  // namespace cornea::svd
