@@ -107,11 +107,11 @@ class HostMatcher : public MatchBackend {
     rows_.assign(pair.a.count, {});
     if (pair.a.count == 0 || pair.b.count == 0) return;
     offsets_.reserve<std::int32_t>(context_, divide_up(pair.a.count, kTile) * kTile);
-    pack(pair.a, a_, kernel_.rows, kernel_.row_bytes,
+    pack(pair.a, a_, kernel_.rows, kernel_.packed_bytes,
          [&](const std::uint8_t* from, int count, std::uint8_t* to, int i) {
            kernel_.pack_rows(from, count, to, offsets_.data<std::int32_t>() + i);
          });
-    pack(pair.b, b_, kernel_.columns, kernel_.column_bytes,
+    pack(pair.b, b_, kernel_.columns, kernel_.packed_bytes,
          [&](const std::uint8_t* from, int count, std::uint8_t* to, int) {
            kernel_.pack_columns(from, count, to);
          });
@@ -129,9 +129,9 @@ class HostMatcher : public MatchBackend {
 
   void search_tile(int a_begin, int a_end, int b_begin, int b_end) {
     alignas(64) std::int32_t best[kTile], second[kTile], column[kTile];
-    kernel_.walk({a_.panels(a_begin, kernel_.row_bytes), a_.base() + a_begin,
+    kernel_.walk({a_.panels(a_begin, kernel_.packed_bytes), a_.base() + a_begin,
                   offsets_.data<std::int32_t>() + a_begin, divide_up(a_end - a_begin, kernel_.rows),
-                  b_.panels(b_begin, kernel_.column_bytes), b_.base() + b_begin,
+                  b_.panels(b_begin, kernel_.packed_bytes), b_.base() + b_begin,
                   divide_up(b_end - b_begin, kernel_.columns), best, second, column});
     for (int a = a_begin; a < a_end; ++a) {
       enter_keys(rows_[a], best[a - a_begin], second[a - a_begin], b_begin);

@@ -3,33 +3,17 @@
 
 #if defined(__x86_64__) && defined(__AVX2__)
 
-#include <immintrin.h>
-
+#include "cornea/match/avx2_lanes.h"
 #include "cornea/match/tile_walk.h"
 
 namespace cornea {
 namespace {
 
-struct Avx2 {
-  using Vector = __m256i;  // one row, eight columns
-  static constexpr int kLanes = 8, kRowsPerVector = 1, kColumnsPerVector = 8;
+struct Avx2 : Avx2Lanes {
   static constexpr int kRows = 4, kColumns = 16, kRowVectors = 4, kColumnVectors = 2;
-  static constexpr int kRowBytes = kLength * 2, kColumnBytes = kLength * 2;
-
-  static Vector load(const std::int32_t* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  }
-  static void store(std::int32_t* p, Vector v) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
-  }
-  static Vector same(std::int32_t v) { return _mm256_set1_epi32(v); }
-  static Vector min(Vector a, Vector b) { return _mm256_min_epi32(a, b); }
-  static Vector max(Vector a, Vector b) { return _mm256_max_epi32(a, b); }
-  static Vector spread_rows(const std::int32_t* p) { return _mm256_set1_epi32(*p); }
-  static Vector spread_columns(const std::int32_t* p) { return load(p); }
-  static Vector minus_scaled(Vector base, Vector product) {
-    return _mm256_sub_epi32(base, _mm256_slli_epi32(product, kKeyIndexBits + 1));
-  }
+  using Packed = std::int16_t;
+  static constexpr int kGroup = 2;
+  static constexpr bool kSigned = false;
 
   static void multiply(const std::uint8_t* a, const std::int32_t*, const std::uint8_t* b,
                        Vector (&products)[4][2]) {
@@ -52,21 +36,8 @@ struct Avx2 {
   }
 };
 
-constexpr TileKernel kKernel = {
-    "avx2",
-    Avx2::kRows,
-    Avx2::kColumns,
-    Avx2::kRowBytes,
-    Avx2::kColumnBytes,
-    [] { return __builtin_cpu_supports("avx2") != 0; },
-    [](const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset) {
-      pack_panel<std::int16_t, 2, Avx2::kRows>(from, count, to);
-      no_offsets<Avx2>(offset);
-    },
-    [](const std::uint8_t* from, int count, std::uint8_t* to) {
-      pack_panel<std::int16_t, 2, Avx2::kColumns>(from, count, to);
-    },
-    walk_tile<Avx2>};
+constexpr TileKernel kKernel =
+    tile_kernel_of<Avx2>("avx2", [] { return __builtin_cpu_supports("avx2") != 0; });
 
 }  // namespace
 

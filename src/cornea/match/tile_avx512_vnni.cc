@@ -1,6 +1,5 @@
 // AVX-512 VNNI: four bytes of one row times four of each of sixteen columns (VPDPBUSD). It takes
-// signed bytes on one side, so columns hold b - 128, and products start from 128 times a row's sum:
-//   a.b = a.(b - 128) + 128 sum(a)
+// signed bytes on one side.
 #include "cornea/match/tile_kernel.h"
 
 #if defined(__x86_64__) && defined(__AVX512VNNI__)
@@ -16,7 +15,9 @@ struct Avx512Vnni {
   using Vector = __m512i;  // one row, sixteen columns
   static constexpr int kLanes = 16, kRowsPerVector = 1, kColumnsPerVector = 16;
   static constexpr int kRows = 8, kColumns = 32, kRowVectors = 8, kColumnVectors = 2;
-  static constexpr int kRowBytes = kLength, kColumnBytes = kLength;
+  using Packed = std::uint8_t;
+  static constexpr int kGroup = 4;
+  static constexpr bool kSigned = true;
 
   static Vector load(const std::int32_t* p) { return _mm512_loadu_si512(p); }
   static void store(std::int32_t* p, Vector v) { _mm512_storeu_si512(p, v); }
@@ -49,24 +50,10 @@ struct Avx512Vnni {
   }
 };
 
-constexpr TileKernel kKernel = {
-    "avx512-vnni",
-    Avx512Vnni::kRows,
-    Avx512Vnni::kColumns,
-    Avx512Vnni::kRowBytes,
-    Avx512Vnni::kColumnBytes,
-    [] {
-      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512vnni");
-    },
-    [](const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset) {
-      pack_panel<std::uint8_t, 4, Avx512Vnni::kRows>(from, count, to);
-      offset_by_sums<Avx512Vnni>(from, count, offset);
-    },
-    [](const std::uint8_t* from, int count, std::uint8_t* to) {
-      pack_panel<std::uint8_t, 4, Avx512Vnni::kColumns, 0x80>(from, count, to);
-    },
-    walk_tile<Avx512Vnni>};
+constexpr TileKernel kKernel = tile_kernel_of<Avx512Vnni>("avx512-vnni", [] {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vnni");
+});
 
 }  // namespace
 

@@ -1,38 +1,22 @@
 // AVX-VNNI: four bytes of one row times four of each of eight columns (VPDPBUSD). It takes
-// signed bytes on one side, so columns hold b - 128, and products start from 128 times a row's sum:
-//   a.b = a.(b - 128) + 128 sum(a)
+// signed bytes on one side.
 #include "cornea/match/tile_kernel.h"
 
 #if defined(__x86_64__) && defined(__AVXVNNI__)
 
 #include <cpuid.h>
-#include <immintrin.h>
 
+#include "cornea/match/avx2_lanes.h"
 #include "cornea/match/tile_walk.h"
 
 namespace cornea {
 namespace {
 
-struct AvxVnni {
-  using Vector = __m256i;  // one row, eight columns
-  static constexpr int kLanes = 8, kRowsPerVector = 1, kColumnsPerVector = 8;
+struct AvxVnni : Avx2Lanes {
   static constexpr int kRows = 4, kColumns = 16, kRowVectors = 4, kColumnVectors = 2;
-  static constexpr int kRowBytes = kLength, kColumnBytes = kLength;
-
-  static Vector load(const std::int32_t* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  }
-  static void store(std::int32_t* p, Vector v) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
-  }
-  static Vector same(std::int32_t v) { return _mm256_set1_epi32(v); }
-  static Vector min(Vector a, Vector b) { return _mm256_min_epi32(a, b); }
-  static Vector max(Vector a, Vector b) { return _mm256_max_epi32(a, b); }
-  static Vector spread_rows(const std::int32_t* p) { return _mm256_set1_epi32(*p); }
-  static Vector spread_columns(const std::int32_t* p) { return load(p); }
-  static Vector minus_scaled(Vector base, Vector product) {
-    return _mm256_sub_epi32(base, _mm256_slli_epi32(product, kKeyIndexBits + 1));
-  }
+  using Packed = std::uint8_t;
+  static constexpr int kGroup = 4;
+  static constexpr bool kSigned = true;
 
   static void multiply(const std::uint8_t* a, const std::int32_t* a_offset, const std::uint8_t* b,
                        Vector (&products)[4][2]) {
@@ -61,21 +45,8 @@ bool has_avx_vnni() {
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
 }
 
-constexpr TileKernel kKernel = {
-    "avx-vnni",
-    AvxVnni::kRows,
-    AvxVnni::kColumns,
-    AvxVnni::kRowBytes,
-    AvxVnni::kColumnBytes,
-    [] { return __builtin_cpu_supports("avx2") && has_avx_vnni(); },
-    [](const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset) {
-      pack_panel<std::uint8_t, 4, AvxVnni::kRows>(from, count, to);
-      offset_by_sums<AvxVnni>(from, count, offset);
-    },
-    [](const std::uint8_t* from, int count, std::uint8_t* to) {
-      pack_panel<std::uint8_t, 4, AvxVnni::kColumns, 0x80>(from, count, to);
-    },
-    walk_tile<AvxVnni>};
+constexpr TileKernel kKernel = tile_kernel_of<AvxVnni>(
+    "avx-vnni", [] { return __builtin_cpu_supports("avx2") && has_avx_vnni(); });
 
 }  // namespace
 

@@ -26,8 +26,8 @@ struct TileTask {
 
 struct TileKernel {
   const char* name;
-  int rows, columns;                    // of a panel; they divide 256
-  std::size_t row_bytes, column_bytes;  // of a packed descriptor
+  int rows, columns;         // of a panel; they divide 256
+  std::size_t packed_bytes;  // of a descriptor
   bool (*runs_here)();
   // Writes `count` descriptors (fewer than a panel's: the rest is zero) as one panel. `offset` gets
   // what the products of each row start from.

@@ -13,7 +13,9 @@ struct Portable {
   typedef float Floats __attribute__((vector_size(16), aligned(4), may_alias));
   static constexpr int kLanes = 4, kRowsPerVector = 1, kColumnsPerVector = 4;
   static constexpr int kRows = 4, kColumns = 8, kRowVectors = 4, kColumnVectors = 2;
-  static constexpr int kRowBytes = kLength * sizeof(float), kColumnBytes = kRowBytes;
+  using Packed = float;
+  static constexpr int kGroup = 1;
+  static constexpr bool kSigned = false;
 
   static Vector load(const std::int32_t* p) { return *reinterpret_cast<const Vector*>(p); }
   static void store(std::int32_t* p, Vector v) { *reinterpret_cast<Vector*>(p) = v; }
@@ -46,21 +48,7 @@ struct Portable {
 };
 static_assert(kProductScale == 1 << (kKeyIndexBits + 1));
 
-constexpr TileKernel kKernel = {
-    "portable",
-    Portable::kRows,
-    Portable::kColumns,
-    Portable::kRowBytes,
-    Portable::kColumnBytes,
-    [] { return true; },
-    [](const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset) {
-      pack_panel<float, 1, Portable::kRows>(from, count, to);
-      no_offsets<Portable>(offset);
-    },
-    [](const std::uint8_t* from, int count, std::uint8_t* to) {
-      pack_panel<float, 1, Portable::kColumns>(from, count, to);
-    },
-    walk_tile<Portable>};
+constexpr TileKernel kKernel = tile_kernel_of<Portable>("portable", [] { return true; });
 
 }  // namespace
 

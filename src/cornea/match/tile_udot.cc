@@ -3,30 +3,24 @@
 
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
 
-#include <arm_neon.h>
 #include <sys/auxv.h>
 
+#include "cornea/match/neon_lanes.h"
 #include "cornea/match/tile_walk.h"
 
 namespace cornea {
 namespace {
 
-struct Udot {
-  using Vector = int32x4_t;  // one row, four columns
-  static constexpr int kLanes = 4, kRowsPerVector = 1, kColumnsPerVector = 4;
+// A vector is one row, four columns.
+struct Udot : NeonLanes {
+  static constexpr int kRowsPerVector = 1, kColumnsPerVector = 4;
   static constexpr int kRows = 8, kColumns = 8, kRowVectors = 8, kColumnVectors = 2;
-  static constexpr int kRowBytes = kLength, kColumnBytes = kLength;
+  using Packed = std::uint8_t;
+  static constexpr int kGroup = 4;
+  static constexpr bool kSigned = false;
 
-  static Vector load(const std::int32_t* p) { return vld1q_s32(p); }
-  static void store(std::int32_t* p, Vector v) { vst1q_s32(p, v); }
-  static Vector same(std::int32_t v) { return vdupq_n_s32(v); }
-  static Vector min(Vector a, Vector b) { return vminq_s32(a, b); }
-  static Vector max(Vector a, Vector b) { return vmaxq_s32(a, b); }
   static Vector spread_rows(const std::int32_t* p) { return vdupq_n_s32(*p); }
   static Vector spread_columns(const std::int32_t* p) { return vld1q_s32(p); }
-  static Vector minus_scaled(Vector base, Vector product) {
-    return vmlsq_s32(base, product, vdupq_n_s32(kProductScale));
-  }
 
   template <int lane>
   static void enter_row(uint32x4_t (&sums)[2], uint8x16_t rows, uint8x16_t b0, uint8x16_t b1) {
@@ -53,21 +47,8 @@ struct Udot {
   }
 };
 
-constexpr TileKernel kKernel = {
-    "udot",
-    Udot::kRows,
-    Udot::kColumns,
-    Udot::kRowBytes,
-    Udot::kColumnBytes,
-    [] { return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0; },
-    [](const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset) {
-      pack_panel<std::uint8_t, 4, Udot::kRows>(from, count, to);
-      no_offsets<Udot>(offset);
-    },
-    [](const std::uint8_t* from, int count, std::uint8_t* to) {
-      pack_panel<std::uint8_t, 4, Udot::kColumns>(from, count, to);
-    },
-    walk_tile<Udot>};
+constexpr TileKernel kKernel =
+    tile_kernel_of<Udot>("udot", [] { return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0; });
 
 }  // namespace
 

@@ -3,26 +3,23 @@
 
 #if defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)
 
-#include <arm_neon.h>
 #include <sys/auxv.h>
 
+#include "cornea/match/neon_lanes.h"
 #include "cornea/match/tile_walk.h"
 
 namespace cornea {
 namespace {
 
-struct Ummla {
-  using Vector = int32x4_t;  // a0 b0, a0 b1, a1 b0, a1 b1
-  static constexpr int kLanes = 4, kRowsPerVector = 2, kColumnsPerVector = 2;
+// A vector is two rows, two columns: a0 b0, a0 b1, a1 b0, a1 b1.
+struct Ummla : NeonLanes {
+  static constexpr int kRowsPerVector = 2, kColumnsPerVector = 2;
   // 16 sums in registers leave room for what they are made of.
   static constexpr int kRows = 8, kColumns = 8, kRowVectors = 4, kColumnVectors = 4;
-  static constexpr int kRowBytes = kLength, kColumnBytes = kLength;
+  using Packed = std::uint8_t;
+  static constexpr int kGroup = 8;
+  static constexpr bool kSigned = false;
 
-  static Vector load(const std::int32_t* p) { return vld1q_s32(p); }
-  static void store(std::int32_t* p, Vector v) { vst1q_s32(p, v); }
-  static Vector same(std::int32_t v) { return vdupq_n_s32(v); }
-  static Vector min(Vector a, Vector b) { return vminq_s32(a, b); }
-  static Vector max(Vector a, Vector b) { return vmaxq_s32(a, b); }
   static Vector spread_rows(const std::int32_t* p) {
     const int32x2_t two = vld1_s32(p);
     return vcombine_s32(vdup_lane_s32(two, 0), vdup_lane_s32(two, 1));
@@ -30,9 +27,6 @@ struct Ummla {
   static Vector spread_columns(const std::int32_t* p) {
     const int32x2_t two = vld1_s32(p);
     return vcombine_s32(two, two);
-  }
-  static Vector minus_scaled(Vector base, Vector product) {
-    return vmlsq_s32(base, product, vdupq_n_s32(kProductScale));
   }
 
   static void multiply(const std::uint8_t* a, const std::int32_t*, const std::uint8_t* b,
@@ -55,21 +49,8 @@ struct Ummla {
   }
 };
 
-constexpr TileKernel kKernel = {
-    "ummla",
-    Ummla::kRows,
-    Ummla::kColumns,
-    Ummla::kRowBytes,
-    Ummla::kColumnBytes,
-    [] { return (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0; },
-    [](const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset) {
-      pack_panel<std::uint8_t, 8, Ummla::kRows>(from, count, to);
-      no_offsets<Ummla>(offset);
-    },
-    [](const std::uint8_t* from, int count, std::uint8_t* to) {
-      pack_panel<std::uint8_t, 8, Ummla::kColumns>(from, count, to);
-    },
-    walk_tile<Ummla>};
+constexpr TileKernel kKernel =
+    tile_kernel_of<Ummla>("ummla", [] { return (getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0; });
 
 }  // namespace
 

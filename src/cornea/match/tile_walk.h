@@ -5,6 +5,8 @@
 // A kernel K holds kRows x kColumns products at a time as kRowVectors x kColumnVectors vectors of
 // 32-bit lanes, and says which row and column a lane belongs to: a.b for lane l of vector (r, c).
 //   spread_rows(p)[l], spread_columns(p)[l]:  p[row], p[column] of lane l
+// Its descriptors are packed in groups of kGroup numbers of type Packed. With kSigned its columns
+// hold b - 128, and products start from 128 times a row's sum: a.b = a.(b - 128) + 128 sum(a).
 #pragma once
 
 #include <cstddef>
@@ -43,18 +45,21 @@ inline void pack_panel(const std::uint8_t* from, int count, std::uint8_t* to_byt
 }
 
 template <class K>
-inline void no_offsets(std::int32_t* offset) {
-  for (int i = 0; i < K::kRows; ++i) offset[i] = 0;
-}
+constexpr std::size_t kPackedBytes = kLength * sizeof(typename K::Packed);  // of a descriptor
 
-// For kernels whose columns are b - 128.
 template <class K>
-inline void offset_by_sums(const std::uint8_t* from, int count, std::int32_t* offset) {
+inline void pack_rows(const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset) {
+  pack_panel<typename K::Packed, K::kGroup, K::kRows>(from, count, to);
   for (int i = 0; i < K::kRows; ++i) {
     std::int32_t sum = 0;
-    for (int k = 0; k < kLength; ++k) sum += i < count ? from[i * kLength + k] : 0;
+    for (int k = 0; K::kSigned && k < kLength; ++k) sum += i < count ? from[i * kLength + k] : 0;
     offset[i] = 128 * sum;
   }
+}
+
+template <class K>
+inline void pack_columns(const std::uint8_t* from, int count, std::uint8_t* to) {
+  pack_panel<typename K::Packed, K::kGroup, K::kColumns, K::kSigned ? 0x80 : 0>(from, count, to);
 }
 
 // The two smallest of all lanes of a row. Lanes of several rows lie in one vector: those of row i
@@ -118,8 +123,8 @@ inline void walk_tile(const TileTask& t) {
       a_base[r] = K::spread_rows(t.a_base + p * K::kRows + r * kRowsPerVector);
     }
     for (int q = 0; q < t.b_panels; ++q) {
-      enter_block<K>(t.a + std::size_t(p) * K::kRows * K::kRowBytes, t.a_offset + p * K::kRows,
-                     a_base, t.b + std::size_t(q) * K::kColumns * K::kColumnBytes,
+      enter_block<K>(t.a + std::size_t(p) * K::kRows * kPackedBytes<K>, t.a_offset + p * K::kRows,
+                     a_base, t.b + std::size_t(q) * K::kColumns * kPackedBytes<K>,
                      t.b_base + q * K::kColumns, best, second, columns + q * kColumnLanes);
     }
     for (int r = 0; r < K::kRowVectors; ++r) {
@@ -136,6 +141,12 @@ inline void walk_tile(const TileTask& t) {
     }
     t.column[i] = smallest;
   }
+}
+
+template <class K>
+constexpr TileKernel tile_kernel_of(const char* name, bool (*runs_here)()) {
+  return {name,      K::kRows,     K::kColumns,     kPackedBytes<K>,
+          runs_here, pack_rows<K>, pack_columns<K>, walk_tile<K>};
 }
 
 }  // namespace
