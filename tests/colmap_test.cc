@@ -256,7 +256,7 @@ TEST_F(Colmap, OddFilesAreReportedAndTheRestIsKept) {
   std::map<colmap::Id, int> counts;
   std::map<colmap::Id, colmap::Camera> cameras;
   for (const auto& row : found.images()) rows[row.name] = row;
-  for (const auto& [image, count] : found.feature_counts()) counts[image] = count;
+  for (const auto& [image, count] : found.point_counts()) counts[image] = count;
   for (const auto& camera : found.cameras()) cameras[camera.id] = camera;
   for (const std::string& name : {std::string("good.jpg"), slashless,
                                   std::string("deep er/b/X.PNG"), std::string("sideways.jpg")}) {
@@ -375,6 +375,53 @@ TEST_F(Colmap, MasksKeepFeaturesOut) {
   EXPECT_EQ(left_half(2).second, 0);
 }
 
+TEST_F(Colmap, MasksAreNoImages) {
+  make_windows(2);
+  fs::create_directories(images / "masks");
+  Image<std::uint8_t> black(160, 120), small(20, 15);
+  for (int y = 0; y < 120; ++y) std::fill_n(black.host().row(y), 160, std::uint8_t{0});
+  write_image(images / "masks/w100.jpg.png", black);
+  write_image(images / "masks/w101.png.png", small);
+  const Outcome o = run(extract({"--mask", images / "masks"}));
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find((images / "w101.png: ").string()), std::string::npos) << o.err;
+  EXPECT_EQ(Json::parse(o.out)["images"], 2);
+  EXPECT_EQ(names(), std::vector<std::string>{"w100.jpg"});
+  EXPECT_EQ(colmap::Database(database).points(1).size(), 0u);
+  EXPECT_EQ(
+      run(extract({"--mask", images / "masks", "--json", images / "masks/w100.jpg.png"})).code, 2);
+  EXPECT_NE(run(extract({"--mask", images})).err.find("a folder of their own"), std::string::npos);
+}
+
+TEST_F(Colmap, PointsOfOthersAreLeftAlone) {
+  make_windows(2);
+  ASSERT_EQ(run(extract()).code, 0);
+  sqlite3* handle = nullptr;
+  sqlite3_open(database.c_str(), &handle);
+  sqlite3_exec(handle, "DELETE FROM descriptors WHERE image_id = 1", nullptr, nullptr, nullptr);
+  sqlite3_close(handle);
+  EXPECT_EQ(Json::parse(run(extract()).out)["skipped"], 2);
+  EXPECT_EQ(rows_in(database, "descriptors"), 1);
+  EXPECT_EQ(Json::parse(run(on_database("match-all")).out)["images"], 1);
+}
+
+// Each does what the other has not done; in the end all is there once.
+TEST_F(Colmap, TwoRunsAtATimeFillOneDatabase) {
+  make_windows(24);
+  Outcome other;
+  std::thread second([&] {
+    const std::string line = text("'", CORNEA_PROGRAM, "' extract '", images.string(), "' --db '",
+                                  database.string(), "' --device cpu -q");
+    other.code = std::system(line.c_str());
+  });
+  const Outcome o = run(extract());
+  second.join();
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(other.code, 0);
+  EXPECT_EQ(rows_in(database, "images"), 24);
+  EXPECT_EQ(rows_in(database, "descriptors"), 24);
+}
+
 TEST_F(Colmap, OneCameraForAllIfAsked) {
   make_windows(3);
   write_image(images / "x.jpg", window(100, 100, 0, 0));
@@ -385,6 +432,11 @@ TEST_F(Colmap, OneCameraForAllIfAsked) {
   EXPECT_EQ(found.cameras().size(), 1u);
   EXPECT_EQ(found.images().size(), 3u);
   for (const auto& row : found.images()) EXPECT_EQ(row.camera, 1);
+  // Where there are several already, which one would it be?
+  ASSERT_EQ(run(extract()).code, 0);
+  const Outcome several = run(extract({"--single-camera"}));
+  EXPECT_EQ(several.code, 1);
+  EXPECT_NE(several.err.find("has 2 cameras"), std::string::npos) << several.err;
 }
 
 TEST_F(Colmap, ListedPairsAndWhatIsWrongWithThem) {
@@ -410,6 +462,15 @@ TEST_F(Colmap, ListedPairsAndWhatIsWrongWithThem) {
     EXPECT_EQ(wrong.code, 1);
     EXPECT_NE(wrong.err.find(word), std::string::npos) << wrong.err;
   }
+  // A line that is wrong keeps no other from being done.
+  fs::remove(database);
+  ASSERT_EQ(run(extract()).code, 0);
+  write_bytes(list, "w100.jpg other.jpg\nw100.jpg w101.png\n");
+  const Outcome some = run(on_database("match-all", {"--pairs", list}));
+  EXPECT_EQ(some.code, 1);
+  EXPECT_NE(some.err.find("line 1: 'w100.jpg other.jpg'"), std::string::npos) << some.err;
+  EXPECT_EQ(Json::parse(some.out)["matched"], 1);
+  EXPECT_EQ(Json::parse(some.out)["refused"], 1);
   EXPECT_EQ(run(on_database("match-all", {"--pairs", list, "--sequential", "2"})).code, 2);
 }
 
@@ -433,7 +494,12 @@ TEST_F(Colmap, MistakesAreNamed) {
   o = run(on_database("verify"));
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.err.find("no tables"), std::string::npos) << o.err;
-  // An empty folder is no mistake.
+  o = run(extract());
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("holds no .jpg"), std::string::npos) << o.err;
+  EXPECT_EQ(fs::file_size(database), 0u);
+  // An image alone is no mistake.
+  make_windows(1);
   EXPECT_EQ(run(extract()).code, 0);
   EXPECT_EQ(run(on_database("match-all")).code, 0);
   EXPECT_EQ(run(on_database("verify")).code, 0);

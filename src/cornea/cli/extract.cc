@@ -8,35 +8,19 @@
 namespace cornea::cli {
 namespace {
 
-constexpr int kMaxFeatures = 8192;
-
 struct ExtractCommand {
   CommonOptions common;
   std::string folder, database, masks;
-  int max_features = kMaxFeatures;
-  bool single_camera = false;
-  int decoders = 0;
+  ExtractOptions options;
   OptionFlags flags;
 };
 
-// SIFT's flags of the table, with the defaults of this command.
+// SIFT with the defaults of this command, and --max-features for --max-points.
 DetectorEntry sift_entry() {
   DetectorEntry entry = find_detector("sift");
+  entry.flags = sift_flags(folder_sift_options());
   std::erase_if(entry.flags, [](const Flag& flag) { return flag.name == "max-points"; });
-  for (Flag& flag : entry.flags) {
-    if (flag.name == "contrast") flag.default_text = "0.02";
-    if (flag.name == "orientations") flag.default_text = "2";
-    if (flag.name == "root") flag.default_text = "yes";
-  }
   return entry;
-}
-
-SiftOptions sift_options(const ExtractCommand& c) {
-  const DetectorEntry entry = sift_entry();
-  Settings settings = c.flags.given();
-  for (const Flag& flag : entry.flags) settings.try_emplace(flag.name, flag.default_text);
-  settings["max-points"] = std::to_string(c.max_features);
-  return entry.make_sift(Context::cpu(1), settings)->options();
 }
 
 void print_report(const ExtractCommand& c, const Context& context, const ExtractReport& report) {
@@ -56,16 +40,22 @@ void print_report(const ExtractCommand& c, const Context& context, const Extract
 
 int run_extract(const ExtractCommand& c) {
   const Context context = c.common.context();
-  ExtractOptions options;
-  options.sift = usage_checked([&] { return sift_options(c); });
+  ExtractOptions options = c.options;
   options.masks = c.masks;
-  options.single_camera = c.single_camera;
-  options.decoders = c.decoders;
   options.reading = c.common.reading();
-  usage_checked([&] { options.validate(); });
+  usage_checked([&] {
+    options.sift = sift_options(c.flags.given(), options.sift);
+    options.validate();
+  });
   std::vector<NamedInput> inputs = {{c.database, "the database"}};
-  for (const std::string& name : images_in(c.folder)) {
+  const FolderListing listing = list_images(c.folder, options.masks);
+  for (const std::string& name : listing.names) {
     inputs.push_back({(std::filesystem::path(c.folder) / name).string()});
+    if (!c.masks.empty()) inputs.push_back({mask_of(options.masks, name).string(), "a mask"});
+  }
+  if (listing.names.empty() && listing.unreadable.empty()) {
+    fail(ErrorCode::io, c.folder,
+         ": holds no .jpg, .jpeg, .png, .tif or .tiff file (links to folders are not followed)");
   }
   check_outputs(inputs, c.common.outputs({}));
   colmap::Database database(c.database, colmap::Database::Open::create);
@@ -106,7 +96,7 @@ Run add_extract(CLI::App& app) {
                       "COLMAP database; one that exists is continued: images with features are "
                       "left alone");
   command
-      ->add_option("--max-features", c->max_features,
+      ->add_option("--max-features", c->options.sift.max_points,
                    "features of the strongest N points of an image; 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
@@ -116,10 +106,10 @@ Run add_extract(CLI::App& app) {
           "--mask", c->masks,
           "folder with a mask MASKS/NAME.png for image NAME; no features where it is black")
       ->type_name("MASKS");
-  command->add_flag("--single-camera", c->single_camera,
+  command->add_flag("--single-camera", c->options.single_camera,
                     "all images are of one camera; otherwise each has its own");
   command
-      ->add_option("--decoders", c->decoders,
+      ->add_option("--decoders", c->options.decoders,
                    "threads that decode images ahead; 0: one on the CPU, up to 8 beside CUDA")
       ->capture_default_str()
       ->type_name("N");

@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "cornea/cli/folder.h"
+#include "cornea/cli/two_view.h"
 #include "cornea/pipeline/folder_match.h"
 
 namespace cornea::cli {
@@ -9,9 +10,7 @@ namespace {
 struct MatchAllCommand {
   CommonOptions common;
   std::string database, pairs;
-  int sequential = 0;
-  MatchOptions match;
-  bool not_mutual = false;
+  MatchAllOptions options;
 };
 
 void print_report(const MatchAllCommand& c, const Context& context, const MatchAllReport& report) {
@@ -24,17 +23,17 @@ void print_report(const MatchAllCommand& c, const Context& context, const MatchA
 
 int run_match_all(const MatchAllCommand& c) {
   const Context context = c.common.context();
-  MatchAllOptions options;
-  options.match = c.match;
-  options.match.mutual = !c.not_mutual;
-  options.sequential = c.sequential;
+  MatchAllOptions options = c.options;
   options.listed = !c.pairs.empty();
   usage_checked([&] { options.validate(); });
   std::vector<NamedInput> inputs = {{c.database, "the database"}};
   if (options.listed) inputs.push_back({c.pairs});
   check_outputs(inputs, c.common.outputs({}));
   colmap::Database database(c.database);
-  if (options.listed) options.pairs = read_pair_list(c.pairs, database);
+  PairList list;
+  if (options.listed) list = read_pair_list(c.pairs, database);
+  for (const std::string& sentence : list.refused) print_error(sentence);
+  options.pairs = std::move(list.pairs);
   FolderProgress progress("match-all", c.common.quiet);
   const MatchAllReport report = match_all(context, database, options, progress.events);
   progress.clear();
@@ -44,6 +43,7 @@ int run_match_all(const MatchAllCommand& c) {
                        {"matched", report.matched},
                        {"skipped", report.skipped},
                        {"missing", report.missing},
+                       {"refused", list.refused.size()},
                        {"matches", report.matches},
                        {"milliseconds", report.milliseconds},
                        {"read_milliseconds", report.read_milliseconds},
@@ -51,11 +51,12 @@ int run_match_all(const MatchAllCommand& c) {
                        {"write_milliseconds", report.write_milliseconds},
                        {"database", c.database},
                        {"device", context.name()}});
-  if (report.missing == 0) return 0;
-  print_error(text(c.pairs, ": ", report.missing,
-                   report.missing == 1 ? " pair has an image" : " pairs have an image",
-                   " without features; run cornea extract again"));
-  return 1;
+  if (report.missing > 0) {
+    print_error(text(c.pairs, ": ", report.missing,
+                     report.missing == 1 ? " pair has an image" : " pairs have an image",
+                     " without features; run cornea extract again"));
+  }
+  return report.missing > 0 || !list.refused.empty() ? 1 : 0;
 }
 
 }  // namespace
@@ -68,23 +69,14 @@ Run add_match_all(CLI::App& app) {
                       "COLMAP database with features; pairs that have matches are left alone");
   CLI::Option* sequential =
       command
-          ->add_option("--sequential", c->sequential,
+          ->add_option("--sequential", c->options.sequential,
                        "each image with the N after it, by name, instead of all with all")
           ->check(CLI::PositiveNumber)
           ->type_name("N");
   command->add_option("--pairs", c->pairs, "only these pairs: two image names a line")
       ->excludes(sequential)
       ->type_name("LIST.txt");
-  command
-      ->add_option("--ratio", c->match.ratio,
-                   "largest distance as a share of the second nearest's; 1 or more: no test")
-      ->capture_default_str()
-      ->type_name("R");
-  command->add_flag("--no-mutual", c->not_mutual,
-                    "also matches whose second point has a nearer one in the first image");
-  command->add_option("--max-distance", c->match.max_distance, "largest distance; 0: no limit")
-      ->capture_default_str()
-      ->type_name("D");
+  add_match_options(*command, c->options.match);
   add_common_options(*command, c->common);
   return [c] { return run_match_all(*c); };
 }

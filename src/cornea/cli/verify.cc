@@ -9,11 +9,7 @@ namespace {
 struct VerifyCommand {
   CommonOptions common;
   std::string database;
-  float threshold = 4;
-  double confidence = FundamentalOptions().confidence;
-  int max_hypotheses = 10000;
-  int min_inliers = 15;
-  std::uint64_t seed = 0;
+  VerifyOptions options;
 };
 
 void print_report(const VerifyCommand& c, const Context& context, const VerifyReport& report) {
@@ -27,17 +23,11 @@ void print_report(const VerifyCommand& c, const Context& context, const VerifyRe
 
 int run_verify(const VerifyCommand& c) {
   const Context context = c.common.context();
-  VerifyOptions options;
-  options.fundamental.threshold = c.threshold;
-  options.fundamental.confidence = c.confidence;
-  options.fundamental.max_hypotheses = c.max_hypotheses;
-  options.fundamental.seed = c.seed;
-  options.min_inliers = c.min_inliers;
-  usage_checked([&] { options.validate(); });
+  usage_checked([&] { c.options.validate(); });
   if (c.common.json_in_file()) check_outputs({{c.database, "the database"}}, {c.common.json});
   colmap::Database database(c.database);
   FolderProgress progress("verify", c.common.quiet);
-  const VerifyReport report = verify_all(context, database, options, progress.events);
+  const VerifyReport report = verify_all(context, database, c.options, progress.events);
   progress.clear();
   if (c.common.talks()) print_report(c, context, report);
   c.common.write_json({{"pairs", report.pairs},
@@ -51,7 +41,7 @@ int run_verify(const VerifyCommand& c) {
                        {"read_milliseconds", report.read_milliseconds},
                        {"compute_milliseconds", report.compute_milliseconds},
                        {"write_milliseconds", report.write_milliseconds},
-                       {"threshold", shortest(c.threshold)},
+                       {"threshold", c.options.fundamental.threshold},
                        {"database", c.database},
                        {"device", context.name()}});
   if (report.missing > 0) {
@@ -70,19 +60,22 @@ Run add_verify(CLI::App& app) {
       app.add_subcommand("verify", "the geometry of every matched pair of a COLMAP database");
   add_database_option(*command, c->database,
                       "COLMAP database with matches; pairs that have a geometry are left alone");
+  FundamentalOptions& fundamental = c->options.fundamental;
   command
-      ->add_option("--threshold", c->threshold,
+      ->add_option("--threshold", fundamental.threshold,
                    "largest distance of an inlier: to both epipolar lines together, pixels")
       ->capture_default_str();
-  command->add_option("--confidence", c->confidence, "that a sample without outliers was drawn")
+  command
+      ->add_option("--confidence", fundamental.confidence,
+                   "that a sample without outliers was drawn")
       ->capture_default_str();
-  command->add_option("--max-hypotheses", c->max_hypotheses, "most hypotheses a pair")
+  command->add_option("--max-hypotheses", fundamental.max_hypotheses, "most hypotheses a pair")
       ->capture_default_str();
   command
-      ->add_option("--min-inliers", c->min_inliers,
+      ->add_option("--min-inliers", c->options.min_inliers,
                    "a pair with fewer is written as degenerate, without any")
       ->capture_default_str();
-  command->add_option("--seed", c->seed, "of the random samples")->capture_default_str();
+  command->add_option("--seed", fundamental.seed, "of the random samples")->capture_default_str();
   add_common_options(*command, c->common);
   return [c] { return run_verify(*c); };
 }

@@ -35,14 +35,6 @@ Rows rows_of(DecodedImage& image) {
       image);
 }
 
-std::string extension_in_small_letters(const std::filesystem::path& file) {
-  std::string extension = file.extension().string();
-  for (char& c : extension) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return extension;
-}
-
 bool starts_with(Bytes bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
 }

@@ -43,7 +43,6 @@ inline const std::uint8_t* row_of(const AnyView& image, int y) {
   return static_cast<const std::uint8_t*>(image.data()) + y * image.stride_bytes();
 }
 
-std::string extension_in_small_letters(const std::filesystem::path& file);  // with its dot
 bool starts_with(Bytes bytes, std::string_view magic);
 
 // Throws unless 1 <= width * height <= max_pixels and both fit an int. Call it before any

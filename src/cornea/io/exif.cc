@@ -46,6 +46,7 @@ enum Tag : std::uint32_t {
   kExifFolder = 0x8769,
   kFocalLength = 0x920A,
   kPixelXDimension = 0xA002,
+  kPixelYDimension = 0xA003,
   kFocalPlaneXResolution = 0xA20E,
   kFocalPlaneResolutionUnit = 0xA210,
   kFocalLengthIn35mmFilm = 0xA405,
@@ -101,6 +102,10 @@ std::string string_of(const Reader& reader, const Field& field) {
   return value;
 }
 
+int pixels(const Reader& reader, const Field& field) {
+  return int(std::min<std::uint32_t>(whole_number(reader, field), 1u << 30));
+}
+
 // Pixels per millimetre from pixels per unit: 2 inch, 3 centimetre, 4 millimetre, 5 micrometre.
 double per_millimetre(double resolution, std::uint32_t unit) {
   switch (unit) {
@@ -142,9 +147,8 @@ std::optional<Exif> parse_tiff(Bytes bytes) {
       if (field.tag == kFocalLengthIn35mmFilm) exif.focal_35mm = real_number(reader, field);
       if (field.tag == kFocalPlaneXResolution) resolution = real_number(reader, field);
       if (field.tag == kFocalPlaneResolutionUnit) unit = whole_number(reader, field);
-      if (field.tag == kPixelXDimension) {
-        exif.pixels_across = int(std::min<std::uint32_t>(whole_number(reader, field), 1u << 30));
-      }
+      if (field.tag == kPixelXDimension) exif.pixels_across = pixels(reader, field);
+      if (field.tag == kPixelYDimension) exif.pixels_down = pixels(reader, field);
     });
   }
   exif.focal_plane_pixels_per_mm = per_millimetre(resolution, unit);

@@ -78,7 +78,8 @@ ByteVector camera_tiff(bool big_endian, std::uint32_t orientation) {
                  tiff.whole(0x0112, orientation), tiff.whole(0x8769, second, true)});
     if (second == tiff.size()) {
       tiff.folder({tiff.rational(0x920A, 355, 10), tiff.whole(0xA002, 3008, true),
-                   tiff.rational(0xA20E, 3008, 2), tiff.whole(0xA210, 3), tiff.whole(0xA405, 53)});
+                   tiff.whole(0xA003, 2000, true), tiff.rational(0xA20E, 3008, 2),
+                   tiff.whole(0xA210, 3), tiff.whole(0xA405, 53)});
       return tiff.bytes();
     }
     second = std::uint32_t(tiff.size());
@@ -107,6 +108,7 @@ TEST(Exif, ReadsOrientationAndLensInBothOrdersOfBytes) {
     EXPECT_DOUBLE_EQ(exif->focal_35mm, 53);
     EXPECT_DOUBLE_EQ(exif->focal_plane_pixels_per_mm, 150.4);
     EXPECT_EQ(exif->pixels_across, 3008);
+    EXPECT_EQ(exif->pixels_down, 2000);
     EXPECT_EQ(exif->make, "Maker & Sons");
     EXPECT_EQ(exif->model, "Z9");
   }

@@ -156,8 +156,16 @@ AnyView GrayImage::view() const {
   return std::visit([](const auto& image) { return AnyView(image); }, pixels);
 }
 
+std::string extension_in_small_letters(const fs::path& file) {
+  std::string extension = file.extension().string();
+  for (char& c : extension) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return extension;
+}
+
 bool can_read_extension(const fs::path& file) {
-  const std::string extension = io::extension_in_small_letters(file);
+  const std::string extension = extension_in_small_letters(file);
   return std::any_of(std::begin(kFormats), std::end(kFormats), [&](const Format& format) {
     return format.built_in && std::any_of(format.extensions.begin(), format.extensions.end(),
                                           [&](const char* e) { return e && e == extension; });

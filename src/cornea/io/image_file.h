@@ -72,6 +72,9 @@ struct Photograph {
 };
 Photograph read_photograph(const std::filesystem::path& file, const ReadOptions& options = {});
 
+// Of "a.JPG" ".jpg".
+std::string extension_in_small_letters(const std::filesystem::path& file);
+
 // Whether this build reads files with this extension, in capitals or not.
 bool can_read_extension(const std::filesystem::path& file);
 

@@ -121,6 +121,19 @@ const std::vector<DetectorEntry>& detector_table() {
   return table;
 }
 
+std::vector<Flag> sift_flags(SiftOptions defaults) {
+  DescribeOptions describe;
+  visit(defaults, describe);
+  return std::move(describe.flags);
+}
+
+SiftOptions sift_options(const Settings& settings, SiftOptions defaults) {
+  ReadOptionValues read(settings);
+  visit(defaults, read);
+  read.check_all_used("SIFT");
+  return defaults;
+}
+
 const DetectorEntry& find_detector(const std::string& name) {
   return find_entry(detector_table(), "detector", name);
 }

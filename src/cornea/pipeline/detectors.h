@@ -27,6 +27,10 @@ struct DetectorEntry {
 
 const std::vector<DetectorEntry>& detector_table();
 
+// SIFT's options with defaults of one's own: the flags, and what they were set to.
+std::vector<Flag> sift_flags(SiftOptions defaults);
+SiftOptions sift_options(const Settings& settings, SiftOptions defaults);
+
 // An unknown name is an error that lists the known ones.
 const DetectorEntry& find_detector(const std::string& name);
 

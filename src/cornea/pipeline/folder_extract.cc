@@ -24,8 +24,7 @@ using colmap::Id;
 using colmap::ImageRow;
 
 bool is_image_name(const fs::path& file) {
-  std::string ending = file.extension().string();
-  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  const std::string ending = extension_in_small_letters(file);
   return ending == ".jpg" || ending == ".jpeg" || ending == ".png" || ending == ".tif" ||
          ending == ".tiff";
 }
@@ -33,7 +32,8 @@ bool is_image_name(const fs::path& file) {
 // The sentence of an error, with the file in front once.
 std::string naming(const fs::path& file, const std::exception& error) {
   const std::string sentence = error.what();
-  return sentence.starts_with(file.string()) ? sentence : file.string() + ": " + sentence;
+  const std::string front = file.string() + ": ";
+  return sentence.starts_with(front) ? sentence : front + sentence;
 }
 
 // An error that no other image will escape.
@@ -78,10 +78,11 @@ class Extraction {
 
   ExtractReport run() {
     const Stopwatch watch;
-    const std::vector<std::string> names = images_in(folder_);
-    report_.images = int(names.size());
-    find_pending(names);
+    const FolderListing listing = list_images(folder_, options_.masks);
+    report_.images = int(listing.names.size());
+    find_pending(listing.names);
     events_.begin(int(pending_.size()));
+    for (const std::string& sentence : listing.unreadable) fail_one(sentence);
     extract_pending();
     report_.milliseconds = watch.milliseconds();
     return report_;
@@ -113,17 +114,24 @@ class Extraction {
     return context_.is_cuda() ? std::clamp(context_.threads(), 1, 8) : 1;
   }
 
+  void fail_one(const std::string& sentence) {
+    ++report_.failed;
+    events_.report(sentence);
+  }
+
   // What is in the folder and has no features.
   void find_pending(const std::vector<std::string>& names) {
     std::unordered_map<Id, Camera> cameras;
-    for (const Camera& camera : database_.cameras()) {
-      if (options_.single_camera && !shared_) shared_ = camera;
-      cameras[camera.id] = camera;
+    for (const Camera& camera : database_.cameras()) cameras[camera.id] = camera;
+    if (options_.single_camera && cameras.size() > 1) {
+      fail(ErrorCode::invalid_argument, database_.file(), ": has ", cameras.size(),
+           " cameras; leave --single-camera out, or begin a new database");
     }
+    if (options_.single_camera && !cameras.empty()) shared_ = cameras.begin()->second;
     std::unordered_map<std::string, ImageRow> rows;
     for (const ImageRow& row : database_.images()) rows[row.name] = row;
     std::set<Id> done;
-    for (const auto& [image, count] : database_.feature_counts()) done.insert(image);
+    for (const auto& [image, count] : database_.point_counts()) done.insert(image);
     for (const std::string& name : names) {
       const auto it = rows.find(name);
       if (it == rows.end()) {
@@ -144,7 +152,7 @@ class Extraction {
     try {
       decoded.photograph = read_photograph(file, options_.reading);
       const GrayImage& image = decoded.photograph.image;
-      decoded.mask = mask_of(pending.name, image.width(), image.height());
+      decoded.mask = read_mask(pending.name, image.width(), image.height());
     } catch (const std::exception& error) {
       decoded.error = naming(file, error);
     }
@@ -152,9 +160,9 @@ class Extraction {
     return decoded;
   }
 
-  Image<std::uint8_t> mask_of(const std::string& name, int width, int height) const {
+  Image<std::uint8_t> read_mask(const std::string& name, int width, int height) const {
     if (options_.masks.empty()) return {};
-    const fs::path file = options_.masks / (name + ".png");
+    const fs::path file = mask_of(options_.masks, name);
     if (!fs::exists(file)) return {};
     Image<std::uint8_t> mask = read_image<std::uint8_t>(file, options_.reading);
     if (mask.width() != width || mask.height() != height) {
@@ -224,8 +232,7 @@ class Extraction {
         report_.features += found.features->size();
       } catch (const std::exception& error) {
         if (ends_the_run(error)) throw;
-        ++report_.failed;
-        events_.report(naming(folder_ / pending.name, error));
+        fail_one(naming(folder_ / pending.name, error));
       }
       results.put(*slot, std::move(found));
       events_.advance(1);
@@ -272,12 +279,16 @@ class Extraction {
         if (!found->features) continue;
         const Stopwatch watch;
         Database::Transaction transaction(database_);
+        // Another run may have been here since.
+        if (found->image == kNone)
+          found->image = database_.image_named(found->name).value_or(kNone);
         if (found->image == kNone) {
           Id camera = shared_camera;
           if (camera == kNone) camera = database_.add_camera(found->camera);
           if (options_.single_camera) shared_camera = camera;
           found->image = database_.add_image(found->name, camera);
         }
+        if (database_.has_points(found->image)) continue;
         database_.write_features(found->image, *found->features);
         transaction.commit();
         milliseconds += watch.milliseconds();
@@ -323,29 +334,47 @@ double ExtractReport::decode_share() const {
   return all > 0 ? decode_milliseconds / all : 0;
 }
 
-std::vector<std::string> images_in(const fs::path& folder) {
+fs::path mask_of(const fs::path& masks, const std::string& name) { return masks / (name + ".png"); }
+
+FolderListing list_images(const fs::path& folder, const fs::path& except) {
   std::error_code failed;
-  std::vector<std::string> names;
+  FolderListing listing;
   if (!fs::is_directory(folder, failed)) {
     fail(ErrorCode::io, folder.string(), ": is no folder; name one that holds images");
   }
   auto it = fs::recursive_directory_iterator(folder, failed);
   for (; !failed && it != fs::recursive_directory_iterator(); it.increment(failed)) {
     std::error_code ignored;
+    if (it->is_directory(ignored) && !it->is_symlink(ignored)) {
+      std::error_code closed;
+      const fs::directory_iterator opened(it->path(), closed);
+      if (closed) {
+        listing.unreadable.push_back(text(it->path().string(),
+                                          ": is a folder that cannot be read (", closed.message(),
+                                          "); check its permissions"));
+      }
+      if (closed || (!except.empty() && fs::equivalent(it->path(), except, ignored))) {
+        it.disable_recursion_pending();
+      }
+      continue;
+    }
     if (!is_image_name(it->path())) continue;
     // A link to nothing is an image that cannot be read, and is reported as one.
     const bool dangles = it->is_symlink(ignored) && !it->exists(ignored);
     if (!dangles && !it->is_regular_file(ignored)) continue;
-    names.push_back(it->path().lexically_relative(folder).generic_string());
+    listing.names.push_back(it->path().lexically_relative(folder).generic_string());
   }
   if (failed) fail(ErrorCode::io, folder.string(), ": cannot be read (", failed.message(), ")");
-  std::sort(names.begin(), names.end());
-  return names;
+  std::sort(listing.names.begin(), listing.names.end());
+  return listing;
 }
 
 ExtractReport extract_folder(const Context& context, const fs::path& folder, Database& database,
                              const ExtractOptions& options, const FolderEvents& events) {
   options.validate();
+  std::error_code ignored;
+  require(options.masks.empty() || !fs::equivalent(folder, options.masks, ignored), folder.string(),
+          ": holds the images and cannot hold their masks; move those into a folder of their own");
   return Extraction(context, folder, database, options, events).run();
 }
 

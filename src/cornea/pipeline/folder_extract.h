@@ -26,7 +26,8 @@ SiftOptions folder_sift_options();
 struct ExtractOptions {
   SiftOptions sift = folder_sift_options();
   // An image NAME has its mask in masks/NAME.png, of the same size; no feature lies where it is 0.
-  // Images without a mask are taken whole. Empty: no masks.
+  // Images without a mask are taken whole. Empty: no masks. It may lie below the images; what is in
+  // it is not taken for images then.
   std::filesystem::path masks;
   bool single_camera = false;  // one for all images, which have one size then
   int decoders = 0;            // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
@@ -36,10 +37,10 @@ struct ExtractOptions {
 };
 
 struct ExtractReport {
-  int images = 0;     // in the folder
-  int skipped = 0;    // had features
-  int extracted = 0;  // have them now
-  int failed = 0;
+  int images = 0;              // in the folder
+  int skipped = 0;             // had points
+  int extracted = 0;           // have them now
+  int failed = 0;              // images, and folders that cannot be read
   std::uint64_t features = 0;  // of the extracted images
   double milliseconds = 0;     // the whole call
   // Work, on whatever thread: it overlaps.
@@ -50,9 +51,19 @@ struct ExtractReport {
   double decode_share() const;
 };
 
-// Paths below the folder, with '/', of the files that end in .jpg, .jpeg, .png, .tif or .tiff (in
-// capitals or not), sorted by bytes. An error where the folder cannot be read.
-std::vector<std::string> images_in(const std::filesystem::path& folder);
+// The mask of an image.
+std::filesystem::path mask_of(const std::filesystem::path& masks, const std::string& name);
+
+struct FolderListing {
+  // Paths below the folder, with '/', of the files that end in .jpg, .jpeg, .png, .tif or .tiff (in
+  // capitals or not), sorted by bytes.
+  std::vector<std::string> names;
+  std::vector<std::string> unreadable;  // a sentence for each folder below that cannot be read
+};
+// With all folders below but `except`; links to folders are not followed. An error where the folder
+// itself cannot be read.
+FolderListing list_images(const std::filesystem::path& folder,
+                          const std::filesystem::path& except = {});
 
 // What cannot be read, or has no features for another reason of its own, is reported as a sentence
 // that names it; the rest is done.

@@ -71,7 +71,7 @@ class Matching {
 
   MatchAllReport run() {
     const Stopwatch watch;
-    images_ = database_.feature_counts();
+    images_ = database_.descriptor_counts();
     report_.images = int(images_.size());
     order_by_name();
     cut_into_blocks();
@@ -276,29 +276,32 @@ void MatchAllOptions::validate() const {
   require(block_bytes > 0, "a block has room for at least one byte");
 }
 
-std::vector<ImagePair> read_pair_list(const fs::path& file, const Database& database) {
+PairList read_pair_list(const fs::path& file, const Database& database) {
   std::ifstream in(file, std::ios::binary);
   if (!in || fs::is_directory(file)) {
     fail(ErrorCode::io, file.string(), ": cannot be read; name a text file with two images a line");
   }
   std::unordered_map<std::string, Id> ids;
   for (const colmap::ImageRow& row : database.images()) ids[row.name] = row.id;
-  std::vector<ImagePair> pairs;
+  PairList list;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     if (line.empty() || line[0] == '#') continue;
     const std::vector<ImagePair> ways = ways_to_part(line, ids);
     if (ways.size() != 1 || ways[0].first == ways[0].second) {
-      fail(ErrorCode::io, file.string(), ", line ", number, ": '", line, "' ",
-           ways.empty()       ? "does not name two images of the database"
-           : ways.size() == 1 ? "names one image twice"
-                              : "names two images in more than one way",
-           "; names are as in the table images");
+      list.refused.push_back(text(
+          file.string(), ", line ", number, ": '", line, "' ",
+          ways.empty() ? "does not name two images of the database (extract leaves out what it "
+                         "cannot read); names are paths below the folder of images"
+          : ways.size() == 1 ? "names one image twice"
+                             : "names two images in more than one way; rename one"));
+      continue;
     }
-    pairs.push_back(ways[0]);
+    list.pairs.push_back(ways[0]);
   }
-  return pairs;
+  if (list.pairs.empty() && !list.refused.empty()) fail(ErrorCode::io, list.refused.front());
+  return list;
 }
 
 MatchAllReport match_all(const Context& context, Database& database, const MatchAllOptions& options,

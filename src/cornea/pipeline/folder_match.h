@@ -41,10 +41,13 @@ struct MatchAllReport {
 };
 
 // Two names a line, parted by white space; names may hold spaces themselves where only one way to
-// part them gives two images. Empty lines and lines that begin with # are passed over. An unknown
-// name is an error that says the line.
-std::vector<colmap::ImagePair> read_pair_list(const std::filesystem::path& file,
-                                              const colmap::Database& database);
+// part them gives two images. Empty lines and lines that begin with # are passed over.
+struct PairList {
+  std::vector<colmap::ImagePair> pairs;
+  std::vector<std::string> refused;  // a sentence for each line that does not name two images
+};
+// An error where the file cannot be read or every line is refused.
+PairList read_pair_list(const std::filesystem::path& file, const colmap::Database& database);
 
 MatchAllReport match_all(const Context& context, colmap::Database& database,
                          const MatchAllOptions& options = {}, const FolderEvents& events = {});

@@ -82,7 +82,7 @@ class Verification {
     constexpr std::size_t kMostImages = 256;
     constexpr std::int64_t kMostPoints = std::int64_t{2} << 20;  // 16 MB
     std::unordered_map<Id, int> counts;
-    for (const auto& [image, count] : database_.feature_counts()) counts[image] = count;
+    for (const auto& [image, count] : database_.point_counts()) counts[image] = count;
     std::int64_t points = 0;
     for (const colmap::ImageRow& row : database_.images()) {
       points += counts[row.id];

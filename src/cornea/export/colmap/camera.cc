@@ -8,8 +8,9 @@ namespace {
 // 0: not known.
 double focal_length(double longer_side, const Exif& exif) {
   if (exif.focal_35mm > 0) return longer_side * exif.focal_35mm / 35;
-  if (exif.focal_mm > 0 && exif.focal_plane_pixels_per_mm > 0 && exif.pixels_across > 0) {
-    const double sensor_mm = exif.pixels_across / exif.focal_plane_pixels_per_mm;
+  const int pixels = std::max(exif.pixels_across, exif.pixels_down);
+  if (exif.focal_mm > 0 && exif.focal_plane_pixels_per_mm > 0 && pixels > 0) {
+    const double sensor_mm = pixels / exif.focal_plane_pixels_per_mm;  // along the longer side
     return longer_side * exif.focal_mm / sensor_mm;
   }
   return 0;

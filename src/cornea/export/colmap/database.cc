@@ -122,13 +122,34 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   if (how == Open::existing && !has_tables) {
     fail(ErrorCode::io, file_, ": has no tables yet; fill it with cornea extract DIR --db ", file_);
   }
-  // A log of up to 64 MB: the disk is waited for when it is put in place, not at every commit.
-  run("PRAGMA journal_mode = WAL");
-  run("PRAGMA synchronous = NORMAL");
-  run("PRAGMA wal_autocheckpoint = 1024");
+  use_log();
   if (how == Open::create) make_tables();
   descriptors_have_type_ =
-      Statement(*this, "SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'").next();
+      finds("SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'");
+  // Where 4.x has none yet it makes them of all images, when it opens the database.
+  images_have_frames_ = finds("SELECT 1 FROM sqlite_master WHERE name = 'frames'") &&
+                        finds("SELECT 1 FROM frames LIMIT 1");
+}
+
+bool Database::finds(const char* sql) const { return Statement(*this, sql).next(); }
+
+// A log of up to 64 MB: the disk is waited for when it is put in place, not at every commit.
+void Database::use_log() {
+  // SQLite does not wait here for another program that does the same.
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    const int code =
+        sqlite3_exec(handle_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+    if (code == SQLITE_OK) break;
+    if (code != SQLITE_BUSY || i + 1 == kTries) fail_sqlite(handle_.get(), file_, code);
+    sqlite3_sleep(100);
+  }
+  run("PRAGMA synchronous = NORMAL");
+  Statement size(*this, "PRAGMA page_size");
+  size.next();
+  constexpr std::int64_t kLogBytes = 64 << 20;
+  const std::int64_t pages = kLogBytes / size.integer(0);
+  run(text("PRAGMA wal_autocheckpoint = ", pages).c_str());
 }
 
 void Database::run(const char* sql) {
@@ -138,7 +159,7 @@ void Database::run(const char* sql) {
 
 // A file without any table is about to become a database; one with tables must have COLMAP's.
 bool Database::check_tables() {
-  if (!Statement(*this, "SELECT 1 FROM sqlite_master WHERE type = 'table'").next()) return false;
+  if (!finds("SELECT 1 FROM sqlite_master WHERE type = 'table'")) return false;
   for (const char* table : kTableNames) {
     Statement found(*this, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
     const std::string name = table;
@@ -151,7 +172,7 @@ bool Database::check_tables() {
 }
 
 void Database::make_tables() {
-  if (Statement(*this, "SELECT 1 FROM sqlite_master WHERE type = 'table'").next()) return;
+  if (finds("SELECT 1 FROM sqlite_master WHERE type = 'table'")) return;
   Transaction transaction(*this);
   run(kTables);
   transaction.commit();
@@ -203,15 +224,69 @@ Id Database::add_camera(const Camera& camera) {
   return sqlite3_last_insert_rowid(handle_.get());
 }
 
+// COLMAP 4.x asks for a frame of every image and for a rig that holds its camera. Without any at
+// all it makes them itself.
+constexpr int kCameraSensor = 0;
+
+Id Database::rig_of(Id camera) {
+  for (const char* sql :
+       {"SELECT rig_id FROM rigs WHERE ref_sensor_id = ? AND ref_sensor_type = ?",
+        "SELECT rig_id FROM rig_sensors WHERE sensor_id = ? AND sensor_type = ?"}) {
+    Statement row(*this, sql);
+    if (row.bind(camera).bind(kCameraSensor).next()) return row.integer(0);
+  }
+  Statement(*this, "INSERT INTO rigs(ref_sensor_id, ref_sensor_type) VALUES(?, ?)")
+      .bind(camera)
+      .bind(kCameraSensor)
+      .run();
+  return sqlite3_last_insert_rowid(handle_.get());
+}
+
 Id Database::add_image(const std::string& name, Id camera) {
   Statement(*this, "INSERT INTO images(name, camera_id) VALUES(?, ?)")
       .bind(name)
       .bind(camera)
       .run();
-  return sqlite3_last_insert_rowid(handle_.get());
+  const Id image = sqlite3_last_insert_rowid(handle_.get());
+  if (!images_have_frames_) return image;
+  Statement(*this, "INSERT INTO frames(rig_id) VALUES(?)").bind(rig_of(camera)).run();
+  const Id frame = sqlite3_last_insert_rowid(handle_.get());
+  Statement(*this,
+            "INSERT INTO frame_data(frame_id, data_id, sensor_id, sensor_type) VALUES(?, ?, ?, ?)")
+      .bind(frame)
+      .bind(image)
+      .bind(camera)
+      .bind(kCameraSensor)
+      .run();
+  return image;
 }
 
-std::vector<Database::FeatureCount> Database::feature_counts() const {
+std::optional<Id> Database::image_named(const std::string& name) const {
+  Statement row(*this, "SELECT image_id FROM images WHERE name = ?");
+  if (!row.bind(name).next()) return std::nullopt;
+  return row.integer(0);
+}
+
+bool Database::has_points(Id image) const {
+  Statement row(*this, "SELECT 1 FROM keypoints WHERE image_id = ?");
+  return row.bind(image).next();
+}
+
+std::vector<Database::FeatureCount> Database::point_counts() const {
+  std::vector<FeatureCount> all;
+  Statement row(*this, "SELECT image_id, rows FROM keypoints ORDER BY image_id");
+  while (row.next()) {
+    const std::int64_t points = row.integer(1);
+    if (points < 0 || points > std::numeric_limits<int>::max()) {
+      fail(ErrorCode::io, file_, ": image ", row.integer(0), " has ", points,
+           " points; the database is damaged, make it again");
+    }
+    all.push_back({row.integer(0), int(points)});
+  }
+  return all;
+}
+
+std::vector<Database::FeatureCount> Database::descriptor_counts() const {
   std::vector<FeatureCount> all;
   Statement row(*this,
                 "SELECT k.image_id, k.rows, d.rows, d.cols FROM keypoints k JOIN descriptors d "
@@ -222,7 +297,7 @@ std::vector<Database::FeatureCount> Database::feature_counts() const {
         row.integer(3) != Features::kLength) {
       fail(ErrorCode::io, file_, ": image ", row.integer(0), " has ", points, " points and ",
            row.integer(2), " descriptors of ", row.integer(3),
-           " bytes; one of 128 bytes a point is needed");
+           " bytes; SIFT has one of 128 bytes a point: extract these images into a new database");
     }
     all.push_back({row.integer(0), int(points)});
   }
@@ -232,6 +307,8 @@ std::vector<Database::FeatureCount> Database::feature_counts() const {
 void Database::write_features(Id image, const Features& features) {
   const auto rows = std::int64_t(features.size());
   const std::vector<float> keypoints = keypoint_blob(features.keypoints);
+  std::vector<std::uint8_t> descriptors = features.descriptors;
+  swap_directions(descriptors);
   Statement(*this,
             "INSERT OR REPLACE INTO keypoints(image_id, rows, cols, data) VALUES(?, ?, ?, ?)")
       .bind(image)
@@ -248,7 +325,7 @@ void Database::write_features(Id image, const Features& features) {
       .bind(image)
       .bind(rows)
       .bind(Features::kLength)
-      .bind_blob(std::span<const std::uint8_t>(features.descriptors))
+      .bind_blob(std::span<const std::uint8_t>(descriptors))
       .run();
 }
 
@@ -275,6 +352,7 @@ int Database::read_descriptors(Id image, std::vector<std::uint8_t>& out) const {
   const std::span<const std::uint8_t> bytes = row.bytes(2);
   row.check_length(bytes.size(), row.integer(0) * row.integer(1), 1, "descriptors");
   out.insert(out.end(), bytes.begin(), bytes.end());
+  swap_directions(std::span(out).last(bytes.size()));
   return int(row.integer(0));
 }
 

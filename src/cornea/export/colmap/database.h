@@ -2,7 +2,7 @@
 //
 // The layout is the one of COLMAP 3.8 (PRAGMA user_version 3800). Newer versions, 4.x among them,
 // open it and add the tables and columns they need by themselves; databases that they made are
-// taken as well.
+// taken as well, and their images are given the rigs and frames that 4.x asks for.
 //
 //   cameras              model, size, parameters as doubles; SIMPLE_RADIAL (2): f, cx, cy, k
 //   images               name with '/', below the folder of images; camera
@@ -13,8 +13,9 @@
 //
 //   pair_id = 2147483647 image_id1 + image_id2, image_id1 < image_id2
 //
-// In COLMAP the centre of the first pixel is (0.5, 0.5), in Cornea (0, 0). What goes in and comes
-// out here is Cornea's; the shift happens inside, to points, F and H. Blobs are little-endian; what
+// In COLMAP the centre of the first pixel is (0.5, 0.5), in Cornea (0, 0), and the directions of a
+// descriptor go the other way round. What goes in and comes out here is Cornea's; points, F, H and
+// descriptors are changed inside. Blobs are little-endian; what
 // is unset, and a blob without rows, is NULL.
 //
 // Every change is part of a transaction. A process that is killed leaves the database as it was
@@ -122,12 +123,17 @@ class Database {
   Id add_camera(const Camera& camera);  // its id is ignored
   Id add_image(const std::string& name, Id camera);
 
-  // The number of features of each image that has points and descriptors, by rising id.
+  std::optional<Id> image_named(const std::string& name) const;
+
+  // The number of points of each image that has a row of them, by rising id.
   struct FeatureCount {
     Id image = 0;
     int count = 0;
   };
-  std::vector<FeatureCount> feature_counts() const;
+  std::vector<FeatureCount> point_counts() const;
+  bool has_points(Id image) const;
+  // The same of images with descriptors too. An error where those are not SIFT's.
+  std::vector<FeatureCount> descriptor_counts() const;
   // Replaces what was there.
   void write_features(Id image, const Features& features);
   std::vector<Point> points(Id image) const;
@@ -154,9 +160,13 @@ class Database {
   void run(const char* sql);
   void make_tables();
   bool check_tables();  // whether there are any
+  void use_log();
+  bool finds(const char* sql) const;  // whether it gives a row
+  Id rig_of(Id camera);               // in COLMAP 4.x
 
   std::string file_;
   bool descriptors_have_type_ = false;
+  bool images_have_frames_ = false;
   struct Close {
     void operator()(sqlite3* handle) const;
   };

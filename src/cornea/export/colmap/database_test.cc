@@ -142,12 +142,15 @@ TEST_F(ColmapDatabase, FocalLengthsFollowColmap) {
   exif.focal_plane_pixels_per_mm = 200;
   exif.pixels_across = 2000;  // 10 mm
   EXPECT_EQ(camera_of_image(683, 1024, exif).params[0], 512);
+  // Stored upright: the sensor's longer side is the photograph's longer side.
+  exif.pixels_across = 1500, exif.pixels_down = 2000;
+  EXPECT_EQ(camera_of_image(768, 1024, exif).params[0], 512);
   EXPECT_TRUE(camera_of_image(683, 1024, exif).prior_focal_length);
   exif.focal_35mm = 28;
   EXPECT_EQ(camera_of_image(1000, 500, exif).params[0], 800);
 }
 
-TEST_F(ColmapDatabase, FeaturesAreShiftedByHalfAPixel) {
+TEST_F(ColmapDatabase, FeaturesBecomeColmaps) {
   Features features;
   features.keypoints = {{10, 20, 2, 0, 1, 0}, {30.25f, 40.75f, 4, float(M_PI / 2), 1, 0}};
   for (int i = 0; i < 256; ++i) features.descriptors.push_back(std::uint8_t(i));
@@ -162,15 +165,20 @@ TEST_F(ColmapDatabase, FeaturesAreShiftedByHalfAPixel) {
     std::vector<std::uint8_t> descriptors;
     EXPECT_EQ(database.read_descriptors(1, descriptors), 2);
     EXPECT_EQ(descriptors, features.descriptors);
-    ASSERT_EQ(database.feature_counts().size(), 1u);
-    EXPECT_EQ(database.feature_counts()[0].count, 2);
+    ASSERT_EQ(database.descriptor_counts().size(), 1u);
+    EXPECT_EQ(database.descriptor_counts()[0].count, 2);
+    EXPECT_EQ(database.point_counts()[0].count, 2);
+    EXPECT_TRUE(database.has_points(1));
   }
   const float c = float(4 * std::cos(double(float(M_PI / 2))));
   EXPECT_EQ(value("SELECT rows || 'x' || cols || ' ' || hex(data) FROM keypoints"),
             "2x6 " + hexadecimal(std::vector<float>{10.5f, 20.5f, 2, -0.0f, 0, 2, 30.75f, 41.25f, c,
                                                     -4, 4, c}));
+  // The directions of a cell the other way round.
+  ByteVector swapped;
+  for (int i = 0; i < 256; ++i) swapped.push_back(std::uint8_t(i - i % 8 + (8 - i % 8) % 8));
   EXPECT_EQ(value("SELECT rows || 'x' || cols || ' ' || hex(data) FROM descriptors"),
-            "2x128 " + hexadecimal(features.descriptors));
+            "2x128 " + hexadecimal(swapped));
 }
 
 TEST_F(ColmapDatabase, NothingIsNull) {
@@ -317,6 +325,60 @@ TEST_F(ColmapDatabase, TakesTheColumnsOfColmap4) {
   }
   EXPECT_EQ(value("SELECT type || ' ' || rows || ' ' || cols FROM descriptors"), "0 1 128");
   EXPECT_EQ(value("PRAGMA user_version"), "4010000");
+}
+
+// What COLMAP 4.x needs of images in a database that has frames.
+TEST_F(ColmapDatabase, GivesNewImagesFramesWhereTheOldHaveThem) {
+  {
+    Database database = create();
+    add_images(database, 2);
+  }
+  sqlite3* handle = nullptr;
+  sqlite3_open(file.c_str(), &handle);
+  ASSERT_EQ(sqlite3_exec(handle,
+                         "CREATE TABLE rigs(rig_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, "
+                         "ref_sensor_id INTEGER NOT NULL, ref_sensor_type INTEGER NOT NULL);"
+                         "CREATE TABLE rig_sensors(rig_id INTEGER NOT NULL, sensor_id INTEGER NOT "
+                         "NULL, sensor_type INTEGER NOT NULL, sensor_from_rig BLOB);"
+                         "CREATE TABLE frames(frame_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, "
+                         "rig_id INTEGER NOT NULL);"
+                         "CREATE TABLE frame_data(frame_id INTEGER NOT NULL, data_id INTEGER NOT "
+                         "NULL, sensor_id INTEGER NOT NULL, sensor_type INTEGER NOT NULL);"
+                         "INSERT INTO rigs VALUES(7, 1, 0); INSERT INTO frames VALUES(9, 7);"
+                         "INSERT INTO rig_sensors VALUES(7, 2, 0, NULL);"
+                         "INSERT INTO frame_data VALUES(9, 1, 1, 0), (9, 2, 2, 0)",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(handle);
+  {
+    Database database = create();
+    Database::Transaction transaction(database);
+    database.add_image("of the first camera", 1);
+    database.add_image("of the second", 2);
+    database.add_image("of its own", database.add_camera(camera_of_image(640, 480, {})));
+    transaction.commit();
+    EXPECT_EQ(database.image_named("of the second"), 4);
+    EXPECT_FALSE(database.image_named("of nobody"));
+  }
+  EXPECT_EQ(value("SELECT group_concat(f.frame_id || ':' || rig_id || ':' || data_id || ':' || "
+                  "sensor_id || ':' || sensor_type) FROM frames f JOIN frame_data USING(frame_id)"),
+            "9:7:1:1:0,9:7:2:2:0,10:7:3:1:0,11:7:4:2:0,12:8:5:3:0");
+  EXPECT_EQ(value("SELECT ref_sensor_id || ' ' || ref_sensor_type FROM rigs WHERE rig_id = 8"),
+            "3 0");
+}
+
+TEST_F(ColmapDatabase, OnlySiftsDescriptorsAreCounted) {
+  Database database = create();
+  add_images(database, 2);
+  sqlite3* handle = nullptr;
+  sqlite3_open(file.c_str(), &handle);
+  sqlite3_exec(handle,
+               "INSERT INTO keypoints VALUES(1, 1, 2, x'0000000000000000'), (2, 0, 2, NULL);"
+               "INSERT INTO descriptors VALUES(1, 1, 512, zeroblob(512))",
+               nullptr, nullptr, nullptr);
+  sqlite3_close(handle);
+  EXPECT_EQ(database.point_counts().size(), 2u);
+  expect_error(ErrorCode::io, "descriptors of 512 bytes", [&] { database.descriptor_counts(); });
 }
 
 TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,17 @@ inline std::vector<float> keypoint_blob(std::span<const Keypoint> keypoints) {
     blob.insert(blob.end(), {k.x + kShift, k.y + kShift, float(c), float(-s), float(s), float(c)});
   }
   return blob;
+}
+
+// COLMAP counts the eight directions of a cell the other way round; the first is the same. Its own
+// inverse.
+inline void swap_directions(std::span<std::uint8_t> descriptors) {
+  for (std::size_t cell = 0; cell + 8 <= descriptors.size(); cell += 8) {
+    std::uint64_t directions;
+    std::memcpy(&directions, descriptors.data() + cell, 8);
+    directions = std::rotl(__builtin_bswap64(directions), 8);  // 0 1 2 .. 7 becomes 0 7 6 .. 1
+    std::memcpy(descriptors.data() + cell, &directions, 8);
+  }
 }
 
 using Matrix3 = std::array<double, 9>;  // row by row
