@@ -306,13 +306,22 @@ def check_ordinary_page(browser, page, width, mobile):
             browser.call("Input.dispatchTouchEvent", type="touchStart" if gap == 20 else "touchMove", touchPoints=points)
         browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
     else:
+        browser.mouse("mouseMoved", x, y)
         browser.mouse("mouseWheel", x, y, deltaX=0, deltaY=-400)
     time.sleep(0.1)
     zoomed = browser.drawn()
     check(zoomed[0] != before[0] and zoomed[1] != before[1], where + "zooming in one moves both")
     view = browser.evaluate("corneaPage.view")
     check(view["zoom"] > 1.5, where + f"zoomed in ({view['zoom']:.2f})")
-    check(all(abs(view["centre"][0][k] - view["centre"][1][k]) < 0.02 for k in "xy"), where + "both look at the same place")
+    both, one = browser.evaluate("""(() => {
+        const size = [0, 1].map(i => document.getElementById('panel-' + i).getBoundingClientRect());
+        const inside = (m, i) => { const p = corneaPage.toScreen(i, m.points[i]);
+            return p.x >= 0 && p.y >= 0 && p.x <= size[i].width && p.y <= size[i].height; };
+        const here = corneaPage.matches.filter(m => m.inlier && inside(m, 0));
+        return [here.filter(m => inside(m, 1)).length, here.length]; })()""")
+    check(one > 10 and both > 0.6 * one, where + f"both look at the same of the scene ({both} of {one} partners)")
+    check(browser.evaluate("document.getElementById('zoom-reset').getBoundingClientRect().height > 0"),
+          where + "the way back to the whole can be seen")
     if not mobile:
         browser.mouse("mousePressed", x, y, button="left", clickCount=1)
         browser.mouse("mouseMoved", x + 60, y + 40, button="left", buttons=1)
@@ -327,11 +336,31 @@ def check_ordinary_page(browser, page, width, mobile):
     browser.settle()
     check(browser.evaluate("corneaPage.view.zoom") == 1, where + "and back to the whole")
 
+    inside = """(i => { const m = corneaPage.chosen(), p = corneaPage.toScreen(i, m.points[i]);
+        const box = document.getElementById('panel-' + i).getBoundingClientRect();
+        return p.x >= 0 && p.y >= 0 && p.x <= box.width && p.y <= box.height; })"""
+    browser.evaluate("document.getElementById('panel-0').focus({preventScroll: true})")
+    for key in "NNN++++++":
+        browser.press(key)
+    check(browser.evaluate("corneaPage.view.zoom") > 5 and all(browser.evaluate(f"{inside}({i})") for i in (0, 1)),
+          where + "keys zoom in on the chosen match in both")
+    for key in ("Escape", "0"):
+        browser.press(key)
+    if not mobile:
+        browser.evaluate("window.scrollTo(0, 120)")
+        browser.settle()
+        for _ in range(3):
+            browser.mouse("mouseWheel", x, y - 100, deltaX=0, deltaY=-100)
+            time.sleep(0.05)
+        time.sleep(0.4)
+        check(browser.evaluate("corneaPage.view.zoom") == 1 and browser.evaluate("window.scrollY") < 120,
+              where + "a wheel over a photograph scrolls the page back up")
+
     light = browser.evaluate("getComputedStyle(document.body).backgroundColor")
     browser.evaluate("document.getElementById('theme').click()")
     dark = browser.evaluate("getComputedStyle(document.body).backgroundColor")
     check(light != dark, where + "the theme can be switched")
-    browser.evaluate("document.getElementById('theme').click()")
+    browser.evaluate("document.getElementById('theme').click(); localStorage.clear()")
     check(browser.complaints == [], where + f"no word in the console {browser.complaints}")
     check(all(r.startswith(("file:", "data:")) for r in browser.requests), where + "nothing comes from the network")
 

@@ -1,6 +1,8 @@
 #include "cornea/pipeline/pair.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <sstream>
 
@@ -30,10 +32,20 @@ struct PairCommand {
   ReadOptions reading() const { return {.max_pixels = common.max_pixels, .upright = true}; }
 };
 
-// A word as a POSIX shell reads it back.
+// A word as a shell reads it back. Bytes that no page can show are written by their numbers, in
+// bash's and zsh's way.
 std::string shell_quoted(const std::string& word) {
   const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  if (!is_printable(word)) {
+    std::string escaped = "$'";
+    for (const char c : word) {
+      char number[8];
+      std::snprintf(number, sizeof number, "\\x%02x", static_cast<unsigned char>(c));
+      escaped += std::strchr(plain, c) ? std::string(1, c) : number;
+    }
+    return escaped + "'";
+  }
   std::string quoted = "'";
   for (char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
@@ -163,7 +175,8 @@ std::string page_text(const PairCommand& c, const Context& context, const PairRe
        text(grouped(std::size_t(g.hypotheses)), g.hypotheses == 1 ? " hypothesis" : " hypotheses",
             " of ", c.options.fundamental.sample, " matches, stopped by ", name(g.stop), ", seed ",
             c.options.fundamental.seed)},
-      {"Version", text("Cornea ", kVersion)}};
+      {"Version", text("Cornea ", kVersion)},
+      {"In the folder", fs::current_path().string()}};
   page.command = c.words;
   return pair_page(context, page);
 }

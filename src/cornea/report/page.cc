@@ -199,8 +199,11 @@ void PageOptions::validate() const {
 
 std::string html_escaped(std::string_view text) {
   std::string out;
-  for (char c : text) {
-    switch (c) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    text.remove_prefix(character.size());
+    switch (character[0]) {
       case '&':
         out += "&amp;";
         break;
@@ -217,7 +220,7 @@ std::string html_escaped(std::string_view text) {
         out += "&#39;";
         break;
       default:
-        out += c;
+        out += length == 0 ? kReplacement : character;
     }
   }
   return out;
@@ -244,6 +247,16 @@ std::string json_quoted(std::string_view text) {
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out + '"';
+}
+
+bool is_printable(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto c = std::uint8_t(text[0]);
+    if (length == 0 || c < 0x20 || c == 0x7F) return false;
+    text.remove_prefix(length);
+  }
+  return true;
 }
 
 std::string pair_page(const Context& context, const PairPage& page, const PageOptions& options) {

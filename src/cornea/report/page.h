@@ -52,10 +52,13 @@ struct PageOptions {
 std::string pair_page(const Context& context, const PairPage& page,
                       const PageOptions& options = {});
 
-// Text as HTML shows it, in an element or in a quoted attribute.
+// Text as HTML shows it, in an element or in a quoted attribute. Bytes that are not UTF-8 become
+// U+FFFD.
 std::string html_escaped(std::string_view text);
 // Text as a JSON string with its quotes, which may stand in a <script> element: no character in it
-// ends the element or begins a comment. Bytes that are not UTF-8 become U+FFFD.
+// ends the element or begins a comment. Bytes that are not UTF-8 likewise.
 std::string json_quoted(std::string_view text);
+// Whether it is UTF-8 without control characters: a page shows it as it is.
+bool is_printable(std::string_view text);
 
 }  // namespace cornea

@@ -117,6 +117,10 @@ TEST(HtmlEscaped, LeavesNothingThatHtmlReads) {
   EXPECT_EQ(html_escaped("plain \xC3\xA4"), "plain \xC3\xA4");
 }
 
+TEST(HtmlEscaped, ReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(html_escaped("caf\xe9 <caf\u00e9>"), "caf\xEF\xBF\xBD &lt;caf\u00e9&gt;");
+}
+
 TEST(JsonQuoted, EscapesForJsonAndForTheScriptElementAroundIt) {
   EXPECT_EQ(json_quoted("</script><!--"), "\"\\u003c/script\\u003e\\u003c!--\"");
   EXPECT_EQ(json_quoted("say \"no\" \\ it's & \n\x7f"),
@@ -133,6 +137,12 @@ TEST(JsonQuoted, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(json_quoted("\xC0\xAF"), "\"" + bad + bad + "\"");                      // overlong
   EXPECT_EQ(json_quoted("\xED\xA0\x80"), "\"" + bad + bad + bad + "\"");            // a surrogate
   EXPECT_EQ(json_quoted("\xF4\x90\x80\x80"), "\"" + bad + bad + bad + bad + "\"");  // too large
+}
+
+TEST(IsPrintable, TakesUtf8WithoutControlCharacters) {
+  for (const char* text : {"", "a b", "caf\u00e9", "\u5199\u771f"})
+    EXPECT_TRUE(is_printable(text)) << text;
+  for (const char* text : {"caf\xe9", "a\nb", "\x1b[2J", "\x7f"}) EXPECT_FALSE(is_printable(text));
 }
 
 TEST(PairPage, IsOneFileThatNeedsNothingElse) {

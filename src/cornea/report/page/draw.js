@@ -53,7 +53,7 @@ let pointed = null;  // under the pointer
 const kMostZoom = 40, kMostLinks = 80;
 
 const panels = [0, 1].map((i) => ({
-  canvas: at('panel-' + i), photo: at('photo-' + i),
+  canvas: at('panel-' + i), photo: at('photo-' + i), marks: document.createElement('canvas'), marked: '',
   width: data.photographs[i].width, height: data.photographs[i].height, w: 1, h: 1, fit: 1,
 }));
 const viewer = at('viewer'), links = at('links');
@@ -67,12 +67,12 @@ function toScreen(panel, p) {
   return {x: panels[panel].w / 2 + (p.x + 0.5 - c.x * panels[panel].width) * scale,
     y: panels[panel].h / 2 + (p.y + 0.5 - c.y * panels[panel].height) * scale};
 }
-// As a share of the photograph's width and height.
-function toShare(panel, x, y) {
+function toPoint(panel, x, y) {
   const scale = panels[panel].fit * view.zoom, c = view.centre[panel];
-  return {x: c.x + (x - panels[panel].w / 2) / scale / panels[panel].width,
-    y: c.y + (y - panels[panel].h / 2) / scale / panels[panel].height};
+  return {x: c.x * panels[panel].width + (x - panels[panel].w / 2) / scale - 0.5,
+    y: c.y * panels[panel].height + (y - panels[panel].h / 2) / scale - 0.5};
 }
+const isInside = (panel, p) => p.x >= 0 && p.y >= 0 && p.x <= panels[panel].w && p.y <= panels[panel].h;
 
 const kInlier = '#4fb0ff', kOutlier = '#ff9a1f', kOther = '#ffffff', kDark = 'rgba(0,0,0,0.6)';
 
@@ -118,20 +118,40 @@ function markSize() {
   return Math.round(4 * Math.min(5, Math.max(1.5, 0.19 * room))) / 4;
 }
 
+// What decides which marks and lines there are; which of them is lit does not.
+const scene = () => JSON.stringify([view, shown, shown.cut === Infinity, panels.map((p) => [p.w, p.h, p.density])]);
+
 function drawPanel(i) {
   const panel = panels[i], density = panel.density;
   const c = panel.canvas.getContext('2d');
   c.setTransform(density, 0, 0, density, 0, 0);
+  c.globalAlpha = 1;
   c.clearRect(0, 0, panel.w, panel.h);
   const scale = panel.fit * view.zoom;
   const corner = toScreen(i, {x: -0.5, y: -0.5});
   c.imageSmoothingEnabled = scale * panel.width < 4 * panel.photo.naturalWidth;
   c.drawImage(panel.photo, corner.x, corner.y, panel.width * scale, panel.height * scale);
   const lit = pointed || chosen;
-  const near = (p) => p.x > -9 && p.y > -9 && p.x < panel.w + 9 && p.y < panel.h + 9;
+  if (panel.marked !== scene()) {
+    drawMarks(i);
+    panel.marked = scene();
+  }
+  c.globalAlpha = lit ? 0.35 : 1;
+  c.drawImage(panel.marks, 0, 0, panel.w, panel.h);
+  c.globalAlpha = 1;
+  if (lit) drawLit(c, i, lit);
+}
 
+// The marks of all matches that are shown, on a sheet of their own.
+function drawMarks(i) {
+  const panel = panels[i], density = panel.density;
+  resize(panel.marks, panel.w, panel.h, density);
+  const c = panel.marks.getContext('2d');
+  c.setTransform(density, 0, 0, density, 0, 0);
+  c.clearRect(0, 0, panel.w, panel.h);
+  const near = (p) => p.x > -9 && p.y > -9 && p.x < panel.w + 9 && p.y < panel.h + 9;
   if (shown.others) {
-    c.globalAlpha = lit ? 0.3 : 0.8;
+    c.globalAlpha = 0.8;
     for (let k = 0; k + 1 < others[i].length; k += 2) {
       const p = toScreen(i, {x: others[i][k], y: others[i][k + 1]});
       if (!near(p)) continue;
@@ -141,7 +161,7 @@ function drawPanel(i) {
       c.fillRect(p.x - 1, p.y - 1, 2, 2);
     }
   }
-  c.globalAlpha = lit ? 0.35 : 1;
+  c.globalAlpha = 1;
   const size = markSize();
   for (const kind of ['inlier', 'outlier']) {
     const image = sprite(kind, size, density), side = image.width / density;
@@ -151,8 +171,6 @@ function drawPanel(i) {
       if (near(p)) c.drawImage(image, p.x - side / 2, p.y - side / 2, side, side);
     }
   }
-  c.globalAlpha = 1;
-  if (lit) drawLit(c, i, lit);
 }
 
 function drawLit(c, i, match) {
@@ -232,7 +250,9 @@ function mapped(i, p) {
     y: (m[1][0] * p.x + m[1][1] * p.y + m[1][2]) / w};
 }
 
-// From a match's point in one photograph to the one in the other, over the gap between them.
+// From a match's point in one photograph to the one in the other, over the gap between them; evenly
+// chosen where there are many.
+let linked = {of: '', matches: []};
 function drawLinks() {
   const frame = viewer.getBoundingClientRect(), density = panels[0].density;
   resize(links, frame.width, frame.height, density);
@@ -245,8 +265,7 @@ function drawLinks() {
   });
   const ends = (m) => [0, 1].map((i) => {
     const p = toScreen(i, m.points[i]);
-    const inside = p.x >= 0 && p.y >= 0 && p.x <= panels[i].w && p.y <= panels[i].h;
-    return inside ? {x: p.x + corners[i].x, y: p.y + corners[i].y} : null;
+    return isInside(i, p) ? {x: p.x + corners[i].x, y: p.y + corners[i].y} : null;
   });
   const stroke = (m, width, alpha) => {
     const [a, b] = ends(m);
@@ -265,11 +284,12 @@ function drawLinks() {
   };
   const lit = pointed || chosen;
   if (shown.links) {
-    const visible = matches.filter((m) => isShown(m) && ends(m).every(Boolean));
-    const count = Math.min(kMostLinks, visible.length);
-    for (let k = 0; k < count; ++k) {
-      stroke(visible[Math.floor(k * visible.length / count)], 1, lit ? 0.08 : 0.4);
+    if (linked.of !== scene()) {
+      const visible = matches.filter((m) => isShown(m) && ends(m).every(Boolean));
+      const count = Math.min(kMostLinks, visible.length);
+      linked = {of: scene(), matches: Array.from({length: count}, (_, k) => visible[Math.floor(k * visible.length / count)])};
     }
+    for (const m of linked.matches) stroke(m, 1, lit ? 0.08 : 0.4);
   }
   if (lit) stroke(lit, 2, 1);
 }
@@ -280,13 +300,18 @@ function resize(canvas, w, h, density) {
   if (canvas.height !== height) canvas.height = height;
 }
 
+const roomOf = (i) => panels[i].canvas.parentElement.clientWidth;
+let seen = {width: 0, height: 0};  // of the window: on a phone its bars come and go with the height
+
 // Both panels have one height, so that they stay in step.
 function layout() {
   const density = window.devicePixelRatio || 1;
   const stacked = window.matchMedia('(max-width: 760px)').matches;
-  const w = panels[0].canvas.parentElement.clientWidth;
+  const width = window.innerWidth, height = window.innerHeight;
+  seen = {width: width, height: stacked && width === seen.width ? Math.min(height, seen.height) : height};
+  const w = roomOf(0);
   const tallest = Math.max(...panels.map((p) => p.height / p.width));
-  const most = Math.max(220, window.innerHeight * (stacked ? 0.6 : 0.76));
+  const most = Math.max(220, seen.height * (stacked ? 0.6 : 0.76));
   const h = Math.max(120, Math.min(most, w * tallest));
   for (const panel of panels) {
     panel.w = w;
@@ -308,6 +333,6 @@ function draw() {
     drawPanel(1);
     drawLinks();
     at('zoom-value').textContent = (view.zoom < 9.95 ? +view.zoom.toFixed(1) : Math.round(view.zoom)) + '\u00d7';
-    viewer.classList.toggle('zoomed', view.zoom > 1);
+    document.documentElement.classList.toggle('zoomed', view.zoom > 1);
   });
 }

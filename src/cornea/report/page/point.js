@@ -13,23 +13,47 @@ function clampView() {
   });
 }
 
-// Keeps what lies at (x, y) of a panel where it is. The other panel does the same at the same place,
-// or at the partner of a match that was chosen.
+// Moves a panel's view so that a point of its photograph lies at (x, y), as far as the border allows.
+function showAt(i, p, x, y) {
+  const panel = panels[i], scale = panel.fit * view.zoom;
+  view.centre[i] = {x: (p.x + 0.5 - (x - panel.w / 2) / scale) / panel.width,
+    y: (p.y + 0.5 - (y - panel.h / 2) / scale) / panel.height};
+}
+
+// What the other photograph shows of the place (x, y) of panel i: beside the partner of a match that
+// is near, the chosen one or else the nearest inlier, as far as it lies beside the match here.
+function partnerOf(i, x, y) {
+  const here = chosen && toScreen(i, chosen.points[i]);
+  const match = here && Math.hypot(here.x - x, here.y - y) < 30 ? chosen
+      : nearest(i, x, y, Infinity, (m) => m.inlier);
+  if (!match) return null;
+  const p = toScreen(i, match.points[i]), scale = panels[1 - i].fit * view.zoom;
+  return {x: match.points[1 - i].x + (x - p.x) / scale, y: match.points[1 - i].y + (y - p.y) / scale};
+}
+
+// Keeps what lies at (x, y) of a panel where it is, and shows the same of the scene at that place of
+// the other.
 function zoomAt(i, x, y, factor) {
-  const before = view.zoom, j = 1 - i;
-  const anchor = toShare(i, x, y);
-  let other = toShare(j, panels[j].w * x / panels[i].w, panels[j].h * y / panels[i].h);
-  view.zoom = Math.min(kMostZoom, Math.max(1, before * factor));
-  const keep = before / view.zoom;
-  if (chosen) {
-    other = {x: (chosen.points[j].x + 0.5) / panels[j].width, y: (chosen.points[j].y + 0.5) / panels[j].height};
-  }
-  [[i, anchor], [j, other]].forEach(([k, fixed]) => {
-    view.centre[k].x = fixed.x - (fixed.x - view.centre[k].x) * keep;
-    view.centre[k].y = fixed.y - (fixed.y - view.centre[k].y) * keep;
-  });
+  const j = 1 - i, there = {x: panels[j].w * x / panels[i].w, y: panels[j].h * y / panels[i].h};
+  const here = toPoint(i, x, y), partner = partnerOf(i, x, y) || toPoint(j, there.x, there.y);
+  view.zoom = Math.min(kMostZoom, Math.max(1, view.zoom * factor));
+  showAt(i, here, x, y);
+  showAt(j, partner, there.x, there.y);
   clampView();
   draw();
+}
+
+// By keys and buttons: at the chosen match, which goes to the middle of both, or at the middle.
+function zoomIn(i, factor) {
+  if (!chosen) return zoomAt(i, panels[i].w / 2, panels[i].h / 2, factor);
+  view.zoom = Math.min(kMostZoom, Math.max(1, view.zoom * factor));
+  centreOn(chosen);
+  draw();
+}
+
+function centreOn(match) {
+  panels.forEach((panel, i) => showAt(i, match.points[i], panel.w / 2, panel.h / 2));
+  clampView();
 }
 
 function pan(i, dx, dy) {
@@ -50,10 +74,10 @@ function reset() {
 
 // ---- Pointing and choosing ------------------------------------------------------------------
 
-function nearest(i, x, y, reach) {
+function nearest(i, x, y, reach, among = () => true) {
   let best = null, least = reach;
   for (const m of matches) {
-    if (!isShown(m)) continue;
+    if (!isShown(m) || !among(m)) continue;
     const p = toScreen(i, m.points[i]);
     const d = Math.hypot(p.x - x, p.y - y);
     if (d < least) { least = d; best = m; }
@@ -82,11 +106,24 @@ function describe(m) {
 }
 
 function light(next, byClick) {
+  const before = [chosen, pointed];
   if (byClick) chosen = next;
   pointed = byClick ? null : next;
+  if (before[0] === chosen && before[1] === pointed) return;
   describe(pointed || chosen);
   viewer.classList.toggle('pointing', Boolean(pointed));
   draw();
+}
+
+// Chooses the match at (x, y) of a panel, and brings its partner to the same place of the other
+// where that does not show it.
+function choose(i, x, y, reach) {
+  const match = nearest(i, x, y, reach), j = 1 - i;
+  if (match && view.zoom > 1 && !isInside(j, toScreen(j, match.points[j]))) {
+    showAt(j, match.points[j], panels[j].w * x / panels[i].w, panels[j].h * y / panels[i].h);
+    clampView();
+  }
+  light(match, true);
 }
 
 // The next shown match, and a view that has it in both panels.
@@ -95,19 +132,19 @@ function step(direction) {
   if (!list.length) return;
   const from = list.indexOf(chosen);
   const next = list[(from + direction + list.length + (from < 0 && direction < 0 ? 1 : 0)) % list.length];
-  if (view.zoom > 1) {
-    [0, 1].forEach((i) => {
-      view.centre[i] = {x: next.points[i].x / panels[i].width, y: next.points[i].y / panels[i].height};
-    });
-    clampView();
-  }
+  if (view.zoom > 1) centreOn(next);
   light(next, true);
 }
+
+// A wheel that began by scrolling the page goes on with that, until the pointer moves.
+let scrolledAt = -Infinity, pointerAt = -Infinity;
+window.addEventListener('scroll', () => { scrolledAt = performance.now(); }, {passive: true});
+const scrollsThePage = () => pointerAt < scrolledAt || performance.now() - scrolledAt < 300;
 
 panels.forEach((panel, i) => {
   const canvas = panel.canvas;
   const fingers = new Map();
-  let moved = 0, spread = 0;
+  let pressed = {x: 0, y: 0}, moved = false, spread = 0;
   const place = (event) => {
     const box = canvas.getBoundingClientRect();
     return {x: event.clientX - box.left, y: event.clientY - box.top};
@@ -117,32 +154,41 @@ panels.forEach((panel, i) => {
     return {length: Math.hypot(a.x - b.x, a.y - b.y), x: (a.x + b.x) / 2, y: (a.y + b.y) / 2};
   };
   canvas.addEventListener('wheel', (event) => {
+    const pinch = event.ctrlKey || event.metaKey;  // what a trackpad sends for two fingers
+    if (event.deltaY === 0) return;
     // Where there is nothing to zoom out of, the page scrolls.
-    if (view.zoom === 1 && event.deltaY > 0) return;
+    if (!pinch && view.zoom === 1 && (event.deltaY > 0 || scrollsThePage())) return;
     event.preventDefault();
     const p = place(event), lines = event.deltaMode === 1 ? 16 : 1;
-    zoomAt(i, p.x, p.y, Math.exp(-Math.max(-240, Math.min(240, event.deltaY * lines)) * 0.0022));
+    const amount = Math.max(-240, Math.min(240, event.deltaY * lines));
+    zoomAt(i, p.x, p.y, Math.exp(-amount * (pinch ? 0.01 : 0.0022)));
   }, {passive: false});
   canvas.addEventListener('pointerdown', (event) => {
+    if (event.pointerType === 'mouse' && event.button !== 0) return;
+    if (!fingers.size) moved = false;
     fingers.set(event.pointerId, place(event));
-    moved = 0;
+    pressed = place(event);
     if (fingers.size === 2) spread = gap().length;
     if (event.pointerType === 'mouse' || view.zoom > 1 || fingers.size === 2) canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener('pointermove', (event) => {
-    const p = place(event), last = fingers.get(event.pointerId);
+    pointerAt = performance.now();
+    const p = place(event);
+    if (event.pointerType === 'mouse' && event.buttons === 0) fingers.delete(event.pointerId);
+    const last = fingers.get(event.pointerId);
     if (!last) {
       if (event.pointerType === 'mouse') light(nearest(i, p.x, p.y, 14), false);
       return;
     }
-    moved += Math.hypot(p.x - last.x, p.y - last.y);
+    // A hand is never quite still.
+    if (fingers.size > 1 || Math.hypot(p.x - pressed.x, p.y - pressed.y) > (event.pointerType === 'mouse' ? 4 : 10)) moved = true;
     const before = fingers.size === 2 ? gap() : null;
     fingers.set(event.pointerId, p);
     if (before) {
       const now = gap();
       if (spread > 0 && before.length > 0) zoomAt(i, now.x, now.y, now.length / before.length);
       pan(i, now.x - before.x, now.y - before.y);
-    } else if (moved > 4 && view.zoom > 1) {
+    } else if (moved && view.zoom > 1) {
       viewer.classList.add('dragging');
       pan(i, p.x - last.x, p.y - last.y);
     }
@@ -152,7 +198,7 @@ panels.forEach((panel, i) => {
     viewer.classList.remove('dragging');
     if (!held || event.type === 'pointercancel' || fingers.size) return;
     const p = place(event);
-    if (moved <= 4) light(nearest(i, p.x, p.y, event.pointerType === 'mouse' ? 14 : 24), true);
+    if (!moved) choose(i, p.x, p.y, event.pointerType === 'mouse' ? 14 : 24);
   };
   canvas.addEventListener('pointerup', release);
   canvas.addEventListener('pointercancel', release);
@@ -160,16 +206,15 @@ panels.forEach((panel, i) => {
   canvas.addEventListener('dblclick', (event) => { event.preventDefault(); reset(); });
   canvas.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const middle = [panel.w / 2, panel.h / 2], far = 60;
+    const far = 60, key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const keys = {
-      '+': () => zoomAt(i, ...middle, 1.4), '=': () => zoomAt(i, ...middle, 1.4), '-': () => zoomAt(i, ...middle, 1 / 1.4),
+      '+': () => zoomIn(i, 1.4), '=': () => zoomIn(i, 1.4), '-': () => zoomIn(i, 1 / 1.4),
       '0': reset, n: () => step(1), p: () => step(-1), Escape: () => light(null, true),
       ArrowLeft: () => pan(i, far, 0), ArrowRight: () => pan(i, -far, 0),
       ArrowUp: () => pan(i, 0, far), ArrowDown: () => pan(i, 0, -far),
     };
-    const arrow = event.key.startsWith('Arrow');
-    if (!keys[event.key] || (arrow && view.zoom === 1)) return;
+    if (!keys[key] || (key.startsWith('Arrow') && view.zoom === 1)) return;
     event.preventDefault();
-    keys[event.key]();
+    keys[key]();
   });
 });

@@ -167,8 +167,8 @@ function readSlider() {
 }
 slider.disabled = !hasDistances;
 slider.addEventListener('input', readSlider);
-at('zoom-in').addEventListener('click', () => zoomAt(0, panels[0].w / 2, panels[0].h / 2, 1.5));
-at('zoom-out').addEventListener('click', () => zoomAt(0, panels[0].w / 2, panels[0].h / 2, 1 / 1.5));
+at('zoom-in').addEventListener('click', () => zoomIn(0, 1.5));
+at('zoom-out').addEventListener('click', () => zoomIn(0, 1 / 1.5));
 at('zoom-reset').addEventListener('click', reset);
 
 const root = document.documentElement;
@@ -203,8 +203,10 @@ Promise.all(panels.map((panel) => panel.photo.decode())).then(() => {
   fitToWindow();
   readSlider();
   window.addEventListener('resize', fitToWindow);
+  // A scroll bar that comes or goes changes the width too.
+  new ResizeObserver(() => { if (roomOf(0) !== panels[0].w) fitToWindow(); }).observe(viewer);
   root.dataset.ready = 'yes';
 });
 
 // For tests and the curious.
-window.corneaPage = {matches: matches, view: view, toScreen: toScreen, epipolarLine: epipolarLine};
+window.corneaPage = {matches: matches, view: view, chosen: () => chosen, toScreen: toScreen, epipolarLine: epipolarLine};
