@@ -492,8 +492,6 @@ TEST_F(Cli, PairRefusesWhatCannotBe) {
   expect_refused("cornea pair small.png small.png -o small.png", 1, "small.png");
   expect_refused("cornea pair small.png small.png -o o --detector sobel", 2, "sobel");
   expect_refused("cornea pair small.png small.png -o o --threshold 0", 2, "threshold");
-  expect_refused("cornea pair small.png small.png -o o --max-features 9 --max-points 9", 2,
-                 "max-features");
   expect_refused(
       "mkdir o && cp small.png o/report.html && cornea pair o/report.html small.png -o o", 2,
       "overwritten");
@@ -574,7 +572,7 @@ TEST_F(Cli, BenchMeasuresFilters) {
 
 TEST_F(Cli, WrongUsageIsExitCode2) {
   expect_refused("cornea", 2, "--help");
-  expect_refused("cornea polish small.png", 2, "--help");
+  expect_refused("cornea polish small.png", 2, "no command is called 'polish'");
   expect_refused("cornea detect", 2, "images");
   expect_refused("cornea detect small.png --sharpness 3", 2, "sharpness");
   expect_refused("cornea detect small.png --detector sobel", 2, "sobel");
@@ -622,7 +620,6 @@ TEST_F(Cli, WrongUsageIsExitCode2) {
   expect_refused("cornea match small.png small.png --detector sobel", 2, "sobel");
   expect_refused("cornea match small.png small.png --k 0.1", 2, "--k");
   expect_refused("cornea match small.png small.png --max-features -1", 2, "max-features");
-  expect_refused("cornea match small.png small.png --max-features 5 --max-points 5", 2, "same");
   expect_refused("cornea match small.png small.png --csv small.png", 2, "input");
   expect_refused("cornea match small.png small.png --csv o --draw o", 2, "two results");
   expect_refused("cornea bench --match 5", 2, "--match");

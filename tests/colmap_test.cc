@@ -391,6 +391,12 @@ TEST_F(Colmap, MasksAreNoImages) {
   EXPECT_EQ(
       run(extract({"--mask", images / "masks", "--json", images / "masks/w100.jpg.png"})).code, 2);
   EXPECT_NE(run(extract({"--mask", images})).err.find("a folder of their own"), std::string::npos);
+  EXPECT_EQ(Json::parse(o.out)["masked"], 1);
+  fs::create_directories(folder / "other");
+  fs::remove_all(images / "masks");
+  const Outcome none = run(extract({"--mask", folder / "other"}));
+  EXPECT_EQ(none.code, 1);
+  EXPECT_NE(none.err.find("w100.jpg would be"), std::string::npos) << none.err;
 }
 
 TEST_F(Colmap, PointsOfOthersAreLeftAlone) {

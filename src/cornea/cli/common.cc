@@ -80,11 +80,11 @@ void print_error(const std::string& sentence) {
 }
 
 void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!fs::is_directory(folder, error)) {
-    fail(ErrorCode::io, folder.string(),
-         ": is no folder and cannot be made one; choose another name");
+  std::error_code failed, ignored;
+  fs::create_directories(folder, failed);
+  if (!fs::is_directory(folder, ignored)) {
+    fail(ErrorCode::io, folder.string(), ": is no folder and cannot be made one (",
+         failed ? failed.message() : "a file has that name", "); choose another");
   }
 }
 

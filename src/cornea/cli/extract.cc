@@ -15,11 +15,10 @@ struct ExtractCommand {
   OptionFlags flags;
 };
 
-// SIFT with the defaults of this command, and --max-features for --max-points.
+// SIFT with the defaults of this command.
 DetectorEntry sift_entry() {
   DetectorEntry entry = find_detector("sift");
   entry.flags = sift_flags(folder_sift_options());
-  std::erase_if(entry.flags, [](const Flag& flag) { return flag.name == "max-points"; });
   return entry;
 }
 
@@ -27,8 +26,9 @@ void print_report(const ExtractCommand& c, const Context& context, const Extract
   const double seconds = report.milliseconds / 1000;
   std::cout << report.images << (report.images == 1 ? " image, " : " images, ") << report.extracted
             << " extracted, " << report.skipped << " had features, " << report.failed << " failed; "
-            << report.features << " features\n"
-            << seconds_text(report.milliseconds);
+            << report.features << " features";
+  if (!c.masks.empty()) std::cout << ", " << report.masked << " images with a mask";
+  std::cout << "\n" << seconds_text(report.milliseconds);
   if (report.extracted > 0) {
     char rate[64];
     std::snprintf(rate, sizeof rate, " (%.1f images/s, %.0f%% of the work was decoding)",
@@ -36,6 +36,16 @@ void print_report(const ExtractCommand& c, const Context& context, const Extract
     std::cout << rate;
   }
   std::cout << " on " << context.description() << "\ndatabase: " << c.database << std::endl;
+}
+
+// Masks of which none belongs to an image have other names than they should.
+void check_masks(const std::filesystem::path& masks, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (std::filesystem::exists(mask_of(masks, name))) return;
+  }
+  if (names.empty()) return;
+  fail(ErrorCode::io, masks.string(), ": holds no mask of any of the images; that of ",
+       names.front(), " would be ", mask_of(masks, names.front()).string());
 }
 
 int run_extract(const ExtractCommand& c) {
@@ -57,6 +67,7 @@ int run_extract(const ExtractCommand& c) {
     fail(ErrorCode::io, c.folder,
          ": holds no .jpg, .jpeg, .png, .tif or .tiff file (links to folders are not followed)");
   }
+  if (!c.masks.empty()) check_masks(options.masks, listing.names);
   check_outputs(inputs, c.common.outputs({}));
   colmap::Database database(c.database, colmap::Database::Open::create);
   FolderProgress progress("extract", c.common.quiet);
@@ -68,6 +79,7 @@ int run_extract(const ExtractCommand& c) {
                        {"extracted", report.extracted},
                        {"skipped", report.skipped},
                        {"failed", report.failed},
+                       {"masked", report.masked},
                        {"features", report.features},
                        {"milliseconds", report.milliseconds},
                        {"decode_milliseconds", report.decode_milliseconds},
@@ -96,7 +108,7 @@ Run add_extract(CLI::App& app) {
                       "COLMAP database; one that exists is continued: images with features are "
                       "left alone");
   command
-      ->add_option("--max-features", c->options.sift.max_points,
+      ->add_option("--max-features,--max-points", c->options.sift.max_points,
                    "features of the strongest N points of an image; 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
@@ -113,8 +125,7 @@ Run add_extract(CLI::App& app) {
                    "threads that decode images ahead; 0: one on the CPU, up to 8 beside CUDA")
       ->capture_default_str()
       ->type_name("N");
-  const std::vector<DetectorEntry> table = {sift_entry()};
-  c->flags.add(*command, "SIFT", table);
+  c->flags.add(*command, "SIFT", without_flag(std::vector{sift_entry()}, "max-points"));
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);
   return [c] { return run_extract(*c); };

@@ -12,6 +12,15 @@
 
 namespace cornea::cli {
 
+// A table without a flag that the command has under another name.
+template <class Entry>
+std::vector<Entry> without_flag(std::vector<Entry> table, const std::string& name) {
+  for (Entry& entry : table) {
+    std::erase_if(entry.flags, [&](const Flag& flag) { return flag.name == name; });
+  }
+  return table;
+}
+
 class OptionFlags {
  public:
   // One flag for every option of every entry; the help says which entries have it. A name that the

@@ -20,6 +20,7 @@ Json device_json(const DeviceInfo& d) {
 }
 
 int run_info(const CommonOptions& common) {
+  common.context();  // a device that was asked for and is not there is an error
   std::string why_no_cuda;
   const auto devices = cuda_devices(&why_no_cuda);
   Json json = {{"version", kVersion},

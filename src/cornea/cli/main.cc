@@ -20,6 +20,23 @@ int finish(int code) {
   return std::cout ? code : complain("standard output cannot be written", 1);
 }
 
+// "cornea detect" where that was called.
+std::string command_of(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) return "cornea " + command->get_name();
+  return "cornea";
+}
+
+// A first word that is no command is more often a typing mistake than an option's value.
+void check_command(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.size() < 2 || words[1].empty() || words[1][0] == '-') return;
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == words[1]) return;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  throw cornea::cli::UsageError("no command is called '" + words[1] + "'; there are " + known);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -47,6 +64,7 @@ int main(int argc, char** argv) {
   if constexpr (kHasBench) add(cli::add_bench);
   add(cli::add_info);
   try {
+    check_command(app, words);
     try {
       app.parse(argc, argv);
     } catch (const std::logic_error&) {  // CLI11's own conversion of --switch=VALUE
@@ -64,7 +82,7 @@ int main(int argc, char** argv) {
     while (!sentence.empty() && (sentence.back() == '\n' || sentence.back() == '.')) {
       sentence.pop_back();
     }
-    return complain(sentence + " (see cornea --help)", 2);
+    return complain(sentence + " (see " + command_of(app) + " --help)", 2);
   } catch (const cli::UsageError& e) {
     return complain(e.what(), 2);
   } catch (const Error& e) {

@@ -24,10 +24,6 @@ struct MatchCommand {
 
 Settings settings_of(const MatchCommand& c) {
   Settings settings = c.flags.given();
-  if (c.max_features == 0) return settings;
-  if (settings.contains("max-points")) {
-    throw UsageError("--max-features and --max-points mean the same; give one of them");
-  }
   settings["max-points"] = std::to_string(c.max_features);
   return settings;
 }
@@ -119,7 +115,9 @@ Run add_match(CLI::App& app) {
   command->add_option("first", c->first, "image file")->required()->type_name("A");
   command->add_option("second", c->second, "image file")->required()->type_name("B");
   add_described_detector_option(*command, c->detector);
-  command->add_option("--max-features", c->max_features, "the strongest N of an image; 0: no limit")
+  command
+      ->add_option("--max-features,--max-points", c->max_features,
+                   "the strongest N of an image; 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
@@ -130,7 +128,7 @@ Run add_match(CLI::App& app) {
       ->type_name("OUT.png");
   command->add_option("--csv", c->csv, "x1,y1,x2,y2,ratio,distance, a line a match")
       ->type_name("OUT.csv");
-  c->flags.add(*command, "Detector", detector_table());
+  c->flags.add(*command, "Detector", without_flag(detector_table(), "max-points"));
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);
   return [c] { return run_match(*c); };

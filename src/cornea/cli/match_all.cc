@@ -17,8 +17,14 @@ void print_report(const MatchAllCommand& c, const Context& context, const MatchA
   std::cout << report.pairs << (report.pairs == 1 ? " pair" : " pairs") << " of " << report.images
             << " images, " << report.matched << " matched, " << report.skipped << " had matches; "
             << report.matches << " matches\n"
-            << seconds_text(report.milliseconds) << " on " << context.description()
-            << "\ndatabase: " << c.database << std::endl;
+            << seconds_text(report.milliseconds) << " on " << context.description();
+  if (report.images < 2) {
+    std::cout << "\nfewer than two images have features; run cornea extract DIR --db "
+              << c.database;
+  } else if (report.skipped > 0) {
+    std::cout << "\npairs that had matches are as they were, whatever the options";
+  }
+  std::cout << "\ndatabase: " << c.database << std::endl;
 }
 
 int run_match_all(const MatchAllCommand& c) {
@@ -71,7 +77,12 @@ Run add_match_all(CLI::App& app) {
       command
           ->add_option("--sequential", c->options.sequential,
                        "each image with the N after it, by name, instead of all with all")
-          ->check(CLI::PositiveNumber)
+          ->check([](const std::string& given) {
+            return given.find_first_not_of("0123456789") == std::string::npos &&
+                           given.find_first_not_of('0') != std::string::npos
+                       ? std::string()
+                       : "takes a positive whole number, not " + given;
+          })
           ->type_name("N");
   command->add_option("--pairs", c->pairs, "only these pairs: two image names a line")
       ->excludes(sequential)

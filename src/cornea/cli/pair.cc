@@ -24,7 +24,6 @@ struct PairCommand {
   CommonOptions common;
   std::string first, second, out;
   PairOptions options;
-  CLI::Option* max_features = nullptr;
   OptionFlags flags, estimator;  // of every detector, and of F
   std::string words;             // the command itself, for a shell
 
@@ -61,9 +60,6 @@ PairOptions options_of(const PairCommand& c) {
   PairOptions options = c.options;
   options.settings = c.flags.given();
   options.fundamental = fundamental_options(c.estimator.given());
-  if (c.max_features->count() > 0 && options.settings.contains("max-points")) {
-    throw UsageError("--max-features and --max-points mean the same; give one of them");
-  }
   return options;
 }
 
@@ -263,15 +259,15 @@ Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
       ->required()
       ->type_name("DIR");
   add_described_detector_option(*command, c->options.detector);
-  c->max_features = command
-                        ->add_option("--max-features", c->options.max_features,
-                                     "the strongest N of an image; 0: no limit")
-                        ->capture_default_str()
-                        ->check(CLI::NonNegativeNumber)
-                        ->type_name("N");
+  command
+      ->add_option("--max-features,--max-points", c->options.max_features,
+                   "the strongest N of an image; 0: no limit")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   add_match_options(*command, c->options.match);
   c->estimator.add(*command, "Estimator", estimator_table());
-  c->flags.add(*command, "Detector", detector_table());
+  c->flags.add(*command, "Detector", without_flag(detector_table(), "max-points"));
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);
   return [c] { return run_pair(*c); };

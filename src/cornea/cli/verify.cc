@@ -17,8 +17,13 @@ void print_report(const VerifyCommand& c, const Context& context, const VerifyRe
             << " had a geometry; " << report.general << " general, " << report.planar
             << " planar or panoramic, " << report.degenerate << " without; " << report.inliers
             << " inliers\n"
-            << seconds_text(report.milliseconds) << " on " << context.description()
-            << "\ndatabase: " << c.database << std::endl;
+            << seconds_text(report.milliseconds) << " on " << context.description();
+  if (report.pairs == 0) {
+    std::cout << "\nno pair has matches; run cornea match-all --db " << c.database;
+  } else if (report.skipped > 0) {
+    std::cout << "\npairs that had a geometry are as they were, whatever the options";
+  }
+  std::cout << "\ndatabase: " << c.database << std::endl;
 }
 
 int run_verify(const VerifyCommand& c) {

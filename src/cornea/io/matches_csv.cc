@@ -1,6 +1,8 @@
 #include "cornea/io/matches_csv.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -60,7 +62,10 @@ std::vector<Correspondence> read_matches_csv(const std::filesystem::path& file) 
     fail(ErrorCode::io, file.string(), ": is a folder, not a file of correspondences");
   }
   std::ifstream in(file);
-  if (!in) fail(ErrorCode::io, file.string(), ": cannot be opened");
+  if (!in) {
+    fail(ErrorCode::io, file.string(), ": cannot be opened (", std::strerror(errno),
+         "); check the path");
+  }
   std::vector<Correspondence> matches;
   std::string line;
   bool first = true;

@@ -229,6 +229,7 @@ class Extraction {
         found.features = features_of(*decoded);
         if (options_.single_camera && !shared_) shared_ = found.camera;
         ++report_.extracted;
+        report_.masked += !decoded->mask.empty();
         report_.features += found.features->size();
       } catch (const std::exception& error) {
         if (ends_the_run(error)) throw;
@@ -342,6 +343,9 @@ FolderListing list_images(const fs::path& folder, const fs::path& except) {
   if (!fs::is_directory(folder, failed)) {
     fail(ErrorCode::io, folder.string(), ": is no folder; name one that holds images");
   }
+  require(except.empty() || !fs::equivalent(folder, except, failed), folder.string(),
+          ": holds the images and cannot hold their masks; move those into a folder of their own");
+  failed.clear();
   auto it = fs::recursive_directory_iterator(folder, failed);
   for (; !failed && it != fs::recursive_directory_iterator(); it.increment(failed)) {
     std::error_code ignored;
@@ -372,9 +376,6 @@ FolderListing list_images(const fs::path& folder, const fs::path& except) {
 ExtractReport extract_folder(const Context& context, const fs::path& folder, Database& database,
                              const ExtractOptions& options, const FolderEvents& events) {
   options.validate();
-  std::error_code ignored;
-  require(options.masks.empty() || !fs::equivalent(folder, options.masks, ignored), folder.string(),
-          ": holds the images and cannot hold their masks; move those into a folder of their own");
   return Extraction(context, folder, database, options, events).run();
 }
 

@@ -41,6 +41,7 @@ struct ExtractReport {
   int skipped = 0;             // had points
   int extracted = 0;           // have them now
   int failed = 0;              // images, and folders that cannot be read
+  int masked = 0;              // of the extracted: had a mask
   std::uint64_t features = 0;  // of the extracted images
   double milliseconds = 0;     // the whole call
   // Work, on whatever thread: it overlaps.
@@ -60,8 +61,8 @@ struct FolderListing {
   std::vector<std::string> names;
   std::vector<std::string> unreadable;  // a sentence for each folder below that cannot be read
 };
-// With all folders below but `except`; links to folders are not followed. An error where the folder
-// itself cannot be read.
+// With all folders below but `except`, that of the masks; links to folders are not followed. An
+// error where the folder itself cannot be read, or is that of the masks.
 FolderListing list_images(const std::filesystem::path& folder,
                           const std::filesystem::path& except = {});
 
