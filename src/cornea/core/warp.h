@@ -1,4 +1,4 @@
-// For .cu files only: sums over the 32 threads of a warp. All of them must take part.
+// For .cu files only: sums and minima over the 32 threads of a warp. All of them must take part.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,6 +12,17 @@ template <class T>
 __device__ T warp_sum(T v) {
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) v += __shfl_xor_sync(~0u, v, step);
+  return v;
+}
+
+// In every lane, the least of all lanes.
+template <class T>
+__device__ T warp_least(T v) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) {
+    const T other = __shfl_xor_sync(~0u, v, step);
+    v = other < v ? other : v;
+  }
   return v;
 }
 

@@ -137,12 +137,7 @@ class BlockTeam {
 
   // The best of what the threads have, for all of them.
   __device__ RoundBest best_of_block(const RoundBest& mine) {
-    std::uint64_t key = mine.key;
-#pragma unroll
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      const std::uint64_t other = __shfl_xor_sync(~0u, key, step);
-      key = other < key ? other : key;
-    }
+    std::uint64_t key = warp_least(mine.key);
     __syncthreads();
     if (threadIdx.x % kWarp == 0) memory_.keys[threadIdx.x / kWarp] = key;
     __syncthreads();

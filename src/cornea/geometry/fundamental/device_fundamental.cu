@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cornea/core/buffer.h"
+#include "cornea/core/parallel.h"
 #include "cornea/geometry/fundamental/block_team.h"
 #include "cornea/geometry/fundamental/device_fundamental.h"
 #include "cornea/geometry/fundamental/fundamental_backend.h"
@@ -131,12 +132,12 @@ class DeviceFundamental : public FundamentalBackend {
     begin_kernel<<<device.count, kSumLanes, 0, stream>>>(device);
     cuda_check_launch("fundamental: normalisation");
     run_rounds(device, results);
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      std::copy_n(results.inliers + first, pairs[i].size(), out[i].inliers.begin());
-      write_outcome(results.outcomes[i], results.normalisations[i], out[i]);
-      first += pairs[i].size();
-    }
+    parallel_for(context_, int(pairs.size()), kPairsAPiece, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        std::copy_n(results.inliers + first_[i], pairs[i].size(), out[i].inliers.begin());
+        write_outcome(results.outcomes[i], results.normalisations[i], out[i]);
+      }
+    });
     context_.count_download(points + pairs.size() * (sizeof(Outcome) + sizeof(Normalisation)));
   }
 
@@ -150,18 +151,20 @@ class DeviceFundamental : public FundamentalBackend {
     auto* input = input_.reserve<std::byte>(context_, bytes);
     const std::size_t keys_at = points * sizeof(float4);
     const std::size_t first_at = keys_at + count * sizeof(std::uint64_t);
-    std::size_t at = 0;
     auto* first = reinterpret_cast<std::uint32_t*>(staged + first_at);
-    for (std::size_t i = 0; i < count; ++i) {
-      std::memcpy(staged + at * sizeof(float4), pairs[i].data(), pairs[i].size_bytes());
-      first[i] = std::uint32_t(at);
-      at += pairs[i].size();
-    }
-    first[count] = std::uint32_t(at);
+    first[0] = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      first[i + 1] = first[i] + std::uint32_t(pairs[i].size());
+    parallel_for(context_, int(count), kPairsAPiece, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        std::memcpy(staged + first[i] * sizeof(float4), pairs[i].data(), pairs[i].size_bytes());
+      }
+    });
+    first_ = first;
     std::memcpy(staged + keys_at, keys.data(), keys.size_bytes());
     context_.upload(input, bytes, staged, bytes, bytes, 1);
 
-    threads_each_ = threads_a_hypothesis(int(count), round(), multiprocessors_);
+    threads_each_ = threads_a_hypothesis(options_, int(count), round(), multiprocessors_);
     const int blocks = blocks_a_round(round(), threads_each_);
     return {int(count),
             reinterpret_cast<const float4*>(input),
@@ -211,6 +214,7 @@ class DeviceFundamental : public FundamentalBackend {
   Context context_;
   FundamentalOptions options_;
   int multiprocessors_ = 1, threads_each_ = 1;
+  const std::uint32_t* first_ = nullptr;  // of each pair of a part, in host_input_
   Buffer host_input_{Place::pinned, "fundamental: correspondences"};
   Buffer input_{Place::device, "fundamental: correspondences"};
   Buffer normalised_{Place::device, "fundamental: normalised coordinates"};

@@ -26,8 +26,10 @@ struct DevicePairs {
   __device__ int size(int pair) const { return int(first[pair + 1] - first[pair]); }
 };
 
-// Threads that share the scoring of a hypothesis: enough that a few pairs fill the device.
-int threads_a_hypothesis(int pairs, int round, int multiprocessors);
+// Threads that share the scoring of a hypothesis: enough that a few pairs fill the device, at most
+// 4 for samples of 8, whose first look is short.
+int threads_a_hypothesis(const FundamentalOptions& options, int pairs, int round,
+                         int multiprocessors);
 int blocks_a_round(int round, int threads_each);
 
 void enqueue_hypotheses(cudaStream_t stream, const DevicePairs& pairs,

@@ -5,6 +5,7 @@
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
+#include "cornea/core/parallel.h"
 #include "cornea/geometry/fundamental/fundamental_backend.h"
 #include "cornea/geometry/fundamental/host_team.h"
 
@@ -63,7 +64,9 @@ bool is_finite(const Correspondence& m) {
 void check(std::span<const Correspondence> matches) {
   require(matches.size() <= kMostMatches, "a pair of ", matches.size(),
           " correspondences is too large; the limit is ", kMostMatches);
-  for (std::size_t i = 0; i < matches.size(); ++i) {
+  bool finite = true;
+  for (const Correspondence& m : matches) finite &= is_finite(m);
+  for (std::size_t i = 0; !finite && i < matches.size(); ++i) {
     require(is_finite(matches[i]), "correspondence ", i, " has a coordinate that is not a number");
   }
 }
@@ -150,20 +153,24 @@ void FundamentalEstimator::estimate_batch(std::span<const std::span<const Corres
                                           std::uint64_t first_pair) {
   require(pairs.size() == out.size(), pairs.size(), " pairs were given and room for ", out.size(),
           " results");
+  parallel_for(context_, int(pairs.size()), kPairsAPiece, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      try {
+        check(pairs[i]);
+      } catch (const Error& error) {
+        if (pairs.size() == 1) throw;
+        fail(error.code(), "pair ", i, ": ", error.what());
+      }
+      out[i] = {};
+      out[i].inliers.assign(pairs[i].size(), 0);
+      out[i].kind = TwoView::too_few_points;
+    }
+  });
   // Those with enough points, and where they lie in the batch.
   std::vector<std::span<const Correspondence>> large;
   std::vector<std::uint64_t> keys;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    try {
-      check(pairs[i]);
-    } catch (const Error& error) {
-      if (pairs.size() == 1) throw;
-      fail(error.code(), "pair ", i, ": ", error.what());
-    }
-    out[i] = {};
-    out[i].inliers.assign(pairs[i].size(), 0);
-    out[i].kind = TwoView::too_few_points;
     if (pairs[i].size() < std::size_t(options_.sample)) continue;
     large.push_back(pairs[i]);
     keys.push_back(first_pair + i);

@@ -10,6 +10,9 @@
 
 namespace cornea {
 
+// Of a batch, that a thread of the host copies or checks at a time.
+inline constexpr int kPairsAPiece = 16;
+
 class FundamentalBackend {
  public:
   virtual ~FundamentalBackend() = default;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kTogether = kLanes<float>;  // hypotheses that are made at once, one a lane
 constexpr int kGrain = 64;                // hypotheses of a round that one thread takes at a time
-static_assert(kGrain % kTogether == 0);
+static_assert(kGrain % kLookGroup == 0 && kLookGroup % kTogether == 0);
 
 // A pair on its way through the rounds.
 struct HostPair {
@@ -103,9 +103,11 @@ class HostFundamental : public FundamentalBackend {
     std::vector<RoundBest> parts(divide_up(size, kGrain));
     parallel_for(context_, size, kGrain, [&](int begin, int end) {
       RoundBest best;
-      for (int i = begin; i < end; i += kTogether) {
+      for (int i = begin; i < end; i += kLookGroup) {
         const std::uint32_t first = pair.search.hypotheses + i;
-        add_hypotheses(pair, first, std::min(kTogether, end - i), best);
+        const int count = std::min(kLookGroup, end - i);
+        options_.sample == 8 ? add_eights(pair, first, count, best)
+                             : add_others(pair, first, count, best);
       }
       parts[begin / kGrain] = best;
     });
@@ -113,21 +115,39 @@ class HostFundamental : public FundamentalBackend {
                              [](const RoundBest& a, const RoundBest& b) { return a.key < b.key; });
   }
 
-  void add_hypotheses(const HostPair& pair, std::uint32_t first, int count, RoundBest& best) const {
-    const FloatPoints& points = pair.team.floats();
-    if (options_.sample == 8) {
-      Matrix3<float> f[kTogether];
-      float valid[kTogether];
-      make_eights(points, options_.seed, pair.key, first, f, valid);
-      for (int i = 0; i < count; ++i) {
-        if (valid[i] > kBehind) {
-          keep_better(pair, f[i], first + i, best);
-        } else if (valid[i] == kBehind) {
-          best.key = std::min(best.key, round_key(kRefused, first + i));
-        }
-      }
-      return;
+  void add_eights(const HostPair& pair, std::uint32_t first, int count, RoundBest& best) const {
+    Matrix3<float> f[kLookGroup];
+    float valid[kLookGroup];
+    for (int i = 0; i < count; i += kTogether) {
+      make_eights(pair.team.floats(), options_.seed, pair.key, first + i, f + i, valid + i);
     }
+    const bool looks = looks_first(pair.team.count());
+    std::uint64_t keys[kLookGroup];  // of a first look, the least first
+    int models = 0;
+    for (int i = 0; i < count; ++i) {
+      if (valid[i] > kBehind) {
+        keys[models++] = round_key(looks ? look_cost(pair, f[i]) : 0, i);
+      } else if (valid[i] == kBehind) {
+        best.key = std::min(best.key, round_key(kRefused, first + i));
+      }
+    }
+    if (looks) {
+      const int kept = std::min(kLookKept, models);
+      std::partial_sort(keys, keys + kept, keys + models);
+      models = kept;
+    }
+    for (int k = 0; k < models; ++k) {
+      const std::uint32_t i = hypothesis_of(keys[k]);
+      keep_better(pair, f[i], first + i, best);
+    }
+  }
+
+  static std::uint32_t look_cost(const HostPair& pair, const Matrix3<float>& f) {
+    return score_points(pair.team.look(), pair.team.cost_scale(), f, kNoCost).cost;
+  }
+
+  void add_others(const HostPair& pair, std::uint32_t first, int count, RoundBest& best) const {
+    const FloatPoints& points = pair.team.floats();
     for (int i = 0; i < count; ++i) {
       const Hypotheses made = make_others(points, options_, pair.key, first + i);
       for (int k = 0; k < made.count; ++k) keep_better(pair, made.f[k], first + i, best);

@@ -13,7 +13,7 @@ void HostTeam::set(std::span<const Correspondence> matches) {
 
 void HostTeam::apply(const Normalisation& normalisation, double threshold) {
   const std::size_t n = points_.size();
-  for (auto* list : {&floats_.x1, &floats_.y1, &floats_.x2, &floats_.y2}) list->resize(n);
+  floats_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     const PointPair p = points_[i];
     const PointPair q = normalisation(float(p.x1), float(p.y1), float(p.x2), float(p.y2));
@@ -22,6 +22,14 @@ void HostTeam::apply(const Normalisation& normalisation, double threshold) {
     floats_.y1[i] = float(q.y1);
     floats_.x2[i] = float(q.x2);
     floats_.y2[i] = float(q.y2);
+  }
+  look_.resize(looks_first(count()) ? kLookMatches : 0);
+  for (std::size_t k = 0; k < look_.x1.size(); ++k) {
+    const int i = look_match(int(k), count());
+    look_.x1[k] = floats_.x1[i];
+    look_.y1[k] = floats_.y1[i];
+    look_.x2[k] = floats_.x2[i];
+    look_.y2[k] = floats_.y2[i];
   }
   scale_ = cornea::cost_scale(normalisation.scales, threshold);
 }

@@ -15,6 +15,10 @@ namespace cornea {
 // Normalised coordinates as floats, a list each.
 struct FloatPoints {
   std::vector<float> x1, y1, x2, y2;
+
+  void resize(std::size_t count) {
+    for (auto* list : {&x1, &y1, &x2, &y2}) list->resize(count);
+  }
 };
 
 // Cost and inliers of a hypothesis; ends early, with a cost above `limit`, where it exceeds that.
@@ -30,6 +34,7 @@ class HostTeam {
   int count() const { return static_cast<int>(points_.size()); }
   const PointPair& point(int i) const { return points_[i]; }
   const FloatPoints& floats() const { return floats_; }
+  const FloatPoints& look() const { return look_; }  // the matches of a first look
   const CostScale& cost_scale() const { return scale_; }
 
   template <int K, class F>
@@ -80,7 +85,7 @@ class HostTeam {
  private:
   std::vector<int> listed_;
   std::vector<PointPair> points_;
-  FloatPoints floats_;
+  FloatPoints floats_, look_;
   CostScale scale_{};
 };
 

@@ -17,6 +17,9 @@ struct RoundBest {
 CORNEA_HD inline std::uint64_t round_key(std::uint32_t cost, std::uint32_t hypothesis) {
   return std::uint64_t{cost} << 32 | hypothesis;
 }
+CORNEA_HD inline std::uint32_t hypothesis_of(std::uint64_t key) {
+  return static_cast<std::uint32_t>(key);
+}
 
 // A sample of near misses is as good a start for the optimisation as one of inliers: of these
 // thresholds, where it is on, is the share that says how many samples are enough.
