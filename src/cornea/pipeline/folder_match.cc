@@ -33,7 +33,7 @@ class LoadedBlock {
  public:
   void load(const Database& database, const std::vector<Database::FeatureCount>& images,
             Block block) {
-    if (begin_ == block.begin) return;
+    if (holds(block)) return;
     begin_ = block.begin;
     bytes_.clear();
     first_.clear();
@@ -46,6 +46,7 @@ class LoadedBlock {
     }
     first_.push_back(bytes_.size());
   }
+  bool holds(Block block) const { return begin_ == block.begin; }
   DescriptorView of(int place) const {
     const std::size_t i = std::size_t(place - begin_);
     return {bytes_.data() + first_[i], int((first_[i + 1] - first_[i]) / Features::kLength)};
@@ -194,6 +195,7 @@ class Matching {
     const std::vector<Places> pairs = pending_of(a, b);
     if (pairs.empty()) return;
     const Stopwatch watch;
+    if (second_.holds(blocks_[a])) std::swap(first_, second_);  // in sequence it was the other one
     first_.load(database_, images_, blocks_[a]);
     if (a != b) second_.load(database_, images_, blocks_[b]);
     report_.read_milliseconds += watch.milliseconds();
