@@ -62,15 +62,15 @@ have_nvcc() {
 }
 have_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
 
-# build PRESET [TARGET]: configures and builds, incrementally.
+# build PRESET [TARGET ..]: configures and builds, incrementally.
 build() {
   local log="build/$1-configure.log"
   mkdir -p build
-  say "building: $1${2:+ ($2)}"
+  say "building: $*"
   if ! cmake --preset "$1" >"$log" 2>&1; then
     cat "$log" >&2
     exit 1
   fi
   sed -n '/^-- Cornea /,/^-- $/p' "$log" | sed 's/^-- //'
-  cmake --build --preset "$1" ${2:+--target "$2"}
+  cmake --build --preset "$1" ${2:+--target "${@:2}"}
 }
