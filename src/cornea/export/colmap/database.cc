@@ -115,8 +115,8 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   sqlite3_busy_timeout(handle, 10000);
   run("PRAGMA foreign_keys = ON");
   run("PRAGMA temp_store = MEMORY");
-  // The largest that SQLite has, for a new file: a blob of features is a megabyte, and is read five
-  // times faster than from pages of 4 KB.
+  // The largest that SQLite has, for a new file: a blob of features is a megabyte, and is read and
+  // written faster than in pages of 4 KB (docs/colmap.md).
   run("PRAGMA page_size = 65536");
   const bool has_tables = check_tables();
   if (how == Open::existing && !has_tables) {
