@@ -29,7 +29,6 @@ macro(cornea_decide name found gives why_not)
 endmacro()
 
 cornea_switch(CUDA "NVIDIA GPU kernels")
-cornea_switch(OPENMP "several CPU threads")
 cornea_switch(TIFF "TIFF files")
 cornea_switch(WEBP "WebP files")
 cornea_switch(SQLITE "COLMAP databases")
@@ -65,14 +64,6 @@ string(REPLACE ";" " " CORNEA_CUDA_ARCHITECTURES_TEXT "${CMAKE_CUDA_ARCHITECTURE
 cornea_decide(CUDA ${_cuda_found} "toolkit ${CORNEA_CUDA_VERSION}, for ${CORNEA_CUDA_ARCHITECTURES_TEXT}"
               "${_why_no_cuda}")
 
-set(_found FALSE)
-if(NOT "${CORNEA_OPENMP}" STREQUAL "OFF")
-  find_package(OpenMP QUIET COMPONENTS CXX)
-  set(_found ${OpenMP_CXX_FOUND})
-endif()
-cornea_decide(OPENMP "${_found}" "OpenMP ${OpenMP_CXX_VERSION}"
-              "the compiler has no OpenMP: one thread only")
-
 # 4.5 brought error handlers for a single file: older ones print behind our back.
 find_package(TIFF 4.5 QUIET)
 cornea_decide(TIFF "${TIFF_FOUND}" "libtiff ${TIFF_VERSION_STRING}"
@@ -87,12 +78,7 @@ endif()
 cornea_decide(WEBP ${_found} "libwebp" "libwebp was not found (libwebp-dev)")
 
 find_package(SQLite3 QUIET)
-find_package(Threads QUIET)
-set(_found FALSE)
-if(SQLite3_FOUND AND Threads_FOUND)
-  set(_found TRUE)
-endif()
-cornea_decide(SQLITE ${_found} "SQLite ${SQLite3_VERSION}" "SQLite was not found (libsqlite3-dev)")
+cornea_decide(SQLITE "${SQLite3_FOUND}" "SQLite ${SQLite3_VERSION}" "SQLite was not found (libsqlite3-dev)")
 
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp)
 find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp)

@@ -45,7 +45,9 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--threads", options.threads, "CPU threads; 0: all")
+  command
+      .add_option("--threads", options.threads,
+                  "CPU threads; 0: OMP_NUM_THREADS, or all that are free")
       ->type_name("N")
       ->capture_default_str();
   command

@@ -28,11 +28,10 @@ int run_info(const CommonOptions& common) {
                {"build_type", kBuildType},
                {"cuda", kHasCuda ? Json(kCudaVersion) : Json(nullptr)},
                {"cuda_architectures", kHasCuda ? Json(kCudaArchitectures) : Json(nullptr)},
-               {"openmp", kHasOpenMP},
                {"tiff", kHasTiff},
                {"webp", kHasWebp},
                {"sqlite", kHasSqlite},
-               {"cpu_threads", std::thread::hardware_concurrency()},
+               {"cpu_threads", common.context().threads()},
                {"match_kernels", match_kernels()},
                {"devices", Json::array()},
                {"detectors", Json::array()}};
@@ -45,11 +44,10 @@ int run_info(const CommonOptions& common) {
   std::cout << "Cornea " << kVersion << " (" << kCompiler << ", " << kBuildType << ")\n\n";
   std::vector<std::vector<std::string>> rows = {
       {"CUDA", kHasCuda ? text("toolkit ", kCudaVersion, ", for ", kCudaArchitectures) : "no"},
-      {"OpenMP", with(kHasOpenMP)},
       {"TIFF files", with(kHasTiff)},
       {"WebP files", with(kHasWebp)},
       {"SQLite", kHasSqlite ? "yes" : "no (COLMAP databases need it)"},
-      {"CPU threads", text(std::thread::hardware_concurrency())}};
+      {"CPU threads", text(common.context().threads())}};
   std::string kernels;
   for (const std::string& name : match_kernels()) kernels += (kernels.empty() ? "" : ", ") + name;
   rows.push_back({"Matching", kernels});

@@ -86,7 +86,8 @@ int main(int argc, char** argv) {
   } catch (const cli::UsageError& e) {
     return complain(e.what(), 2);
   } catch (const Error& e) {
-    return complain(e.what(), 1);
+    const bool no_device = e.code() == ErrorCode::device_unavailable;
+    return complain(no_device ? text(e.what(), " (--device cpu)") : e.what(), 1);
   } catch (const std::bad_alloc&) {
     return complain("out of memory; try smaller images", 1);
   } catch (const std::exception& e) {

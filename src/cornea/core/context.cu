@@ -4,7 +4,7 @@
 #include "cornea/core/context_state.h"
 #include "cornea/core/cuda.h"
 
-namespace cornea {
+namespace cornea::core {
 namespace {
 
 cudaStream_t stream_of(const CudaSide& side) { return static_cast<cudaStream_t>(side.stream); }
@@ -52,7 +52,7 @@ std::shared_ptr<CudaSide> CudaSide::open(int index, void* callers_stream, bool u
   const std::vector<DeviceInfo> devices = list_cuda_devices(&why);
   if (devices.empty()) {
     fail(ErrorCode::device_unavailable, "CUDA was asked for, and there is none here (", why,
-         "); use the CPU (--device cpu)");
+         "); use the CPU");
   }
   const auto found = std::find_if(devices.begin(), devices.end(),
                                   [&](const DeviceInfo& d) { return d.index == index; });
@@ -87,10 +87,23 @@ std::shared_ptr<CudaSide> CudaSide::open(int index, void* callers_stream, bool u
   return side;
 }
 
+std::shared_ptr<CudaSide> CudaSide::beside(const std::shared_ptr<const CudaSide>& other) {
+  const DeviceGuard device(other->index);
+  auto side = std::make_shared<CudaSide>();
+  side->index = other->index;
+  side->device_name = other->device_name;
+  side->pool = other->pool;
+  side->pools_of = other;
+  cudaStream_t stream = nullptr;
+  cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a CUDA stream");
+  side->stream = stream;
+  return side;
+}
+
 CudaSide::~CudaSide() {
   const DeviceGuard device(index);
   cudaStreamSynchronize(stream_of(*this));
-  if (pool) cudaMemPoolDestroy(pool_of(*this));
+  if (pool && !pools_of) cudaMemPoolDestroy(pool_of(*this));
   if (owns_stream && stream) cudaStreamDestroy(stream_of(*this));
 }
 
@@ -145,4 +158,4 @@ void CudaSide::copy(void* to, std::size_t to_stride, const void* from, std::size
   }
 }
 
-}  // namespace cornea
+}  // namespace cornea::core

@@ -1,7 +1,8 @@
 // Where work runs: the CPU with a number of threads, or one CUDA device with one stream.
 //
-// A Context is a cheap handle; copies share the device, the stream, the memory pool and the
-// counters. One thread uses a Context at a time. Stream rule: everything a function does on the
+// A Context is a cheap handle; copies share the device, the stream, the memory pool, the counters
+// and the CPU threads. Threads may share a context, each with detectors, filters and matchers of
+// its own: one of those serves one thread at a time. Stream rule: everything a function does on the
 // device is ordered on the context's stream; a function that returns host data has waited for it.
 #pragma once
 
@@ -14,6 +15,13 @@
 #include "cornea/core/memory.h"
 
 namespace cornea {
+
+class Context;
+namespace core {
+class ThreadPool;
+Context with_own_stream(const Context& context);
+ThreadPool& threads_of(const Context& context);
+}  // namespace core
 
 struct Transfers {
   std::uint64_t uploads = 0, upload_bytes = 0;      // host to device
@@ -34,7 +42,8 @@ std::vector<DeviceInfo> cuda_devices(std::string* why_none = nullptr);
 
 class Context {
  public:
-  // threads = 0: all that the machine has.
+  // threads = 0: OMP_NUM_THREADS where it is set, otherwise the processors that the process's
+  // affinity leaves it. Threads without work sleep.
   static Context cpu(int threads = 0);
   // An error (device_unavailable) where there is no such device: never a silent fallback.
   static Context cuda(int index = 0);
@@ -58,7 +67,7 @@ class Context {
   // A block from the pool; out_of_memory says how much was asked for and for what.
   Memory allocate(Place place, std::size_t bytes, const char* purpose) const;
   MemoryUse memory() const;
-  const Transfers& transfers() const;
+  Transfers transfers() const;
 
   // Rows of bytes between host and device, ordered on the stream and counted. From pinned memory
   // they run beside the host's work; the caller keeps the host side alive until synchronize().
@@ -75,6 +84,8 @@ class Context {
   struct State;
 
  private:
+  friend Context core::with_own_stream(const Context& context);
+  friend core::ThreadPool& core::threads_of(const Context& context);
   explicit Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };

@@ -1,13 +1,16 @@
-// Inside of Context; not installed for users.
+// Inside of Context.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "cornea/core/context.h"
+#include "cornea/core/thread_pool.h"
 
 namespace cornea {
+namespace core {
 
 // The CUDA side of a context: device, stream, stream-ordered pool. Defined in context.cu; builds
 // without CUDA never make one.
@@ -15,10 +18,13 @@ struct CudaSide {
   int index = 0;
   void* stream = nullptr;
   bool owns_stream = true;
-  void* pool = nullptr;  // cudaMemPool_t
+  void* pool = nullptr;                      // cudaMemPool_t
+  std::shared_ptr<const CudaSide> pools_of;  // whose pool it is; null: its own
   std::string device_name;
 
   static std::shared_ptr<CudaSide> open(int index, void* callers_stream, bool use_callers_stream);
+  // Another stream of the same device, with the same pool.
+  static std::shared_ptr<CudaSide> beside(const std::shared_ptr<const CudaSide>& other);
   ~CudaSide();
 
   void* allocate(Place place, std::size_t bytes);  // null when there is not enough
@@ -31,24 +37,48 @@ struct CudaSide {
 
 std::vector<DeviceInfo> list_cuda_devices(std::string* why_none);
 
+// What a context counts, for all of its threads and streams.
+struct Ledger {
+  std::mutex mutex;
+  MemoryUse memory;
+  Transfers transfers;
+};
+
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  explicit MemoryPool(std::shared_ptr<CudaSide> cuda) : cuda_(std::move(cuda)) {}
+  MemoryPool(std::shared_ptr<CudaSide> cuda, std::shared_ptr<Ledger> ledger)
+      : cuda_(std::move(cuda)), ledger_(std::move(ledger)) {}
   Memory allocate(Place place, std::size_t bytes, const char* purpose);
   void release(Memory& memory) noexcept;
-  const MemoryUse& use() const { return use_; }
 
  private:
   std::shared_ptr<CudaSide> cuda_;
-  MemoryUse use_;
+  std::shared_ptr<Ledger> ledger_;
 };
 
+// A context of the same device, pool, counters and threads with a stream of its own, for an
+// algorithm that captures graphs: what other threads queue on the context's stream must not get
+// into them. What the caller queued before is waited for with an event.
+Context with_own_stream(const Context& context);
+
+ThreadPool& threads_of(const Context& context);
+
+}  // namespace core
+
 struct Context::State {
-  int threads = 1;
   std::string name;
-  std::shared_ptr<CudaSide> cuda;  // null on the CPU
-  std::shared_ptr<MemoryPool> pool;
-  Transfers transfers;
+  std::shared_ptr<core::ThreadPool> threads;
+  std::shared_ptr<core::CudaSide> cuda;  // null on the CPU
+  std::shared_ptr<core::Ledger> ledger = std::make_shared<core::Ledger>();
+  std::shared_ptr<core::MemoryPool> pool;
+
+  explicit State(int thread_count) : threads(std::make_shared<core::ThreadPool>(thread_count)) {}
+  State(const State& other, std::shared_ptr<core::CudaSide> side)
+      : name(other.name),
+        threads(other.threads),
+        cuda(std::move(side)),
+        ledger(other.ledger),
+        pool(std::make_shared<core::MemoryPool>(cuda, ledger)) {}
 };
 
 }  // namespace cornea

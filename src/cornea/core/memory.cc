@@ -1,5 +1,6 @@
 #include "cornea/core/memory.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -64,6 +65,8 @@ Memory Memory::host(std::size_t bytes) {
   return memory;
 }
 
+namespace core {
+
 Memory MemoryPool::allocate(Place place, std::size_t bytes, const char* purpose) {
   Memory memory;
   memory.place_ = place;
@@ -93,10 +96,12 @@ Memory MemoryPool::allocate(Place place, std::size_t bytes, const char* purpose)
   memory.bytes_ = bytes;
   memory.purpose_ = purpose;
   memory.pool_ = shared_from_this();
-  use_.bytes += bytes;
-  use_.peak_bytes = std::max(use_.peak_bytes, use_.bytes);
-  use_.allocations += 1;
-  use_.by_purpose[purpose] += bytes;
+  const std::lock_guard lock(ledger_->mutex);
+  MemoryUse& use = ledger_->memory;
+  use.bytes += bytes;
+  use.peak_bytes = std::max(use.peak_bytes, use.bytes);
+  use.allocations += 1;
+  use.by_purpose[purpose] += bytes;
   return memory;
 }
 
@@ -106,9 +111,11 @@ void MemoryPool::release(Memory& memory) noexcept {
   } else if constexpr (kHasCuda) {
     cuda_->release(memory.place_, memory.data_);
   }
-  use_.bytes -= memory.bytes_;
-  use_.by_purpose[memory.purpose_] -= memory.bytes_;
   memory.data_ = nullptr;
+  const std::lock_guard lock(ledger_->mutex);
+  ledger_->memory.bytes -= memory.bytes_;
+  ledger_->memory.by_purpose[memory.purpose_] -= memory.bytes_;
 }
 
+}  // namespace core
 }  // namespace cornea

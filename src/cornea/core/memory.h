@@ -27,7 +27,9 @@ struct MemoryUse {
   std::map<std::string, std::size_t> by_purpose;  // bytes held now, by tag
 };
 
+namespace core {
 class MemoryPool;
+}
 
 class Memory {
  public:
@@ -44,12 +46,12 @@ class Memory {
   Place place() const { return place_; }
 
  private:
-  friend class MemoryPool;
+  friend class core::MemoryPool;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   Place place_ = Place::host;
   const char* purpose_ = "";
-  std::shared_ptr<MemoryPool> pool_;
+  std::shared_ptr<core::MemoryPool> pool_;
 };
 
 }  // namespace cornea

@@ -1,9 +1,9 @@
 #include "cornea/core/parallel.h"
 
-#include <algorithm>
 #include <exception>
 #include <vector>
 
+#include "cornea/core/context_state.h"
 #include "cornea/core/error.h"
 
 namespace cornea {
@@ -13,22 +13,23 @@ void parallel_for(const Context& context, int count, int grain,
   require(grain > 0, "parallel_for needs a grain of 1 or more, not ", grain);
   if (count <= 0) return;
   const int pieces = (count - 1) / grain + 1;
-  const int threads = std::min(context.threads(), pieces);
-  if (threads == 1) {
-    for (int piece = 0; piece < pieces; ++piece) {
-      body(piece * grain, std::min(count, (piece + 1) * grain));
-    }
+  auto run = [&](int piece) {
+    const int begin = piece * grain;
+    body(begin, count - begin > grain ? begin + grain : count);
+  };
+  core::ThreadPool& threads = core::threads_of(context);
+  if (pieces == 1 || threads.threads() == 1) {
+    for (int piece = 0; piece < pieces; ++piece) run(piece);
     return;
   }
   std::vector<std::exception_ptr> errors(pieces);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int piece = 0; piece < pieces; ++piece) {
+  threads.run(pieces, [&](int piece) {
     try {
-      body(piece * grain, std::min(count, (piece + 1) * grain));
+      run(piece);
     } catch (...) {
       errors[piece] = std::current_exception();
     }
-  }
+  });
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }

@@ -32,6 +32,7 @@ class DeviceSift : public SiftBackend {
   std::size_t memory_needed(const SiftShape& shape, int images) const override;
   Image<float> level(int octave, int level) const override;
   void keep_on_device(bool on) override { keeps_ = on; }
+  const Context& context() const override { return context_; }
   const std::uint8_t* device_descriptors() const override {
     return keeps_ ? kept_descriptors_.data<std::uint8_t>() : nullptr;
   }
@@ -45,6 +46,9 @@ class DeviceSift : public SiftBackend {
     std::size_t cleared() const { return marks + rows + row_groups + point_groups; }
     std::uint32_t extrema;
   };
+
+  // The steps run on a stream of their own, after what the caller has queued on the context's.
+  void follow_caller();
 
   // Memory.
   Sizes sizes_of(const SiftShape& shape, int images) const;
@@ -121,7 +125,8 @@ class DeviceSift : public SiftBackend {
   }
   bool caps_points() const { return options_.max_points > 0 || options_.max_per_cell > 0; }
 
-  Context context_;
+  Context caller_;   // as it was given
+  Context context_;  // with the stream of the steps
   SiftOptions options_;
   SiftLimits limits_;
   Streams streams_;

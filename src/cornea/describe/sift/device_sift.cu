@@ -66,6 +66,7 @@ void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span
   const SiftShape shape = sift_shape(options_, images[0].width(), images[0].height());
   for (Features& f : out) f.keypoints.clear(), f.descriptors.clear();
   if (shape.octaves.empty()) return;
+  follow_caller();
   const std::size_t at_once = images_at_once(shape, images.size());
   // One group of images is under way while the features of the one before are copied.
   struct Group {
@@ -117,6 +118,7 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
   out.descriptors.assign(points.size() * kDescriptorLength, 0);
   const SiftShape shape = sift_shape(options_, image.width(), image.height());
   if (shape.octaves.empty() || points.empty()) return;
+  follow_caller();
   const auto n = static_cast<std::uint32_t>(points.size());
   point_capacity_ = std::max(point_capacity_, n);
   feature_capacity_ = std::max(feature_capacity_, n);

@@ -28,6 +28,8 @@ class HostSift : public SiftBackend {
   HostSift(const Context& context, const SiftOptions& options)
       : context_(context), options_(options), space_(context, options) {}
 
+  const Context& context() const override { return context_; }
+
   void detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
               StageClock* clock) override {
     for (std::size_t i = 0; i < images.size(); ++i) detect_one(images[i], mask, out[i], clock);

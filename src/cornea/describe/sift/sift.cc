@@ -52,19 +52,9 @@ std::unique_ptr<ImageFilter> make_level_filter(const Context& context, const Sif
   return std::make_unique<TrilateralFilter>(context, TrilateralOptions{.sigma = sigma});
 }
 
-Sift::Sift(const Context& context, const SiftOptions& options)
-    : context_(context), options_(options), clock_(context) {
-  options.validate();
-  if constexpr (kHasCuda) {
-    if (context.is_cuda()) backend_ = make_device_sift(context, options);
-  }
-  if (!backend_) backend_ = make_host_sift(context, options);
-}
+namespace {
 
-Sift::~Sift() = default;
-Sift::Sift(Sift&&) noexcept = default;
-
-void Sift::check_images(std::span<const AnyView> images, AnyView mask) const {
+void check_images(const Context& context, std::span<const AnyView> images, AnyView mask) {
   require(!images.empty(), "no image was given");
   require(images.size() <= kLargestBatch, "a batch of ", images.size(),
           " images is too large; the limit is ", kLargestBatch);
@@ -77,7 +67,7 @@ void Sift::check_images(std::span<const AnyView> images, AnyView mask) const {
   require(std::max(first.width(), first.height()) <= kLongestSide, "an image of ", first.width(),
           " x ", first.height(), " pixels is too long for SIFT; cut it in parts of at most ",
           kLongestSide);
-  require(context_.is_cuda() || !first.on_device(),
+  require(context.is_cuda() || !first.on_device(),
           "the image lies in device memory and the context is the CPU's; use the context that owns "
           "the image");
   for (const AnyView& image : images) {
@@ -94,28 +84,7 @@ void Sift::check_images(std::span<const AnyView> images, AnyView mask) const {
           "the image and the mask lie in host and in device memory; copy them to one place");
 }
 
-Features Sift::detect(AnyView image, AnyView mask) {
-  Features features;
-  detect(image, features, mask);
-  return features;
-}
-
-void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out, AnyView mask) {
-  const Stopwatch watch;
-  require(images.size() == out.size(), images.size(), " images and ", out.size(),
-          " results were given");
-  check_images(images, mask);
-  if (time_stages_) clock_.start();
-  backend_->detect(images, mask, out, time_stages_ ? &clock_ : nullptr);
-  report_ = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0, 0, {}};
-  for (const Features& features : out) report_.points += features.size();
-  if (time_stages_) report_.stages = clock_.read();
-  report_.milliseconds = watch.milliseconds();
-}
-
-void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& out, Angles angles) {
-  const Stopwatch watch;
-  check_images({&image, 1}, {});
+void check_points(AnyView image, std::span<const Keypoint> points, Angles angles) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Keypoint& p = points[i];
     require(
@@ -126,23 +95,97 @@ void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& o
     require(angles == Angles::assign || std::isfinite(p.angle), "the angle of point ", i,
             " is not a number");
   }
-  if (time_stages_) clock_.start();
-  backend_->describe(image, points, angles, out, time_stages_ ? &clock_ : nullptr);
-  report_ = {image.width(), image.height(), 1, points.size(), 0, {}};
-  if (time_stages_) report_.stages = clock_.read();
-  report_.milliseconds = watch.milliseconds();
+}
+
+std::unique_ptr<SiftBackend> make_backend(const Context& context, const SiftOptions& options) {
+  if constexpr (kHasCuda) {
+    if (context.is_cuda()) return make_device_sift(context, options);
+  }
+  return make_host_sift(context, options);
+}
+
+}  // namespace
+
+struct Sift::Inside {
+  Inside(const Context& given, const SiftOptions& wanted)
+      : context(given),
+        options(wanted),
+        backend(make_backend(given, wanted)),
+        clock(backend->context()) {}
+
+  // Runs a call of the backend and reports on it.
+  template <class Call>
+  void run(AnyView image, std::size_t images, const Call& call) {
+    const Stopwatch watch;
+    if (time_stages) clock.start();
+    const std::size_t points = call(time_stages ? &clock : nullptr);
+    report = {image.width(), image.height(), static_cast<int>(images), points, 0, {}};
+    if (time_stages) report.stages = clock.read();
+    report.milliseconds = watch.milliseconds();
+  }
+
+  Context context;
+  SiftOptions options;
+  std::unique_ptr<SiftBackend> backend;
+  StageClock clock;
+  bool time_stages = false;
+  DetectReport report;
+};
+
+Sift::Sift(const Context& context, const SiftOptions& options) {
+  options.validate();
+  inside_ = std::make_unique<Inside>(context, options);
+}
+
+Sift::~Sift() = default;
+Sift::Sift(Sift&&) noexcept = default;
+
+void Sift::time_stages(bool on) { inside_->time_stages = on; }
+const DetectReport& Sift::report() const { return inside_->report; }
+const Context& Sift::context() const { return inside_->context; }
+const SiftOptions& Sift::options() const { return inside_->options; }
+
+Features Sift::detect(AnyView image, AnyView mask) {
+  Features features;
+  detect(image, features, mask);
+  return features;
+}
+
+void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out, AnyView mask) {
+  require(images.size() == out.size(), images.size(), " images and ", out.size(),
+          " results were given");
+  check_images(inside_->context, images, mask);
+  inside_->run(images[0], images.size(), [&](StageClock* clock) {
+    inside_->backend->detect(images, mask, out, clock);
+    std::size_t points = 0;
+    for (const Features& features : out) points += features.size();
+    return points;
+  });
+}
+
+void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& out, Angles angles) {
+  check_images(inside_->context, {&image, 1}, {});
+  check_points(image, points, angles);
+  inside_->run(image, 1, [&](StageClock* clock) {
+    inside_->backend->describe(image, points, angles, out, clock);
+    return points.size();
+  });
 }
 
 std::size_t Sift::memory_needed(int width, int height, int images) const {
   require(width >= 1 && height >= 1 && images >= 1, "there is no memory for ", images,
           " image(s) of ", width, " x ", height, " pixels");
-  return backend_->memory_needed(sift_shape(options_, width, height), images);
+  return inside_->backend->memory_needed(sift_shape(inside_->options, width, height), images);
 }
 
-void Sift::keep_on_device(bool on) { backend_->keep_on_device(on); }
-const std::uint8_t* Sift::device_descriptors() const { return backend_->device_descriptors(); }
+void Sift::keep_on_device(bool on) { inside_->backend->keep_on_device(on); }
+const std::uint8_t* Sift::device_descriptors() const {
+  return inside_->backend->device_descriptors();
+}
 
-Image<float> Sift::level(int octave, int level) const { return backend_->level(octave, level); }
+Image<float> Sift::level(int octave, int level) const {
+  return inside_->backend->level(octave, level);
+}
 
 std::vector<Keypoint> keypoints_of(std::span<const Corner> corners, float scale) {
   std::vector<Keypoint> points;

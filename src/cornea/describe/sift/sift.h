@@ -64,8 +64,6 @@ struct SiftOptions {
 // Whether describe() finds the angle of a point or takes the one it has.
 enum class Angles { assign, keep };
 
-class SiftBackend;
-
 // Made once; then it takes image after image and allocates nothing after the first of a size,
 // unless a later one has many more points.
 //
@@ -103,24 +101,18 @@ class Sift {
   std::size_t memory_needed(int width, int height, int images = 1) const;
 
   // Of the last call. Times by stage cost a little on CUDA; off unless asked for.
-  void time_stages(bool on) { time_stages_ = on; }
-  const DetectReport& report() const { return report_; }
-  const Context& context() const { return context_; }
-  const SiftOptions& options() const { return options_; }
+  void time_stages(bool on);
+  const DetectReport& report() const;
+  const Context& context() const;
+  const SiftOptions& options() const;
 
   // Level `level` of octave `octave` (0 is the first, doubled or not) of the last image's scale
   // space, in host memory; for looking at it.
   Image<float> level(int octave, int level) const;
 
  private:
-  void check_images(std::span<const AnyView> images, AnyView mask) const;
-
-  Context context_;
-  SiftOptions options_;
-  StageClock clock_;
-  bool time_stages_ = false;
-  DetectReport report_;
-  std::unique_ptr<SiftBackend> backend_;
+  struct Inside;
+  std::unique_ptr<Inside> inside_;
 };
 
 // Corners as points of one scale, for describe().

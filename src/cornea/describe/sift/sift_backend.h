@@ -22,6 +22,8 @@ std::unique_ptr<ImageFilter> make_level_filter(const Context& context, const Sif
 class SiftBackend {
  public:
   virtual ~SiftBackend() = default;
+  // Where its steps run: the context that was given, or one beside it.
+  virtual const Context& context() const = 0;
   // The images were checked. `clock` is null unless stages are timed.
   virtual void detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
                       StageClock* clock) = 0;

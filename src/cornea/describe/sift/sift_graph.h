@@ -14,13 +14,14 @@ constexpr int kSides = 4;  // streams beside the main one
 // Streams and events that are given back.
 struct Streams {
   cudaStream_t side[kSides] = {};
-  cudaEvent_t fork = nullptr, cleared = nullptr, gathered = nullptr, listed = nullptr,
-              join[kSides] = {}, first_done[kSlots] = {}, done[kSlots] = {};
+  cudaEvent_t called = nullptr, fork = nullptr, cleared = nullptr, gathered = nullptr,
+              listed = nullptr, join[kSides] = {}, first_done[kSlots] = {}, done[kSlots] = {};
   explicit Streams(int device) : device(device) {
     const DeviceGuard guard(device);
     auto event = [](cudaEvent_t& e) {
       cuda_check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making a CUDA event");
     };
+    event(called);
     event(fork);
     event(cleared);
     event(gathered);
@@ -38,7 +39,7 @@ struct Streams {
     for (cudaEvent_t e : join) cudaEventDestroy(e);
     for (cudaEvent_t e : done) cudaEventDestroy(e);
     for (cudaEvent_t e : first_done) cudaEventDestroy(e);
-    for (cudaEvent_t e : {fork, cleared, gathered, listed}) cudaEventDestroy(e);
+    for (cudaEvent_t e : {called, fork, cleared, gathered, listed}) cudaEventDestroy(e);
   }
   Streams(const Streams&) = delete;
   int device;

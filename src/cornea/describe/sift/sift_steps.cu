@@ -1,17 +1,19 @@
 #include <algorithm>
 
+#include "cornea/core/context_state.h"
 #include "cornea/describe/sift/device_backend.h"
 #include "cornea/filter/gaussian/gaussian.h"
 
 namespace cornea {
 
 DeviceSift::DeviceSift(const Context& context, const SiftOptions& options)
-    : context_(context),
+    : caller_(context),
+      context_(core::with_own_stream(context)),
       options_(options),
       limits_(sift_limits(options)),
       streams_(context.cuda_index()) {
   for (int l = 0; l < options.intervals + 3; ++l) {
-    filters_.push_back(make_level_filter(context, options, l));
+    filters_.push_back(make_level_filter(context_, options, l));
     const auto* gaussian = dynamic_cast<const GaussianFilter*>(filters_.back().get());
     if (l > options.intervals) forks_ &= gaussian && gaussian->runs_on_any_stream();
   }
@@ -20,6 +22,11 @@ DeviceSift::DeviceSift(const Context& context, const SiftOptions& options)
 DeviceSift::~DeviceSift() {
   const DeviceGuard device(context_);
   wait_for_all();
+}
+
+void DeviceSift::follow_caller() {
+  record(streams_.called, cuda_stream(caller_));
+  follow(stream(), streams_.called);
 }
 
 void DeviceSift::filter(cudaStream_t side, int octave, int level) {

@@ -1,0 +1,61 @@
+// The threads of a context.
+//
+// OpenMP's threads spin for milliseconds after every loop, and a library cannot tell them not to:
+// on a machine that has other work, a call of many short loops then takes ten times as long. These
+// wait a few microseconds for the next loop, which is what a chain of loops needs, and then sleep.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace cornea::core {
+
+// Threads that this process may use: OMP_NUM_THREADS where it is set, otherwise the processors that
+// its affinity leaves it.
+int available_threads();
+
+class ThreadPool {
+ public:
+  // `threads` counts the caller of run(); the others start with the first loop that needs them.
+  explicit ThreadPool(int threads) : threads_(threads) {}
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return threads_; }
+
+  // Calls piece(0) .. piece(count - 1), each once, on the calling thread and on those that are
+  // free, and returns when all have ended. No piece may throw. Several threads may call it at a
+  // time, and a piece may call it itself.
+  void run(int count, const std::function<void(int)>& piece);
+
+ private:
+  // One call of run().
+  struct Loop {
+    const std::function<void(int)>* piece;
+    int count;
+    int places;                    // for further helpers
+    std::atomic<int> next = 0;     // piece to be taken
+    std::atomic<int> helpers = 0;  // at work
+  };
+
+  void start();
+  void help();
+  static void work(Loop& loop);
+  bool wait_for_loop(std::unique_lock<std::mutex>& lock);
+
+  const int threads_;
+  std::mutex mutex_;                 // of what follows
+  std::condition_variable opened_;   // a loop, or the end
+  std::condition_variable left_;     // a helper, its loop
+  std::vector<Loop*> open_;          // loops that take helpers, the oldest first
+  std::atomic<int> open_count_ = 0;  // of them, to be looked at without the mutex
+  std::atomic<bool> stopping_ = false;
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace cornea::core
