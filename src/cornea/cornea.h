@@ -16,6 +16,7 @@
 #include "cornea/filter/gaussian/gaussian.h"
 #include "cornea/filter/trilateral/trilateral.h"
 #include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/io/csv.h"
 #include "cornea/io/exif.h"
 #include "cornea/io/image_file.h"
 #include "cornea/io/matches_csv.h"

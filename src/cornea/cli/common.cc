@@ -1,7 +1,6 @@
 #include "cornea/cli/common.h"
 
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <iostream>
 #include <set>
@@ -112,18 +111,6 @@ void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::
       }
     }
   }
-}
-
-std::string number_text(float value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
-
-double shortest(float value) {
-  const std::string digits = number_text(value);
-  double result = value;
-  std::from_chars(digits.data(), digits.data() + digits.size(), result);
-  return result;
 }
 
 std::vector<fs::path> CommonOptions::outputs(const std::vector<std::string>& others) const {

@@ -78,10 +78,6 @@ struct NamedInput {
 void check_outputs(const std::vector<NamedInput>& inputs,
                    const std::vector<std::filesystem::path>& outputs);
 
-// The shortest decimal that reads back as this float, and the same as a double.
-std::string number_text(float value);
-double shortest(float value);
-
 // "1.23 ms", with three digits that matter.
 std::string milliseconds_text(double ms);
 

@@ -5,6 +5,7 @@
 #include "cornea/cli/flags.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
+#include "cornea/io/csv.h"
 #include "cornea/io/npy.h"
 #include "cornea/pipeline/detectors.h"
 #include "cornea/report/draw.h"
@@ -106,17 +107,9 @@ std::vector<float> numbers_of(const Keypoint& k, bool described) {
 }
 
 std::string csv_text(const std::vector<Keypoint>& points, bool described) {
-  std::string lines = described ? "x,y,response,scale,angle\n" : "x,y,response\n";
-  for (const Keypoint& k : points) {
-    const char* before = "";
-    for (float v : numbers_of(k, described)) {
-      lines += before;
-      lines += number_text(v);
-      before = ",";
-    }
-    lines += "\n";
-  }
-  return lines;
+  CsvWriter csv(described ? "x,y,response,scale,angle" : "x,y,response");
+  for (const Keypoint& k : points) csv.row(numbers_of(k, described));
+  return csv.contents();
 }
 
 Json json_points(const std::vector<Keypoint>& points, bool described) {

@@ -8,6 +8,7 @@
 #include "cornea/cli/two_view.h"
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/io/csv.h"
 #include "cornea/io/matches_csv.h"
 #include "cornea/pipeline/estimators.h"
 
@@ -20,18 +21,16 @@ struct FundamentalCommand {
   OptionFlags flags;
 };
 
-// x1,y1,x2,y2,distance,inlier
 std::string csv_text(const std::vector<Correspondence>& matches, const FundamentalResult& result) {
-  std::ostringstream out;
-  out << "x1,y1,x2,y2,distance,inlier\n";
+  CsvWriter csv("x1,y1,x2,y2,distance,inlier");
   const bool has_f = result.F != std::array<double, 9>{};
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const Correspondence& m = matches[i];
-    for (float v : {m.x1, m.y1, m.x2, m.y2}) out << number_text(v) << ',';
-    if (has_f) out << number_text(float(epipolar_distance(result.F, m)));
-    out << ',' << int(result.inliers[i]) << '\n';
+    std::optional<float> distance;
+    if (has_f) distance = float(epipolar_distance(result.F, m));
+    csv.row({m.x1, m.y1, m.x2, m.y2, distance, result.inliers[i]});
   }
-  return out.str();
+  return csv.contents();
 }
 
 void print_result(const FundamentalCommand& c, const FundamentalEstimator& estimator,

@@ -6,6 +6,7 @@
 #include "cornea/cli/flags.h"
 #include "cornea/cli/two_view.h"
 #include "cornea/core/error.h"
+#include "cornea/io/csv.h"
 #include "cornea/pipeline/detectors.h"
 #include "cornea/pipeline/features.h"
 #include "cornea/report/draw.h"
@@ -35,17 +36,9 @@ std::vector<float> numbers_of(const Match& m, const Features& a, const Features&
 }
 
 std::string csv_text(const std::vector<Match>& matches, const Features& a, const Features& b) {
-  std::string lines = "x1,y1,x2,y2,ratio,distance\n";
-  for (const Match& m : matches) {
-    const char* before = "";
-    for (float v : numbers_of(m, a, b)) {
-      lines += before;
-      lines += number_text(v);
-      before = ",";
-    }
-    lines += "\n";
-  }
-  return lines;
+  CsvWriter csv("x1,y1,x2,y2,ratio,distance");
+  for (const Match& m : matches) csv.row(numbers_of(m, a, b));
+  return csv.contents();
 }
 
 Json json_matches(const std::vector<Match>& matches, const Features& a, const Features& b) {

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <sstream>
 
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
@@ -12,6 +11,7 @@
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/io/csv.h"
 #include "cornea/pipeline/estimators.h"
 #include "cornea/report/page.h"
 
@@ -108,16 +108,14 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
 }
 
 std::string csv_text(const PairResult& r) {
-  std::ostringstream out;
-  out.precision(9);  // as many as a float has
-  out << "x1,y1,x2,y2,ratio,distance,inlier\n";
+  CsvWriter csv("x1,y1,x2,y2,ratio,distance,inlier", CsvNumbers::plain);
   for (std::size_t i = 0; i < r.matches.size(); ++i) {
     const Correspondence p = r.correspondence(i);
-    for (float v : {p.x1, p.y1, p.x2, p.y2, r.matches[i].ratio}) out << shortest(v) << ',';
-    if (!r.distances.empty()) out << shortest(r.distances[i]);
-    out << ',' << int(r.geometry.inliers[i]) << '\n';
+    std::optional<float> distance;
+    if (!r.distances.empty()) distance = r.distances[i];
+    csv.row({p.x1, p.y1, p.x2, p.y2, r.matches[i].ratio, distance, r.geometry.inliers[i]});
   }
-  return out.str();
+  return csv.contents();
 }
 
 Json summary_json(const PairCommand& c, const Context& context, const PairResult& r,

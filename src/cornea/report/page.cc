@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
-#include <cmath>
+
+#include <nlohmann/json.hpp>
 
 #include "cornea/core/error.h"
 #include "cornea/report/page_files.h"
@@ -12,6 +12,8 @@
 
 namespace cornea {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 std::string base64(std::span<const std::uint8_t> bytes) {
   constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -36,32 +38,20 @@ class Floats {
     const auto bits = std::bit_cast<std::uint32_t>(v);
     for (int shift = 0; shift < 32; shift += 8) bytes_.push_back(std::uint8_t(bits >> shift));
   }
-  std::string json() const { return '"' + base64(bytes_) + '"'; }
+  std::string encoded() const { return base64(bytes_); }
 
  private:
   std::vector<std::uint8_t> bytes_;
 };
 
-// JSON knows no infinity.
-std::string json_number(double v) {
-  if (!std::isfinite(v)) return "null";
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr};
-}
-
-std::string json_matrix(const std::array<double, 9>& m) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < 9; ++i) {
-    out += i == 0 ? "[" : i % 3 == 0 ? "],[" : ",";
-    out += json_number(m[i]);
-  }
-  return out + "]]";
+Json matrix_json(const std::array<double, 9>& m) {
+  return {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, {m[6], m[7], m[8]}};
 }
 
 std::size_t fewer(std::size_t count, std::size_t most) { return std::min(count, most); }
 
 // x1, y1, x2, y2, ratio, distance (-1: none), inlier, number of the match.
-std::string matches_json(const PairPage& page, const PageOptions& options) {
+std::string encoded_matches(const PairPage& page, const PageOptions& options) {
   Floats numbers;
   const std::size_t all = page.matches.size(), shown = fewer(all, options.most_matches);
   for (std::size_t k = 0; k < shown; ++k) {
@@ -75,12 +65,12 @@ std::string matches_json(const PairPage& page, const PageOptions& options) {
       numbers.add(v);
     }
   }
-  return numbers.json();
+  return numbers.encoded();
 }
 
 // x, y of the points that no match has; those with several angles once.
-std::string others_json(std::span<const Keypoint> points, const std::vector<bool>& matched,
-                        const PageOptions& options) {
+std::string encoded_others(std::span<const Keypoint> points, const std::vector<bool>& matched,
+                           const PageOptions& options) {
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const bool again = i > 0 && points[i].x == points[i - 1].x && points[i].y == points[i - 1].y;
@@ -93,46 +83,64 @@ std::string others_json(std::span<const Keypoint> points, const std::vector<bool
     numbers.add(p.x);
     numbers.add(p.y);
   }
-  return numbers.json();
+  return numbers.encoded();
 }
 
-std::string photograph_json(const PagePhotograph& photograph, const std::string& others) {
-  return text("{\"name\":", json_quoted(photograph.name), ",\"width\":", photograph.pixels.width,
-              ",\"height\":", photograph.pixels.height, ",\"points\":", photograph.points.size(),
-              ",\"others\":", others, "}");
+Json photograph_json(const PagePhotograph& photograph, const std::vector<bool>& matched,
+                     const PageOptions& options) {
+  return {{"name", photograph.name},
+          {"width", photograph.pixels.width},
+          {"height", photograph.pixels.height},
+          {"points", photograph.points.size()},
+          {"others", encoded_others(photograph.points, matched, options)}};
 }
 
 // All that the page knows, but for the previews.
-std::string data_json(const PairPage& page, const PageOptions& options) {
+Json data_json(const PairPage& page, const PageOptions& options) {
   const FundamentalResult& g = *page.geometry;
   std::vector<bool> first(page.first.points.size()), second(page.second.points.size());
   for (const Match& m : page.matches) {
     first[std::size_t(m.a)] = true;
     second[std::size_t(m.b)] = true;
   }
+  Json stages = Json::array();
+  for (const StageTime& s : page.stages) stages.push_back(Json::array({s.stage, s.milliseconds}));
   const bool has_f = g.F != std::array<double, 9>{}, planar = g.kind == TwoView::planar;
-  std::string out = "{\"photographs\":[";
-  out += photograph_json(page.first, others_json(page.first.points, first, options)) + ",";
-  out += photograph_json(page.second, others_json(page.second.points, second, options)) + "]";
-  out += ",\"matches\":" + matches_json(page, options);
-  out += text(",\"matchCount\":", page.matches.size(), ",\"inlierCount\":", g.inlier_count);
-  out += ",\"kind\":" + json_quoted(name(g.kind));
-  out += ",\"F\":" + (has_f ? json_matrix(g.F) : "null");
-  out += ",\"H\":" + (planar ? json_matrix(g.H) : "null");
-  out += ",\"threshold\":" + json_number(page.threshold);
-  out += ",\"sentence\":" + json_quoted(page.sentence);
-  out += text(",\"notice\":", page.notice ? "true" : "false");
-  out += ",\"command\":" + json_quoted(page.command) + ",\"stages\":[";
-  for (const StageTime& stage : page.stages) {
-    out += text(&stage == page.stages.data() ? "" : ",", "[", json_quoted(stage.stage), ",",
-                json_number(stage.milliseconds), "]");
+  return {{"photographs",
+           {photograph_json(page.first, first, options),
+            photograph_json(page.second, second, options)}},
+          {"matches", encoded_matches(page, options)},
+          {"matchCount", page.matches.size()},
+          {"inlierCount", g.inlier_count},
+          {"kind", name(g.kind)},
+          {"F", has_f ? matrix_json(g.F) : Json()},
+          {"H", planar ? matrix_json(g.H) : Json()},
+          {"threshold", page.threshold},
+          {"sentence", page.sentence},
+          {"notice", page.notice},
+          {"command", page.command},
+          {"stages", std::move(stages)},
+          {"facts", page.facts}};
+}
+
+// JSON as it may stand in a <script> element: in ASCII, and without the one character that ends the
+// element or begins a comment. Bytes that are not UTF-8 become U+FFFD.
+std::string script_text(const Json& json) {
+  std::string out;
+  for (const char c : json.dump(-1, ' ', true, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
   }
-  out += "],\"facts\":[";
-  for (const auto& fact : page.facts) {
-    out += text(&fact == page.facts.data() ? "" : ",", "[", json_quoted(fact.first), ",",
-                json_quoted(fact.second), "]");
-  }
-  return out + "]}";
+  return out;
+}
+
+// The text with U+FFFD in place of bytes that are not UTF-8, as in script_text: a name is the same
+// everywhere on the page.
+std::string as_utf8(std::string_view text) {
+  return Json::parse(Json(text).dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 std::string preview_uri(const Preview& preview) {
@@ -171,25 +179,6 @@ void check(const PairPage& page) {
   }
 }
 
-// The length of a UTF-8 character at the front; 0 where there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? std::uint8_t(text[i]) : 0u; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  unsigned code = lead & (0xFFu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3F);
-  }
-  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xD800 && code < 0xE000;
-  return overlong || surrogate || code > 0x10FFFF ? 0 : length;
-}
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
 }  // namespace
 
 void PageOptions::validate() const {
@@ -199,11 +188,8 @@ void PageOptions::validate() const {
 
 std::string html_escaped(std::string_view text) {
   std::string out;
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-    text.remove_prefix(character.size());
-    switch (character[0]) {
+  for (const char c : as_utf8(text)) {
+    switch (c) {
       case '&':
         out += "&amp;";
         break;
@@ -220,49 +206,21 @@ std::string html_escaped(std::string_view text) {
         out += "&#39;";
         break;
       default:
-        out += length == 0 ? kReplacement : character;
+        out += c;
     }
   }
   return out;
 }
 
-std::string json_quoted(std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out = "\"";
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto c = std::uint8_t(text[0]);
-    if (length == 0) {
-      out += kReplacement;
-    } else if (c == '"' || c == '\\') {
-      out += '\\';
-      out += char(c);
-    } else if (c < 0x20 || c == 0x7F || c == '<' || c == '>' || c == '&' || c == '\'') {
-      out += "\\u00";
-      out += kDigits[c >> 4];
-      out += kDigits[c & 15];
-    } else {
-      out += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return out + '"';
-}
-
 bool is_printable(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto c = std::uint8_t(text[0]);
-    if (length == 0 || c < 0x20 || c == 0x7F) return false;
-    text.remove_prefix(length);
-  }
-  return true;
+  const auto is_control = [](char c) { return std::uint8_t(c) < 0x20 || c == 0x7F; };
+  return std::none_of(text.begin(), text.end(), is_control) && as_utf8(text) == text;
 }
 
 std::string pair_page(const Context& context, const PairPage& page, const PageOptions& options) {
   options.validate();
   check(page);
-  const std::string data = data_json(page, options);
+  const std::string data = script_text(data_json(page, options));
   const std::string title = html_escaped(page.first.name + " and " + page.second.name);
   const std::size_t fixed = data.size() + 2 * title.size() + page_files::page_html.size() +
                             page_files::page_css.size() + page_files::draw_js.size() +

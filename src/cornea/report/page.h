@@ -3,7 +3,8 @@
 //
 // Its text, style and behaviour are files that a designer can edit (page/page.html, page.css
 // and three scripts); the build puts them into the library. This room fills them: photographs as
-// JPEG previews, points as numbers, names and sentences escaped for where they stand.
+// JPEG previews, points as numbers, names and sentences escaped for where they stand. Only in
+// builds with nlohmann-json (PAGES in the configure summary).
 #pragma once
 
 #include <cstddef>
@@ -55,9 +56,6 @@ std::string pair_page(const Context& context, const PairPage& page,
 // Text as HTML shows it, in an element or in a quoted attribute. Bytes that are not UTF-8 become
 // U+FFFD.
 std::string html_escaped(std::string_view text);
-// Text as a JSON string with its quotes, which may stand in a <script> element: no character in it
-// ends the element or begins a comment. Bytes that are not UTF-8 likewise.
-std::string json_quoted(std::string_view text);
 // Whether it is UTF-8 without control characters: a page shows it as it is.
 bool is_printable(std::string_view text);
 

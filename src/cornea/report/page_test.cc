@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "cornea/core/error.h"
 #include "cornea/io/image_file.h"
@@ -14,6 +16,7 @@ namespace cornea {
 namespace {
 
 using Colour = Rgb<std::uint8_t>;
+using Json = nlohmann::json;
 
 // A smooth picture, with uniform noise of this many levels a channel.
 Image<Colour> picture(int width, int height, int noise) {
@@ -83,7 +86,11 @@ std::string between(const std::string& text, const std::string& begin, const std
   return text.substr(at, text.find(end, at) - at);
 }
 
-std::string data_of(const std::string& html) { return between(html, "id=\"data\">", "</script>"); }
+// The text of the script element that holds the data, and what JSON.parse makes of it.
+std::string data_text(const std::string& html) {
+  return between(html, "id=\"data\">", "</script>");
+}
+Json data_of(const std::string& html) { return Json::parse(data_text(html)); }
 
 std::vector<std::uint8_t> from_base64(const std::string& text) {
   const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -121,24 +128,6 @@ TEST(HtmlEscaped, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(html_escaped("caf\xe9 <caf\u00e9>"), "caf\xEF\xBF\xBD &lt;caf\u00e9&gt;");
 }
 
-TEST(JsonQuoted, EscapesForJsonAndForTheScriptElementAroundIt) {
-  EXPECT_EQ(json_quoted("</script><!--"), "\"\\u003c/script\\u003e\\u003c!--\"");
-  EXPECT_EQ(json_quoted("say \"no\" \\ it's & \n\x7f"),
-            "\"say \\\"no\\\" \\\\ it\\u0027s \\u0026 \\u000a\\u007f\"");
-  EXPECT_EQ(json_quoted(std::string_view("a\0b", 3)), "\"a\\u0000b\"");
-}
-
-TEST(JsonQuoted, ReplacesWhatIsNotUtf8) {
-  const std::string bad = "\xEF\xBF\xBD";
-  EXPECT_EQ(json_quoted("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80"),
-            "\"\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80\"");
-  EXPECT_EQ(json_quoted("a\xFFz"), "\"a" + bad + "z\"");
-  EXPECT_EQ(json_quoted("\xC3"), "\"" + bad + "\"");                                // cut short
-  EXPECT_EQ(json_quoted("\xC0\xAF"), "\"" + bad + bad + "\"");                      // overlong
-  EXPECT_EQ(json_quoted("\xED\xA0\x80"), "\"" + bad + bad + bad + "\"");            // a surrogate
-  EXPECT_EQ(json_quoted("\xF4\x90\x80\x80"), "\"" + bad + bad + bad + bad + "\"");  // too large
-}
-
 TEST(IsPrintable, TakesUtf8WithoutControlCharacters) {
   for (const char* text : {"", "a b", "caf\u00e9", "\u5199\u771f"})
     EXPECT_TRUE(is_printable(text)) << text;
@@ -164,12 +153,22 @@ TEST(PairPage, IsOneFileThatNeedsNothingElse) {
 
 TEST(PairPage, HoldsTheNumbers) {
   const Example example(320, 240, 0, 40);
-  const std::string data = data_of(pair_page(Context::cpu(), example.page()));
-  EXPECT_NE(data.find("\"matchCount\":40,\"inlierCount\":30,\"kind\":\"general\""),
-            std::string::npos);
-  EXPECT_NE(data.find("\"F\":[[0,0,0],[0,0,-0.7071],[0,0.7071,0]]"), std::string::npos);
-  EXPECT_NE(data.find("\"stages\":[[\"features\",12.5],[\"matching\",3]]"), std::string::npos);
-  const auto bytes = from_base64(between(data, "\"matches\":\"", "\""));
+  const Json data = data_of(pair_page(Context::cpu(), example.page()));
+  EXPECT_EQ(data.at("matchCount"), 40);
+  EXPECT_EQ(data.at("inlierCount"), 30);
+  EXPECT_EQ(data.at("kind"), "general");
+  EXPECT_EQ(data.at("F"), Json({{0, 0, 0}, {0, 0, -0.7071}, {0, 0.7071, 0}}));
+  EXPECT_EQ(data.at("H"), nullptr);
+  EXPECT_EQ(data.at("threshold"), 1.5);
+  EXPECT_EQ(data.at("notice"), false);
+  EXPECT_EQ(data.at("stages"),
+            Json::array({Json::array({"features", 12.5}), Json::array({"matching", 3})}));
+  EXPECT_EQ(data.at("facts"), Json::array({Json::array({"Ran on", "CPU"})}));
+  const Json& second = data.at("photographs")[1];
+  EXPECT_EQ(
+      second,
+      Json({{"name", "b.jpg"}, {"width", 320}, {"height", 240}, {"points", 40}, {"others", ""}}));
+  const auto bytes = from_base64(data.at("matches"));
   ASSERT_EQ(bytes.size(), 40u * 8 * 4);
   // The second match: x1 is 37, its distance 0.3, inlier.
   auto number = [&](int k) {
@@ -197,7 +196,56 @@ TEST(PairPage, NamesAndSentencesCannotLeaveTheirPlaces) {
   EXPECT_EQ(count_of(html, "</title>"), 1u);
   EXPECT_EQ(count_of(html, "<!--"), 0u);
   EXPECT_EQ(count_of(html, "stolen=1&lt;"), 4u);  // two names, in the title and in the heading
-  EXPECT_EQ(count_of(data_of(html), "<"), 0u);
+  EXPECT_EQ(count_of(data_text(html), "<"), 0u);
+  const std::string shown = hostile.substr(0, hostile.size() - 1) + "\uFFFD";
+  const Json data = data_of(html);
+  EXPECT_EQ(data.at("photographs")[0].at("name"), shown);
+  EXPECT_EQ(data.at("photographs")[1].at("name"), shown);
+  EXPECT_EQ(data.at("sentence"), shown);
+  EXPECT_EQ(data.at("command"), shown);
+  EXPECT_EQ(data.at("facts"), Json::array({Json::array({shown, shown})}));
+  EXPECT_EQ(data.at("stages"), Json::array({Json::array({shown, 1})}));
+}
+
+// Quotes, control characters, line separators and characters of every length come back as they
+// were.
+TEST(PairPage, KeepsEveryCharacterOfASentence) {
+  const Example example(64, 48, 0, 8);
+  PairPage page = example.page();
+  page.sentence = "say \"no\" \\ it's & \n\x7f \u00e4 \u20ac \U0001F600 \u2028\u2029";
+  page.sentence += '\0';
+  const std::string html = pair_page(Context::cpu(), page);
+  EXPECT_EQ(data_of(html).at("sentence"), page.sentence);
+  const std::string data = data_text(html);
+  EXPECT_TRUE(std::all_of(data.begin(), data.end(), [](char c) { return c >= ' ' && c < 0x7F; }));
+}
+
+TEST(PairPage, ReplacesWhatIsNotUtf8) {
+  const Example example(64, 48, 0, 8);
+  const std::pair<std::string, std::string> cases[] = {
+      {"a\xFFz", "a\uFFFDz"},
+      {"\xC3", "\uFFFD"},                                 // cut short
+      {"\xC0\xAF", "\uFFFD\uFFFD"},                       // overlong
+      {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"},             // a surrogate
+      {"\xF4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD"}};  // too large
+  for (const auto& [name, shown] : cases) {
+    PairPage page = example.page();
+    page.first.name = name;
+    const std::string html = pair_page(Context::cpu(), page);
+    EXPECT_EQ(data_of(html).at("photographs")[0].at("name"), shown);
+    EXPECT_EQ(between(html, "<h1 id=\"title\">", " and "), shown);
+  }
+}
+
+// JSON knows no infinity.
+TEST(PairPage, WritesNumbersThatAreNotFiniteAsNull) {
+  Example example(64, 48, 0, 8);
+  example.geometry.F[8] = std::nan("");
+  PairPage page = example.page();
+  page.threshold = std::numeric_limits<float>::infinity();
+  const Json data = data_of(pair_page(Context::cpu(), page));
+  EXPECT_EQ(data.at("F")[2], Json({0, 0.7071, nullptr}));
+  EXPECT_EQ(data.at("threshold"), nullptr);
 }
 
 TEST(PairPage, NothingFoundIsAPageToo) {
@@ -208,10 +256,11 @@ TEST(PairPage, NothingFoundIsAPageToo) {
   page.geometry = &none;
   page.stages.clear();
   page.facts.clear();
-  const std::string data = data_of(pair_page(Context::cpu(), page));
-  EXPECT_NE(data.find("\"kind\":\"too few points\",\"F\":null,\"H\":null"), std::string::npos)
-      << data;
-  EXPECT_NE(data.find("\"matches\":\"\""), std::string::npos);
+  const Json data = data_of(pair_page(Context::cpu(), page));
+  EXPECT_EQ(data.at("kind"), "too few points");
+  for (const char* matrix : {"F", "H"}) EXPECT_EQ(data.at(matrix), nullptr);
+  for (const char* list : {"stages", "facts"}) EXPECT_EQ(data.at(list), Json::array());
+  EXPECT_EQ(data.at("matches"), "");
 }
 
 // Two photographs of 12 megapixels, smooth, noisy and nothing but noise, with as many points as a
@@ -231,7 +280,7 @@ TEST(PairPage, StaysUnderSixMegabytes) {
       EXPECT_NEAR(shown.r, example.image(2000, 1500).r, 8);
       EXPECT_NEAR(shown.b, example.image(2000, 1500).b, 8);
     }
-    const auto matches = from_base64(between(data_of(html), "\"matches\":\"", "\""));
+    const auto matches = from_base64(data_of(html).at("matches"));
     EXPECT_EQ(matches.size(), PageOptions().most_matches * 8 * 4);
   }
 }
