@@ -164,7 +164,7 @@ Row measure(const Context& context, Svd& svd, CuSolver& solver, int n, int count
   const auto stream = static_cast<cudaStream_t>(context.stream());
   const std::size_t size = std::size_t(n) * n * count;
   std::vector<T> host(size);
-  Random random(n);
+  core::Random random(n);
   for (T& x : host) x = static_cast<T>(random.normal());
   DeviceArray<T> a(context, size), kept(context, size), u(context, size), v(context, size),
       s(context, std::size_t(n) * count);

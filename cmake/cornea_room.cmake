@@ -1,46 +1,44 @@
-# A stage is one library target; a room is one algorithm in it.
+# One library; a stage is a folder of it, a room one algorithm of a stage.
 #
-#   cornea_stage(detect DEPENDS core filter)
-#   cornea_room(detect harris)            # src/cornea/detect/harris/harris.{h,cc,cu}, harris_test.cc
-#   cornea_files(core error image ...)    # files that lie in the stage's own folder
+#   cornea_stage(detect)
+#   cornea_headers(detect corner_detector.h)   # what users may include; nothing else is installed
+#   cornea_files(detect corner_detector)       # files that lie in the stage's own folder
+#   cornea_room(detect harris)                 # detect/harris/harris.{h,cc,cu}, harris_test.cc
 #
-# Each name adds NAME.cc, NAME.cu (in builds with CUDA) and NAME_test.cc, where they exist. A stage's
-# tests link that stage and what it depends on, nothing else, so that a call against the way the
-# data moves does not link.
+# Each name of a file adds NAME.cc, NAME.cu (in builds with CUDA) and NAME_test.cc, where they exist,
+# and the room's own header to those for users. Code is compiled once, into cornea_objects; from it
+# come the library and, in builds of the shared one, which shows public names only, an archive for
+# the tests and the program.
 
-set_property(GLOBAL PROPERTY CORNEA_STAGES "")
+set_property(GLOBAL PROPERTY CORNEA_TESTS_OF_STAGES "")
 
 function(cornea_stage stage)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
-  set(target cornea_${stage})
-  add_library(${target} STATIC)
-  add_library(cornea::${stage} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${stage} POSITION_INDEPENDENT_CODE ON)
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  target_include_directories(
-    ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
-                     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  foreach(dependency IN LISTS ARG_DEPENDS)
-    target_link_libraries(${target} PUBLIC cornea_${dependency})
-  endforeach()
-  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:cornea_flags> ${ARG_LINK})
-  set_property(GLOBAL APPEND PROPERTY CORNEA_STAGES ${target})
   if(CORNEA_HAS_TESTS)
     add_executable(cornea_${stage}_test)
-    target_link_libraries(cornea_${stage}_test PRIVATE ${target} cornea_flags cornea_quick_build
+    target_link_libraries(cornea_${stage}_test PRIVATE cornea_inside cornea_flags cornea_quick_build
                                                        GTest::gtest_main)
     target_compile_definitions(cornea_${stage}_test
                                PRIVATE CORNEA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    set_property(GLOBAL APPEND PROPERTY CORNEA_TESTS_OF_STAGES cornea_${stage}_test)
+  endif()
+endfunction()
+
+# A library that some files need: to compile them, and to link what they are in.
+function(cornea_needs)
+  target_link_libraries(cornea_objects PRIVATE ${ARGN})
+  target_link_libraries(cornea PRIVATE ${ARGN})
+  if(BUILD_SHARED_LIBS)
+    target_link_libraries(cornea_inside PRIVATE ${ARGN})
   endif()
 endfunction()
 
 function(cornea_add_file stage path)
   set(base ${PROJECT_SOURCE_DIR}/src/cornea/${stage}/${path})
   if(EXISTS ${base}.cc)
-    target_sources(cornea_${stage} PRIVATE ${base}.cc)
+    target_sources(cornea_objects PRIVATE ${base}.cc)
   endif()
   if(CORNEA_HAS_CUDA AND EXISTS ${base}.cu)
-    target_sources(cornea_${stage} PRIVATE ${base}.cu)
+    target_sources(cornea_objects PRIVATE ${base}.cu)
   endif()
   if(CORNEA_HAS_TESTS AND EXISTS ${base}_test.cc)
     target_sources(cornea_${stage}_test PRIVATE ${base}_test.cc)
@@ -50,17 +48,47 @@ function(cornea_add_file stage path)
   endif()
 endfunction()
 
+function(cornea_files stage)
+  foreach(file IN LISTS ARGN)
+    cornea_add_file(${stage} ${file})
+  endforeach()
+endfunction()
+
 function(cornea_room stage room)
+  cornea_headers(${stage} ${room}/${room}.h)
   cornea_add_file(${stage} ${room}/${room})
   foreach(step IN LISTS ARGN)
     cornea_add_file(${stage} ${room}/${step})
   endforeach()
 endfunction()
 
-function(cornea_files stage)
-  foreach(file IN LISTS ARGN)
-    cornea_add_file(${stage} ${file})
-  endforeach()
+# cornea_headers(STAGE HEADER...), or with COMPONENT NAME first: of a part with needs of its own.
+function(cornea_headers)
+  cmake_parse_arguments(PARSE_ARGV 0 ARG "" "COMPONENT" "")
+  set(target cornea)
+  if(ARG_COMPONENT)
+    set(target cornea_${ARG_COMPONENT})
+  endif()
+  list(POP_FRONT ARG_UNPARSED_ARGUMENTS stage)
+  list(TRANSFORM ARG_UNPARSED_ARGUMENTS PREPEND ${PROJECT_SOURCE_DIR}/src/cornea/${stage}/)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL INTERFACE_LIBRARY)
+    set(scope INTERFACE)
+  else()
+    set(scope PUBLIC)
+  endif()
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src
+                                             ${PROJECT_BINARY_DIR}/generated FILES
+                                             ${ARG_UNPARSED_ARGUMENTS})
+endfunction()
+
+# A part of the package that needs more than the library itself: headers, and what they include.
+function(cornea_component name)
+  add_library(cornea_${name} INTERFACE)
+  add_library(cornea::${name} ALIAS cornea_${name})
+  set_target_properties(cornea_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(cornea_${name} INTERFACE cornea ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY CORNEA_COMPONENTS ${name})
 endfunction()
 
 # Registers the tests of an executable with CTest, one by one. Under the sanitizers the executable is
@@ -83,8 +111,8 @@ endfunction()
 
 # The same for every stage, once all rooms have added their files.
 function(cornea_register_stage_tests)
-  get_property(stages GLOBAL PROPERTY CORNEA_STAGES)
-  foreach(target IN LISTS stages)
-    cornea_register_tests(${target}_test)
+  get_property(tests GLOBAL PROPERTY CORNEA_TESTS_OF_STAGES)
+  foreach(test IN LISTS tests)
+    cornea_register_tests(${test})
   endforeach()
 endfunction()

@@ -4,7 +4,11 @@
 set(CORNEA_SUMMARY "")
 
 function(cornea_switch name help)
-  set(CORNEA_${name} AUTO CACHE STRING "${help} (AUTO, ON or OFF)")
+  set(default AUTO)
+  if(ARGN)
+    set(default ${ARGN})
+  endif()
+  set(CORNEA_${name} ${default} CACHE STRING "${help} (AUTO, ON or OFF)")
   set_property(CACHE CORNEA_${name} PROPERTY STRINGS AUTO ON OFF)
   if(NOT "${CORNEA_${name}}" STREQUAL "AUTO" AND NOT "${CORNEA_${name}}")
     set(CORNEA_${name} OFF CACHE STRING "${help} (AUTO, ON or OFF)" FORCE)
@@ -28,14 +32,23 @@ macro(cornea_decide name found gives why_not)
   list(APPEND CORNEA_SUMMARY "${name}" ${_row})
 endmacro()
 
+# As a part of another project Cornea is the library alone, unless more is asked for.
+set(_of_its_own AUTO)
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(_of_its_own OFF)
+endif()
+option(CORNEA_INSTALL "Install the library, its package files and the program" ${PROJECT_IS_TOP_LEVEL})
+option(BUILD_SHARED_LIBS "Build libcornea.so instead of libcornea.a" OFF)
+
 cornea_switch(CUDA "NVIDIA GPU kernels")
 cornea_switch(TIFF "TIFF files")
 cornea_switch(WEBP "WebP files")
 cornea_switch(SQLITE "COLMAP databases")
+cornea_switch(SCENE "synthetic views")
 cornea_switch(PAGES "the page of a pair")
-cornea_switch(CLI "the program cornea")
-cornea_switch(BENCH "the command cornea bench")
-cornea_switch(TESTS "the tests")
+cornea_switch(CLI "the program cornea" ${_of_its_own})
+cornea_switch(BENCH "the command cornea bench" ${_of_its_own})
+cornea_switch(TESTS "the tests" ${_of_its_own})
 
 # CUDA. The default code runs on every GPU from compute capability 7.5 on (the driver compiles it at
 # first use) and is ready-made for Hopper; the release preset holds machine code for all.
@@ -70,16 +83,15 @@ find_package(TIFF 4.5 QUIET)
 cornea_decide(TIFF "${TIFF_FOUND}" "libtiff ${TIFF_VERSION_STRING}"
               "libtiff 4.5 or newer was not found (libtiff-dev)")
 
-find_path(WEBP_INCLUDE_DIR webp/decode.h)
-find_library(WEBP_LIBRARY webp)
-set(_found FALSE)
-if(WEBP_INCLUDE_DIR AND WEBP_LIBRARY)
-  set(_found TRUE)
-endif()
-cornea_decide(WEBP ${_found} "libwebp" "libwebp was not found (libwebp-dev)")
+include(${CMAKE_CURRENT_LIST_DIR}/find_webp.cmake)
+cornea_decide(WEBP ${WEBP_FOUND} "libwebp" "libwebp was not found (libwebp-dev)")
 
 find_package(SQLite3 QUIET)
 cornea_decide(SQLITE "${SQLite3_FOUND}" "SQLite ${SQLite3_VERSION}" "SQLite was not found (libsqlite3-dev)")
+
+find_package(Eigen3 3.4 QUIET NO_MODULE)
+cornea_decide(SCENE "${Eigen3_FOUND}" "Eigen ${Eigen3_VERSION}"
+              "Eigen 3.4 was not found (libeigen3-dev)")
 
 find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp)
 set(_found FALSE)
@@ -99,10 +111,20 @@ elseif(CLI11_INCLUDE_DIR)
 endif()
 cornea_decide(CLI ${_found} "the program cornea" "${_why_no_cli}")
 
-cornea_decide(BENCH ${CORNEA_HAS_CLI} "cornea bench" "it is a command of the program, which is out")
+set(_found FALSE)
+if(CORNEA_HAS_CLI AND CORNEA_HAS_SCENE)
+  set(_found TRUE)
+endif()
+cornea_decide(BENCH ${_found} "cornea bench" "it is a command of the program and draws scenes; one is out")
 
-find_package(GTest QUIET)
-cornea_decide(TESTS "${GTest_FOUND}" "GoogleTest" "GoogleTest was not found (libgtest-dev)")
+set(_found FALSE)
+if(NOT "${CORNEA_TESTS}" STREQUAL "OFF")
+  find_package(GTest QUIET)
+  if(GTest_FOUND AND CORNEA_HAS_SCENE)
+    set(_found TRUE)
+  endif()
+endif()
+cornea_decide(TESTS ${_found} "GoogleTest" "GoogleTest or Eigen was not found (libgtest-dev, libeigen3-dev)")
 
 function(cornea_print_summary)
   message(STATUS "")

@@ -1,53 +1,58 @@
-# Headers, libraries, the program, and what find_package(cornea) needs.
+# The headers for users, the library, the program, and what find_package(cornea) and pkg-config need.
+# Nothing names a folder of the machine that built it: the installed tree can be moved.
 include(CMakePackageConfigHelpers)
 
-get_property(stages GLOBAL PROPERTY CORNEA_STAGES)
-add_library(cornea INTERFACE)
-add_library(cornea::cornea ALIAS cornea)
-target_link_libraries(cornea INTERFACE ${stages})
-
-install(TARGETS cornea ${stages} EXPORT cornea-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cornea)
+install(
+  TARGETS cornea
+  EXPORT cornea-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT cornea-targets NAMESPACE cornea:: DESTINATION ${config_folder})
+get_property(components GLOBAL PROPERTY CORNEA_COMPONENTS)
+foreach(component IN LISTS components)
+  install(TARGETS cornea_${component} EXPORT cornea-${component}-targets
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT cornea-${component}-targets NAMESPACE cornea:: DESTINATION ${config_folder})
+endforeach()
 if(CORNEA_HAS_CLI)
   install(TARGETS cornea_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-# What a header is for users: all but the insides of rooms, the program and test helpers.
-install(
-  DIRECTORY src/cornea
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING
-  PATTERN "*.h"
-  PATTERN "testing.h" EXCLUDE
-  PATTERN "file_testing.h" EXCLUDE
-  PATTERN "context_state.h" EXCLUDE
-  PATTERN "cuda.h" EXCLUDE
-  PATTERN "cuda_events.h" EXCLUDE
-  PATTERN "decoded.h" EXCLUDE
-  PATTERN "convert.h" EXCLUDE
-  PATTERN "loaded_file.h" EXCLUDE
-  PATTERN "upright.h" EXCLUDE
-  PATTERN "page_files.h" EXCLUDE
-  PATTERN "preview.h" EXCLUDE
-  PATTERN "header_reader.h" EXCLUDE
-  PATTERN "strongest.h" EXCLUDE
-  PATTERN "strip_walk.h" EXCLUDE
-  PATTERN "radix_select.h" EXCLUDE
-  PATTERN "noise.h" EXCLUDE
-  PATTERN "glyphs.h" EXCLUDE
-  PATTERN "device_match.h" EXCLUDE
-  PATTERN "tensor_core.h" EXCLUDE
-  PATTERN "tile_kernel.h" EXCLUDE
-  PATTERN "tile_walk.h" EXCLUDE
-  PATTERN "layout.h" EXCLUDE
-  PATTERN "statement.h" EXCLUDE
-  PATTERN "in_order.h" EXCLUDE
-  PATTERN "cli" EXCLUDE)
-install(FILES ${PROJECT_BINARY_DIR}/generated/cornea/core/build.h
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cornea/core)
+# Where a component is missing its header says why.
+foreach(component scene colmap)
+  if(NOT component IN_LIST components)
+    install(FILES ${PROJECT_SOURCE_DIR}/src/cornea/${component}.h
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cornea)
+  endif()
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
+              ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cornea)
-install(EXPORT cornea-targets NAMESPACE cornea:: DESTINATION ${config_folder})
+set(CORNEA_COMPONENTS "${components}")
 configure_package_config_file(cmake/cornea-config.cmake.in cornea-config.cmake
                               INSTALL_DESTINATION ${config_folder})
 write_basic_package_version_file(cornea-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/cornea-config.cmake
-              ${PROJECT_BINARY_DIR}/cornea-config-version.cmake DESTINATION ${config_folder})
+              ${PROJECT_BINARY_DIR}/cornea-config-version.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/find_webp.cmake DESTINATION ${config_folder})
+
+# pkg-config: what the static library needs is private to it.
+set(CORNEA_PC_REQUIRES "libpng libjpeg")
+set(CORNEA_PC_LIBS "-lstdc++ -lpthread")
+if(CORNEA_HAS_TIFF)
+  string(APPEND CORNEA_PC_REQUIRES " libtiff-4")
+endif()
+if(CORNEA_HAS_WEBP)
+  string(APPEND CORNEA_PC_REQUIRES " libwebp")
+endif()
+if(CORNEA_HAS_SQLITE)
+  string(APPEND CORNEA_PC_REQUIRES " sqlite3")
+endif()
+if(CORNEA_HAS_CUDA)
+  string(APPEND CORNEA_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+endif()
+file(RELATIVE_PATH CORNEA_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(cmake/cornea.pc.in cornea.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cornea.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

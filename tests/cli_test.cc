@@ -11,6 +11,8 @@
 
 #include "cornea/core/testing.h"
 #include "cornea/cornea.h"
+#include "cornea/match/match_kernels.h"
+#include "cornea/scene.h"
 
 namespace cornea {
 namespace {
@@ -507,7 +509,7 @@ TEST_F(Cli, BenchMeasuresMatching) {
   ASSERT_EQ(json["matches"].size(), 3u);
   EXPECT_EQ(json["matches"][0]["a"], 300);
   EXPECT_EQ(json["matches"][0]["matches"], 100);  // every second point of B is one of A
-  EXPECT_EQ(json["matches"][0]["kernel"], match_kernels().front());
+  EXPECT_EQ(json["matches"][0]["kernel"], match::match_kernels().front());
   EXPECT_EQ(json["matches"][2]["pairs"], 100);
 }
 
@@ -721,7 +723,7 @@ TEST_F(Cli, TruncatedFilesAreRefusedWhereverTheyEnd) {
   write_image(folder / "whole.jpg", gray);
   write_image(folder / "whole.pgm", gray);
   fs::copy_file(folder / "small.png", folder / "whole.png");
-  Random random(77);
+  core::Random random(77);
   for (const char* ending : {"png", "jpg", "pgm"}) {
     const std::string whole = read_text(folder / text("whole.", ending));
     for (int i = 0; i < 20; ++i) {

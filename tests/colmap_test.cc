@@ -1,5 +1,7 @@
 // A folder into a COLMAP database, as a user does it: odd files, masks, pairs, and kills at any
 // moment.
+#include "cornea/colmap.h"
+
 #include <cmath>
 #include <csignal>
 #include <fstream>
@@ -41,7 +43,7 @@ void write_bytes(const fs::path& file, const std::string& bytes) {
 Image<std::uint8_t> window(int width, int height, double left, double top) {
   static const std::vector<std::array<double, 4>> waves = [] {
     std::vector<std::array<double, 4>> all;
-    Random random(7);
+    core::Random random(7);
     for (int i = 0; i < 60; ++i) {
       const double angle = 2 * M_PI * random.uniform(), k = 0.08 + 0.7 * random.uniform();
       all.push_back({k * std::cos(angle), k * std::sin(angle), 2 * M_PI * random.uniform(),
@@ -433,7 +435,7 @@ TEST_F(Colmap, OneCameraForAllIfAsked) {
   write_image(images / "x.jpg", window(100, 100, 0, 0));
   const Outcome o = run(extract({"--single-camera"}));
   EXPECT_EQ(o.code, 1);
-  EXPECT_NE(o.err.find("leave --single-camera out"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("leave --single-camera off"), std::string::npos) << o.err;
   const colmap::Database found(database);
   EXPECT_EQ(found.cameras().size(), 1u);
   EXPECT_EQ(found.images().size(), 3u);
@@ -554,7 +556,7 @@ TEST_F(Colmap, EveryDeviceFillsADatabase) {
 // Kills a command 20 times at random moments; where it comes to its end before, it starts anew.
 TEST_F(Colmap, KilledTwentyTimesItHoldsWhatAnUndisturbedRunHolds) {
   make_windows(32);
-  Random random(11);
+  core::Random random(11);
   const fs::path before = folder / "before.db";
   for (const char* command : {"extract", "match-all", "verify"}) {
     const bool first = std::string(command) == "extract";

@@ -8,6 +8,7 @@
 
 #include "cornea/core/testing.h"
 #include "cornea/cornea.h"
+#include "cornea/scene.h"
 
 namespace cornea {
 namespace {

@@ -1,6 +1,11 @@
-// Everything that Cornea offers, in the order in which the data moves.
+// Everything that Cornea offers, in the order in which the data moves. It needs no other library's
+// headers. Two parts need more and are headers of their own: cornea/scene.h (Eigen) and
+// cornea/colmap.h (a build with SQLite).
 #pragma once
 
+#include "cornea/catalog/detectors.h"
+#include "cornea/catalog/estimators.h"
+#include "cornea/catalog/filters.h"
 #include "cornea/core/build.h"
 #include "cornea/core/context.h"
 #include "cornea/core/error.h"
@@ -11,26 +16,18 @@
 #include "cornea/detect/foagdd/foagdd.h"
 #include "cornea/detect/harris/harris.h"
 #include "cornea/detect/moravec/moravec.h"
-#include "cornea/export/colmap/database.h"
+#include "cornea/detect/peaks/peaks.h"
+#include "cornea/detect/refine/refine.h"
 #include "cornea/filter/bilateral/bilateral.h"
 #include "cornea/filter/gaussian/gaussian.h"
 #include "cornea/filter/trilateral/trilateral.h"
 #include "cornea/geometry/fundamental/fundamental.h"
-#include "cornea/io/csv.h"
 #include "cornea/io/exif.h"
 #include "cornea/io/image_file.h"
 #include "cornea/io/matches_csv.h"
 #include "cornea/linalg/svd/svd.h"
 #include "cornea/match/match.h"
-#include "cornea/pipeline/detectors.h"
-#include "cornea/pipeline/estimators.h"
 #include "cornea/pipeline/features.h"
-#include "cornea/pipeline/filters.h"
-#include "cornea/pipeline/folder_extract.h"
-#include "cornea/pipeline/folder_match.h"
-#include "cornea/pipeline/folder_verify.h"
 #include "cornea/pipeline/pair.h"
 #include "cornea/report/draw.h"
 #include "cornea/report/page.h"
-#include "cornea/scene/matched_points.h"
-#include "cornea/scene/scene.h"

@@ -3,6 +3,9 @@
 #include <iostream>
 #include <optional>
 
+#include "cornea/catalog/detectors.h"
+#include "cornea/catalog/estimators.h"
+#include "cornea/catalog/filters.h"
 #include "cornea/cli/bench_fundamental.h"
 #include "cornea/cli/bench_match.h"
 #include "cornea/cli/bench_timing.h"
@@ -12,9 +15,6 @@
 #include "cornea/core/error.h"
 #include "cornea/core/stage_clock.h"
 #include "cornea/core/transfer.h"
-#include "cornea/pipeline/detectors.h"
-#include "cornea/pipeline/estimators.h"
-#include "cornea/pipeline/filters.h"
 #include "cornea/scene/scene.h"
 
 namespace cornea::cli {
@@ -71,7 +71,7 @@ double limit_ms(const Context& context, const Image<std::uint8_t>& image) {
   if (context.is_cuda()) {
     Image<std::uint8_t> device(context, Place::device, image.width(), image.height(),
                                "bench: upload");
-    StageClock clock(context);
+    core::StageClock clock(context);
     std::vector<double> times;
     for (int i = 0; i < 60; ++i) {
       clock.start();

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iostream>
 
+#include "cornea/catalog/estimators.h"
 #include "cornea/cli/bench_timing.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/io/matches_csv.h"
-#include "cornea/pipeline/estimators.h"
 #include "cornea/scene/matched_points.h"
 
 namespace cornea::cli {
@@ -105,7 +105,7 @@ Json measure_match_files(const Context& context, const std::vector<std::string>&
       with_seed["seed"] = text(seed);
       const auto estimator = entry.make(context, with_seed);
       FundamentalResult result = estimator->estimate(matches);  // not timed: takes memory
-      const Stopwatch watch;
+      const core::Stopwatch watch;
       result = estimator->estimate(matches);
       times.push_back(watch.milliseconds());
       seeds.push_back({{"seed", seed},

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "cornea/catalog/settings.h"
 #include "cornea/cli/common.h"
 #include "cornea/core/context.h"
-#include "cornea/pipeline/settings.h"
 
 namespace cornea::cli {
 

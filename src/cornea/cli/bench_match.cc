@@ -18,12 +18,12 @@ constexpr int kLength = Features::kLength;
 // Descriptors as SIFT makes them: many small numbers, few large ones, a length of 512.
 std::vector<std::uint8_t> random_descriptors(int count, std::uint64_t seed) {
   std::vector<std::uint8_t> bytes(std::size_t(count) * kLength);
-  Random random(seed);
+  core::Random random(seed);
   float values[kLength];
   for (int i = 0; i < count; ++i) {
     float sum = 0;
     for (float& v : values) {
-      const float u = unit_float(random.bits());
+      const float u = core::unit_float(random.bits());
       v = u * u;
       sum += v * v;
     }
@@ -38,7 +38,7 @@ std::vector<std::uint8_t> random_descriptors(int count, std::uint64_t seed) {
 
 // Of every two descriptors of the second set one is a changed copy of one in the first.
 void share_points(const std::vector<std::uint8_t>& a, std::vector<std::uint8_t>& b) {
-  Random random(7);
+  core::Random random(7);
   for (std::size_t i = 0; i < b.size(); ++i) {
     const std::size_t point = i / kLength;
     if (point % 2 || point * kLength >= a.size()) continue;

@@ -30,7 +30,7 @@ inline Timing time_calls(int repeat, const std::function<void()>& call) {
   for (int i = 0; i < warm_up(repeat); ++i) call();
   std::vector<double> times(repeat);
   for (double& t : times) {
-    const Stopwatch watch;
+    const core::Stopwatch watch;
     call();
     t = watch.milliseconds();
   }

@@ -1,5 +1,6 @@
 #include "cornea/cli/common.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <iostream>
@@ -21,7 +22,49 @@ fs::path same_name(const fs::path& file) {
   return failed ? file.lexically_normal() : name;
 }
 
+// Of every command, without the dashes in front.
+std::set<std::string>& known_flags() {
+  static std::set<std::string> flags;
+  return flags;
+}
+
+std::string with_flags(const std::string& sentence) {
+  auto is_of_name = [](char c) { return std::islower(static_cast<unsigned char>(c)) || c == '_'; };
+  auto is_of_file = [](char c) {
+    return std::isgraph(static_cast<unsigned char>(c)) && c != ',' && c != ';' && c != '(' &&
+           c != ')';
+  };
+  std::string out;
+  for (std::size_t begin = 0; begin < sentence.size();) {
+    std::size_t end = begin;
+    while (end < sentence.size() && is_of_file(sentence[end])) ++end;
+    std::string word = sentence.substr(begin, end - begin);
+    const std::string before = sentence.substr(0, begin), after = sentence.substr(end);
+    std::string flag = word;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    // An option of one word is a word like others but where a sentence speaks of options.
+    const bool option = flag != word || before.ends_with("no option ") ||
+                        (begin == 0 && (after.starts_with(" takes ") || after.starts_with(" is ")));
+    if (option && std::all_of(word.begin(), word.end(), is_of_name) &&
+        known_flags().contains(flag)) {
+      word = "--" + flag;
+    }
+    out += word;
+    if (end < sentence.size()) out += sentence[end++];
+    begin = end;
+  }
+  return out;
+}
+
 }  // namespace
+
+void learn_flags(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& flag : option->get_lnames()) known_flags().insert(flag);
+    }
+  }
+}
 
 Context CommonOptions::context() const {
   return usage_checked([&] { return Context::from_name(device, threads); });
@@ -73,7 +116,7 @@ bool is_pfm(const std::filesystem::path& file) {
 }
 
 void print_error(const std::string& sentence) {
-  std::string line = sentence;
+  std::string line = with_flags(sentence);
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   }
@@ -90,7 +133,8 @@ void make_folder(const fs::path& folder) {
 }
 
 void write_text(const fs::path& file, const std::string& contents) {
-  write_whole_file(file, {reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()});
+  io::write_whole_file(file,
+                       {reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()});
 }
 
 void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::path>& outputs) {

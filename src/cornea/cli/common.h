@@ -62,6 +62,9 @@ bool is_pfm(const std::filesystem::path& file);
 
 // The sentence on one line of standard error, whatever the names in it hold.
 void print_error(const std::string& sentence);
+// The library's sentences name its options (max_points); print_error() writes those that the
+// program has as flags (--max-points).
+void learn_flags(const CLI::App& app);
 
 // Makes a folder for results, with all above it; an error names it.
 void make_folder(const std::filesystem::path& folder);

@@ -1,13 +1,13 @@
 #include <iostream>
 #include <memory>
 
+#include "cornea/catalog/detectors.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
 #include "cornea/io/csv.h"
 #include "cornea/io/npy.h"
-#include "cornea/pipeline/detectors.h"
 #include "cornea/report/draw.h"
 
 namespace cornea::cli {
@@ -107,7 +107,7 @@ std::vector<float> numbers_of(const Keypoint& k, bool described) {
 }
 
 std::string csv_text(const std::vector<Keypoint>& points, bool described) {
-  CsvWriter csv(described ? "x,y,response,scale,angle" : "x,y,response");
+  io::CsvWriter csv(described ? "x,y,response,scale,angle" : "x,y,response");
   for (const Keypoint& k : points) csv.row(numbers_of(k, described));
   return csv.contents();
 }
@@ -116,7 +116,7 @@ Json json_points(const std::vector<Keypoint>& points, bool described) {
   Json list = Json::array();
   for (const Keypoint& k : points) {
     Json numbers = Json::array();
-    for (float v : numbers_of(k, described)) numbers.push_back(shortest(v));
+    for (float v : numbers_of(k, described)) numbers.push_back(io::shortest(v));
     list.push_back(std::move(numbers));
   }
   return list;
@@ -131,7 +131,7 @@ void write_results(const DetectCommand& c, const Context& context, Detector& det
   }
   if (!c.descriptors.empty()) {
     write_text(output_for(c.detector, c.descriptors, image, several, ".npy"),
-               encode_npy(found.size(), Features::kLength, found.descriptors));
+               io::encode_npy(found.size(), Features::kLength, found.descriptors));
   }
   if (!c.draw.empty()) {
     const auto colour = read_image<Rgb<std::uint8_t>>(image, c.common.reading());

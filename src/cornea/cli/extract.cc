@@ -1,9 +1,10 @@
+#include "cornea/pipeline/folder/extract.h"
+
 #include <iostream>
 
+#include "cornea/catalog/detectors.h"
 #include "cornea/cli/flags.h"
 #include "cornea/cli/folder.h"
-#include "cornea/pipeline/detectors.h"
-#include "cornea/pipeline/folder_extract.h"
 
 namespace cornea::cli {
 namespace {

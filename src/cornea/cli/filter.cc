@@ -1,11 +1,11 @@
 #include <iostream>
 #include <memory>
 
+#include "cornea/catalog/filters.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
 #include "cornea/core/error.h"
 #include "cornea/filter/trilateral/trilateral.h"
-#include "cornea/pipeline/filters.h"
 
 namespace cornea::cli {
 namespace {

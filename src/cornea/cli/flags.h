@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cornea/pipeline/settings.h"
+#include "cornea/catalog/settings.h"
 
 namespace cornea::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cornea/cli/common.h"
 #include "cornea/cli/progress.h"
-#include "cornea/pipeline/folder_events.h"
+#include "cornea/pipeline/folder/events.h"
 
 namespace cornea::cli {
 

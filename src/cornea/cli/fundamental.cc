@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "cornea/catalog/estimators.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
 #include "cornea/cli/two_view.h"
@@ -10,7 +11,6 @@
 #include "cornea/core/stopwatch.h"
 #include "cornea/io/csv.h"
 #include "cornea/io/matches_csv.h"
-#include "cornea/pipeline/estimators.h"
 
 namespace cornea::cli {
 namespace {
@@ -22,7 +22,7 @@ struct FundamentalCommand {
 };
 
 std::string csv_text(const std::vector<Correspondence>& matches, const FundamentalResult& result) {
-  CsvWriter csv("x1,y1,x2,y2,distance,inlier");
+  io::CsvWriter csv("x1,y1,x2,y2,distance,inlier");
   const bool has_f = result.F != std::array<double, 9>{};
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const Correspondence& m = matches[i];
@@ -56,7 +56,7 @@ int run_fundamental(const FundamentalCommand& c) {
   check_outputs({{c.matches}}, c.common.outputs({c.csv}));
   const std::vector<Correspondence> matches = read_matches_csv(c.matches);
   FundamentalResult result;
-  const Stopwatch watch;
+  const core::Stopwatch watch;
   try {
     result = estimator->estimate(matches);
   } catch (const Error& error) {

@@ -1,11 +1,11 @@
 #include <iostream>
 #include <thread>
 
+#include "cornea/catalog/detectors.h"
 #include "cornea/cli/common.h"
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
-#include "cornea/match/match.h"
-#include "cornea/pipeline/detectors.h"
+#include "cornea/match/match_kernels.h"
 
 namespace cornea::cli {
 namespace {
@@ -32,7 +32,7 @@ int run_info(const CommonOptions& common) {
                {"webp", kHasWebp},
                {"sqlite", kHasSqlite},
                {"cpu_threads", common.context().threads()},
-               {"match_kernels", match_kernels()},
+               {"match_kernels", match::match_kernels()},
                {"devices", Json::array()},
                {"detectors", Json::array()}};
   for (const DeviceInfo& d : devices) json["devices"].push_back(device_json(d));
@@ -49,7 +49,8 @@ int run_info(const CommonOptions& common) {
       {"SQLite", kHasSqlite ? "yes" : "no (COLMAP databases need it)"},
       {"CPU threads", text(common.context().threads())}};
   std::string kernels;
-  for (const std::string& name : match_kernels()) kernels += (kernels.empty() ? "" : ", ") + name;
+  for (const std::string& name : match::match_kernels())
+    kernels += (kernels.empty() ? "" : ", ") + name;
   rows.push_back({"Matching", kernels});
   for (const auto& row : rows) std::printf("%-12s %s\n", row[0].c_str(), row[1].c_str());
   std::cout << "\nDevices\n  cpu\n";

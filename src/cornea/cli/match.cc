@@ -2,12 +2,12 @@
 
 #include <iostream>
 
+#include "cornea/catalog/detectors.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
 #include "cornea/cli/two_view.h"
 #include "cornea/core/error.h"
 #include "cornea/io/csv.h"
-#include "cornea/pipeline/detectors.h"
 #include "cornea/pipeline/features.h"
 #include "cornea/report/draw.h"
 
@@ -36,7 +36,7 @@ std::vector<float> numbers_of(const Match& m, const Features& a, const Features&
 }
 
 std::string csv_text(const std::vector<Match>& matches, const Features& a, const Features& b) {
-  CsvWriter csv("x1,y1,x2,y2,ratio,distance");
+  io::CsvWriter csv("x1,y1,x2,y2,ratio,distance");
   for (const Match& m : matches) csv.row(numbers_of(m, a, b));
   return csv.contents();
 }
@@ -45,7 +45,7 @@ Json json_matches(const std::vector<Match>& matches, const Features& a, const Fe
   Json list = Json::array();
   for (const Match& m : matches) {
     Json numbers = Json::array();
-    for (float v : numbers_of(m, a, b)) numbers.push_back(shortest(v));
+    for (float v : numbers_of(m, a, b)) numbers.push_back(io::shortest(v));
     numbers.erase(5);  // the distance is in the CSV
     list.push_back(std::move(numbers));
   }

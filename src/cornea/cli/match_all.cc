@@ -1,8 +1,9 @@
+#include "cornea/pipeline/folder/match_all.h"
+
 #include <iostream>
 
 #include "cornea/cli/folder.h"
 #include "cornea/cli/two_view.h"
-#include "cornea/pipeline/folder_match.h"
 
 namespace cornea::cli {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "cornea/catalog/estimators.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
 #include "cornea/cli/two_view.h"
@@ -12,7 +13,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/io/csv.h"
-#include "cornea/pipeline/estimators.h"
+#include "cornea/report/html.h"
 #include "cornea/report/page.h"
 
 namespace cornea::cli {
@@ -36,7 +37,7 @@ struct PairCommand {
 std::string shell_quoted(const std::string& word) {
   const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  if (!is_printable(word)) {
+  if (!report::is_printable(word)) {
     std::string escaped = "$'";
     for (const char c : word) {
       char number[8];
@@ -108,7 +109,7 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
 }
 
 std::string csv_text(const PairResult& r) {
-  CsvWriter csv("x1,y1,x2,y2,ratio,distance,inlier", CsvNumbers::plain);
+  io::CsvWriter csv("x1,y1,x2,y2,ratio,distance,inlier", io::CsvNumbers::plain);
   for (std::size_t i = 0; i < r.matches.size(); ++i) {
     const Correspondence p = r.correspondence(i);
     std::optional<float> distance;
@@ -137,7 +138,7 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
                {"hypotheses", g.hypotheses},
                {"rounds", g.rounds},
                {"converged", g.converged()},
-               {"threshold", shortest(c.options.fundamental.threshold)},
+               {"threshold", io::shortest(c.options.fundamental.threshold)},
                {"version", kVersion}};
   if (g.kind == TwoView::planar) json["H"] = matrix_json(g.H);
   return json;
@@ -222,7 +223,7 @@ int run_pair(const PairCommand& c) {
   if (c.common.json_in_file()) outputs.push_back(c.common.json);
   check_outputs({{c.first}, {c.second}}, outputs);
 
-  const Stopwatch watch;
+  const core::Stopwatch watch;
   const GrayImage first = read_gray(c.first, c.reading());
   const GrayImage second = read_gray(c.second, c.reading());
   std::vector<StageTime> stages = {{"reading", watch.milliseconds()}};
@@ -230,7 +231,7 @@ int run_pair(const PairCommand& c) {
   stages.insert(stages.end(), result.stages.begin(), result.stages.end());
 
   make_folder(c.out);
-  const Stopwatch writing;
+  const core::Stopwatch writing;
   write_text(matches, csv_text(result));
   PairCommand ran = c;  // with all options as they were used
   ran.options = pipeline.options();

@@ -62,7 +62,7 @@ Json study_ransac(const Context& context, const StudyCommand& c) {
         options.seed = seed;
         FundamentalEstimator estimator(context, options);
         estimator.estimate(matches);  // takes memory
-        const Stopwatch watch;
+        const core::Stopwatch watch;
         const FundamentalResult result = estimator.estimate(matches);
         times.push_back(watch.milliseconds());
         rounds.push_back(result.rounds);

@@ -51,13 +51,13 @@ SvdRow measure_svd(Svd& svd, int n, int count, int repeat) {
   SvdRow row{n, count, 0, 0, 0, 0, {}};
   std::vector<float> a(std::size_t(n) * n * count), u(a.size()), v(a.size()),
       s(std::size_t(n) * count);
-  Random random(n, count);
+  core::Random random(n, count);
   for (float& x : a) x = static_cast<float>(random.normal());
   auto call = [&] { svd.compute<float>({n, n, count}, a, u, s, v); };
   for (int i = 0; i < 3; ++i) call();
   std::vector<double> times(repeat);
   for (double& t : times) {
-    const Stopwatch watch;
+    const core::Stopwatch watch;
     call();
     t = watch.milliseconds();
   }

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "cornea/catalog/detectors.h"
 #include "cornea/core/error.h"
-#include "cornea/pipeline/detectors.h"
 
 namespace cornea::cli {
 

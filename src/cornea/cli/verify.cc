@@ -1,7 +1,8 @@
+#include "cornea/pipeline/folder/verify.h"
+
 #include <iostream>
 
 #include "cornea/cli/folder.h"
-#include "cornea/pipeline/folder_verify.h"
 
 namespace cornea::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cornea/core/context.h"
 
-namespace cornea {
+namespace cornea::core {
 
 class Buffer {
  public:
@@ -33,4 +33,4 @@ class Buffer {
   Memory memory_;
 };
 
-}  // namespace cornea
+}  // namespace cornea::core

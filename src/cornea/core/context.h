@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cornea/core/export.h"
 #include "cornea/core/memory.h"
 
 namespace cornea {
@@ -38,9 +39,9 @@ struct DeviceInfo {
 
 // The CUDA devices that this build can use; empty without CUDA or without a GPU. If `why_none` is
 // given it receives the reason for an empty list.
-std::vector<DeviceInfo> cuda_devices(std::string* why_none = nullptr);
+CORNEA_API std::vector<DeviceInfo> cuda_devices(std::string* why_none = nullptr);
 
-class Context {
+class CORNEA_API Context {
  public:
   // threads = 0: OMP_NUM_THREADS where it is set, otherwise the processors that the process's
   // affinity leaves it. Threads without work sleep.

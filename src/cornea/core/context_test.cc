@@ -12,6 +12,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 ErrorCode code_of(const std::function<void()>& call, std::string* sentence = nullptr) {
   try {
     call();

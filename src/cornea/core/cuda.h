@@ -7,7 +7,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/host_device.h"
 
-namespace cornea {
+namespace cornea::core {
 
 inline void cuda_check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
@@ -45,4 +45,4 @@ class DeviceGuard {
   bool changed_ = false;
 };
 
-}  // namespace cornea
+}  // namespace cornea::core

@@ -1,7 +1,7 @@
 #include "cornea/core/cuda.h"
 #include "cornea/core/cuda_events.h"
 
-namespace cornea {
+namespace cornea::core {
 
 std::shared_ptr<CudaEvents> CudaEvents::make(const Context& context) {
   return std::shared_ptr<CudaEvents>(new CudaEvents(context));
@@ -31,4 +31,4 @@ double CudaEvents::milliseconds(std::size_t from, std::size_t to) const {
   return ms;
 }
 
-}  // namespace cornea
+}  // namespace cornea::core

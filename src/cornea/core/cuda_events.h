@@ -7,7 +7,7 @@
 
 #include "cornea/core/context.h"
 
-namespace cornea {
+namespace cornea::core {
 
 class CudaEvents {
  public:
@@ -23,4 +23,4 @@ class CudaEvents {
   std::vector<void*> events_;  // cudaEvent_t
 };
 
-}  // namespace cornea
+}  // namespace cornea::core

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "cornea/core/export.h"
+
 namespace cornea {
 
 enum class ErrorCode {
@@ -18,9 +20,9 @@ enum class ErrorCode {
   internal             // a defect in Cornea
 };
 
-std::string_view name(ErrorCode code);
+CORNEA_API std::string_view name(ErrorCode code);
 
-class Error : public std::runtime_error {
+class CORNEA_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
   ErrorCode code() const { return code_; }

@@ -14,11 +14,11 @@
 #define CORNEA_UNROLL
 #endif
 
-namespace cornea {
+namespace cornea::core {
 
 template <class Integer>
 CORNEA_HD constexpr Integer divide_up(Integer a, Integer b) {
   return a / b + (a % b != 0);
 }
 
-}  // namespace cornea
+}  // namespace cornea::core

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "cornea/core/error.h"
+#include "cornea/core/export.h"
 #include "cornea/core/host_device.h"
 #include "cornea/core/memory.h"
 
@@ -148,8 +149,8 @@ constexpr Pixel pixel_of() {
   if constexpr (std::is_same_v<P, Rgb<float>>) return Pixel::rgb_f32;
 }
 
-std::string_view name(Pixel pixel);
-std::size_t bytes_of(Pixel pixel);
+CORNEA_API std::string_view name(Pixel pixel);
+CORNEA_API std::size_t bytes_of(Pixel pixel);
 constexpr bool is_rgb(Pixel pixel) {
   return pixel == Pixel::rgb_u8 || pixel == Pixel::rgb_u16 || pixel == Pixel::rgb_f32;
 }
@@ -162,7 +163,7 @@ constexpr Pixel channel_of(Pixel pixel) {
 }
 
 // A read-only view of any image, wherever it lives.
-class AnyView {
+class CORNEA_API AnyView {
  public:
   AnyView() = default;
   template <class T>
@@ -218,12 +219,10 @@ class AnyView {
 };
 
 // An error unless all its pixels can be counted in 32 bits.
-void check_image_size(const AnyView& image);
-// Images in one call: CUDA's limit for the y and z of a grid.
-inline constexpr std::size_t kLargestBatch = 65535;
+CORNEA_API void check_image_size(const AnyView& image);
 
 // The same for an image to write.
-class AnyTarget {
+class CORNEA_API AnyTarget {
  public:
   template <class T>
   requires(!std::is_const_v<T>) AnyTarget(HostView<T> v) : view_(v) {}

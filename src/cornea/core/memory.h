@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "cornea/core/export.h"
+
 namespace cornea {
 
 enum class Place {
@@ -18,7 +20,7 @@ enum class Place {
   device   // GPU memory
 };
 
-std::string_view name(Place place);
+CORNEA_API std::string_view name(Place place);
 
 struct MemoryUse {
   std::size_t bytes = 0;                          // held now
@@ -31,7 +33,7 @@ namespace core {
 class MemoryPool;
 }
 
-class Memory {
+class CORNEA_API Memory {
  public:
   Memory() = default;
   Memory(Memory&& other) noexcept;

@@ -6,7 +6,7 @@
 #include "cornea/core/context_state.h"
 #include "cornea/core/error.h"
 
-namespace cornea {
+namespace cornea::core {
 
 void parallel_for(const Context& context, int count, int grain,
                   const std::function<void(int begin, int end)>& body) {
@@ -35,4 +35,4 @@ void parallel_for(const Context& context, int count, int grain,
   }
 }
 
-}  // namespace cornea
+}  // namespace cornea::core

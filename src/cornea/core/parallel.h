@@ -5,7 +5,7 @@
 
 #include "cornea/core/context.h"
 
-namespace cornea {
+namespace cornea::core {
 
 // Calls body(begin, end) over [0, count) cut into pieces of `grain`, on the context's threads. The
 // pieces depend on count and grain alone, never on the number of threads, so that a body that
@@ -14,4 +14,4 @@ namespace cornea {
 void parallel_for(const Context& context, int count, int grain,
                   const std::function<void(int begin, int end)>& body);
 
-}  // namespace cornea
+}  // namespace cornea::core

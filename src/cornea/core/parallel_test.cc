@@ -20,6 +20,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 TEST(ParallelFor, VisitsEveryIndexOnceInPiecesThatDoNotDependOnTheThreads) {
   for (int threads : {1, 2, 5}) {
     std::vector<int> visits(103, 0);

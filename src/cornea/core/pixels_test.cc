@@ -10,6 +10,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 TEST(Pixels, GrayIsTheRoundedWeightedSum) {
   for (int r = 0; r < 256; r += 15) {
     for (int g = 0; g < 256; g += 5) {

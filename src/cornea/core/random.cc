@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace cornea {
+namespace cornea::core {
 
 double Random::normal() {
   const double u = 1.0 - uniform();  // never 0
@@ -11,4 +11,4 @@ double Random::normal() {
   return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
 }
 
-}  // namespace cornea
+}  // namespace cornea::core

@@ -8,7 +8,7 @@
 
 #include "cornea/core/host_device.h"
 
-namespace cornea {
+namespace cornea::core {
 
 struct Philox4 {
   std::uint32_t v[4];
@@ -82,4 +82,4 @@ class Random {
   int used_ = 4;
 };
 
-}  // namespace cornea
+}  // namespace cornea::core

@@ -7,6 +7,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 // Known answers of Random123's philox4x32-10 (kat_vectors).
 TEST(Random, PhiloxGivesThePublishedNumbers) {
   const Philox4 zero = philox(0, 0, 0);

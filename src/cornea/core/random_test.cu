@@ -10,6 +10,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 constexpr std::uint64_t kSeed = 42, kStream = 7;
 
 __global__ void draw_kernel(std::uint32_t* bits, float* units) {

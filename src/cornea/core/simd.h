@@ -21,7 +21,7 @@
 #define CORNEA_VECTOR_CLONES
 #endif
 
-namespace cornea {
+namespace cornea::core {
 
 #if defined(__x86_64__)
 inline constexpr int kPackBytes = 32;
@@ -75,4 +75,4 @@ inline Pack<T> pack_of(T value) {
   return value - Pack<T>{};
 }
 
-}  // namespace cornea
+}  // namespace cornea::core

@@ -3,7 +3,7 @@
 
 #include "cornea/core/image.h"
 
-namespace cornea {
+namespace cornea::core {
 
 template <class T>
 __device__ DeviceView<T> frame_of(DeviceView<T> first, int frame) {
@@ -11,4 +11,4 @@ __device__ DeviceView<T> frame_of(DeviceView<T> first, int frame) {
           first.stride};
 }
 
-}  // namespace cornea
+}  // namespace cornea::core

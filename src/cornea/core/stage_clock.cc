@@ -5,7 +5,7 @@
 #include "cornea/core/build.h"
 #include "cornea/core/cuda_events.h"
 
-namespace cornea {
+namespace cornea::core {
 
 StageClock::StageClock(const Context& context) : context_(context) {
   if constexpr (kHasCuda) {
@@ -20,18 +20,21 @@ void StageClock::record() {
   times_.push_back(std::chrono::steady_clock::now());
 }
 
-void StageClock::start() {
+void StageClock::start(bool on) {
+  on_ = on;
   stages_.clear();
   times_.clear();
-  record();
+  if (on) record();
 }
 
 void StageClock::mark(const char* stage) {
+  if (!on_) return;
   stages_.push_back(stage);
   record();
 }
 
 void StageClock::mark(std::initializer_list<StageShare> shares) {
+  if (!on_) return;
   double total = 0, so_far = 0;
   for (const StageShare& share : shares) total += share.share;
   const auto begin = times_.back();
@@ -65,4 +68,4 @@ std::vector<StageTime> StageClock::read() const {
   return result;
 }
 
-}  // namespace cornea
+}  // namespace cornea::core

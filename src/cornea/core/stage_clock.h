@@ -4,17 +4,12 @@
 #include <chrono>
 #include <initializer_list>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "cornea/core/context.h"
+#include "cornea/core/stage_time.h"
 
-namespace cornea {
-
-struct StageTime {
-  std::string stage;
-  double milliseconds = 0;
-};
+namespace cornea::core {
 
 // A stage's share of a stretch of time, in any unit.
 struct StageShare {
@@ -28,7 +23,9 @@ class StageClock {
  public:
   explicit StageClock(const Context& context);
 
-  void start();                  // forgets the stages of the last call
+  // Forgets the stages of the last call. Unless it is on, marks do nothing.
+  void start(bool on = true);
+  bool is_on() const { return on_; }
   void mark(const char* stage);  // ends a stage that began at the last mark
   // On the host: ends several stages that ran side by side since the last mark.
   void mark(std::initializer_list<StageShare> shares);
@@ -38,9 +35,10 @@ class StageClock {
  private:
   void record();
   Context context_;
+  bool on_ = false;
   std::vector<const char*> stages_;
   std::vector<std::chrono::steady_clock::time_point> times_;
   std::shared_ptr<CudaEvents> events_;
 };
 
-}  // namespace cornea
+}  // namespace cornea::core

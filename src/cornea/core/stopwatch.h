@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace cornea {
+namespace cornea::core {
 
 class Stopwatch {
  public:
@@ -17,4 +17,4 @@ class Stopwatch {
   Clock::time_point begin_ = Clock::now();
 };
 
-}  // namespace cornea
+}  // namespace cornea::core

@@ -45,7 +45,7 @@ inline std::string device_name(const ::testing::TestParamInfo<std::string>& info
 template <class T>
 Image<T> random_image(int width, int height, std::uint64_t seed) {
   Image<T> image(width, height);
-  Random random(seed);
+  core::Random random(seed);
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
       if constexpr (std::is_floating_point_v<T>) {

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-namespace cornea {
+namespace cornea::core {
 
 inline constexpr int kWarp = 32;
 
@@ -38,4 +38,4 @@ __device__ T warp_running_sum(T v) {
   return v;
 }
 
-}  // namespace cornea
+}  // namespace cornea::core

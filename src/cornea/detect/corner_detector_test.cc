@@ -15,6 +15,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace detect;
+
 PeakOptions capped_peaks(double threshold) {
   return {.threshold = threshold,
           .nms = 5,

@@ -13,6 +13,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace detect;
+
 class DetectorGraph : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "cornea/core/stage_clock.h"
+#include "cornea/core/stage_time.h"
 
 namespace cornea {
 

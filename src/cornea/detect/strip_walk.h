@@ -11,7 +11,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/warp.h"
 
-namespace cornea {
+namespace cornea::detect {
 
 inline constexpr int kWarpsPerBlock = 4;
 // Rows that a warp walks down. A walk starts with about w rows that give no output, so that longer
@@ -21,9 +21,10 @@ inline constexpr int kLargestWindowRadius = 7;
 
 // A warp gives `outputs` columns; the lanes at its sides only feed the windows.
 inline dim3 walk_grid(int width, int height, int outputs, int frames) {
-  return dim3(divide_up(width, outputs), divide_up(height, kRowsPerWalk * kWarpsPerBlock), frames);
+  return dim3(core::divide_up(width, outputs),
+              core::divide_up(height, kRowsPerWalk * kWarpsPerBlock), frames);
 }
-inline dim3 walk_block() { return dim3(kWarp, kWarpsPerBlock); }
+inline dim3 walk_block() { return dim3(core::kWarp, kWarpsPerBlock); }
 
 // Calls launch(std::integral_constant<int, radius>()): the radius as kernels want it.
 template <class Launch>
@@ -35,4 +36,4 @@ void with_window_radius(int radius, Launch&& launch) {
   if (!known) fail(ErrorCode::internal, "no kernel for a window radius of ", radius);
 }
 
-}  // namespace cornea
+}  // namespace cornea::detect

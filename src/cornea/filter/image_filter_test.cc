@@ -9,11 +9,15 @@
 #include "cornea/core/random.h"
 #include "cornea/core/testing.h"
 #include "cornea/core/transfer.h"
-#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/filter/levels.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace gaussian;
+using namespace filter;
 
 template <class T>
 ::testing::AssertionResult same_pixels(const Image<T>& a, const Image<T>& b) {
@@ -34,7 +38,7 @@ template <class T>
 Image<T> expected_blur(const Image<T>& image, double sigma) {
   const Context cpu = Context::cpu();
   Image<float> levels(image.width(), image.height()), blurred(image.width(), image.height());
-  to_levels(cpu, image, levels.host());
+  convert(cpu, image, Working::levels, levels.host());
   gaussian_blur(cpu, levels.host(), blurred.host(), sigma);
   Image<T> out(image.width(), image.height());
   from_levels(cpu, blurred.host(), out);
@@ -170,7 +174,7 @@ TEST(Levels, RoundAndClamp) {
     EXPECT_EQ(eight, expected) << level;
   }
   for (int v = 0; v < 65536; ++v) {
-    set_level(sixteen, level_of(std::uint16_t(v)));
+    set_level(sixteen, gray_level(std::uint16_t(v)));
     ASSERT_EQ(sixteen, v);
   }
 }

@@ -8,7 +8,7 @@
 #include "cornea/core/simd.h"
 #endif
 
-namespace cornea {
+namespace cornea::geometry {
 
 CORNEA_HD inline float root(float v) { return sqrtf(v); }
 CORNEA_HD inline double root(double v) { return sqrt(v); }
@@ -16,14 +16,14 @@ CORNEA_HD inline float choose(bool condition, float a, float b) { return conditi
 CORNEA_HD inline double choose(bool condition, double a, double b) { return condition ? a : b; }
 
 #ifndef __CUDACC__
-using Floats = decltype(Pack<float>{} + Pack<float>{});
-using Choices = decltype(Pack<float>{} < Pack<float>{});
+using Floats = decltype(core::Pack<float>{} + core::Pack<float>{});
+using Choices = decltype(core::Pack<float>{} < core::Pack<float>{});
 
 inline Floats root(Floats v) {
-  for (int i = 0; i < kLanes<float>; ++i) v[i] = sqrtf(v[i]);
+  for (int i = 0; i < core::kLanes<float>; ++i) v[i] = sqrtf(v[i]);
   return v;
 }
 inline Floats choose(Choices condition, Floats a, Floats b) { return condition ? a : b; }
 #endif
 
-}  // namespace cornea
+}  // namespace cornea::geometry

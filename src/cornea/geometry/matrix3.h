@@ -3,7 +3,7 @@
 
 #include "cornea/core/host_device.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 template <class T>
 struct Vector3 {
@@ -75,4 +75,4 @@ CORNEA_HD inline Matrix3<To> converted(const Matrix3<From>& m) {
   return c;
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

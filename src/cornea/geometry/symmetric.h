@@ -6,7 +6,7 @@
 
 #include "cornea/core/host_device.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 CORNEA_HD constexpr int packed(int row, int column) { return row * (row + 1) / 2 + column; }
 CORNEA_HD constexpr int packed_size(int n) { return n * (n + 1) / 2; }
@@ -73,4 +73,4 @@ CORNEA_HD inline void smallest_eigenvector(double* m, double* x, int turns = 5) 
   }
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

@@ -36,12 +36,12 @@ To with_depth(From v) {
     if constexpr (std::is_same_v<To, std::uint8_t>) {
       return u8_from_unit(v);
     } else {
-      return u16_from_unit(v > 0.0f ? v : 0.0f);  // NaN becomes 0
+      return core::u16_from_unit(v > 0.0f ? v : 0.0f);  // NaN becomes 0
     }
   } else if constexpr (std::is_same_v<To, std::uint16_t>) {
     return static_cast<std::uint16_t>(v * 257u);
   } else {
-    return u8_from_u16(v);
+    return core::u8_from_u16(v);
   }
 }
 
@@ -54,7 +54,7 @@ To convert_pixel(From p) {
     const Channel v = with_depth<Channel>(p);
     return {v, v, v};
   } else if constexpr (ColourOf<From>::is_rgb) {
-    return with_depth<To>(gray_value(p));
+    return with_depth<To>(core::gray_value(p));
   } else {
     return with_depth<To>(p);
   }

@@ -5,7 +5,7 @@
 
 #include "cornea/core/error.h"
 
-namespace cornea {
+namespace cornea::io {
 namespace {
 
 constexpr int kFloatDigits = 9;  // enough for every float
@@ -51,4 +51,4 @@ void CsvWriter::add(const Cells& cells) {
 void CsvWriter::row(std::initializer_list<std::optional<float>> cells) { add(cells); }
 void CsvWriter::row(std::span<const float> cells) { add(cells); }
 
-}  // namespace cornea
+}  // namespace cornea::io

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace cornea {
+namespace cornea::io {
 
 // The double that is written with as few digits as this float: 0.1f becomes 0.1.
 double shortest(float value);
@@ -39,4 +39,4 @@ class CsvWriter {
   std::string contents_;
 };
 
-}  // namespace cornea
+}  // namespace cornea::io

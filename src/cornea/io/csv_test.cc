@@ -14,6 +14,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace io;
+
 std::string cell(float value, CsvNumbers numbers) {
   CsvWriter csv("v", numbers);
   csv.row({value});

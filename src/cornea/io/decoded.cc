@@ -50,7 +50,7 @@ void check_size(const Source& source, std::uint64_t width, std::uint64_t height)
   if (width > limit || height > limit || width > limit / height) {
     fail(ErrorCode::io, source.name, ": claims ", width, " x ", height,
          " pixels, over the limit of ", limit,
-         "; raise it with --max-pixels (2147483647 at most) if you trust the file");
+         "; raise max_pixels (2147483647 at most) if you trust the file");
   }
 }
 

@@ -8,6 +8,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace io;
+
 using io::Bytes;
 using io::starts_with;
 

@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 
+#include "cornea/core/export.h"
+
 namespace cornea {
 
 struct Exif {
@@ -28,6 +30,6 @@ struct Exif {
 };
 
 // From the bytes of an image file; empty where they hold no EXIF that can be read.
-std::optional<Exif> decode_exif(std::span<const std::uint8_t> bytes);
+CORNEA_API std::optional<Exif> decode_exif(std::span<const std::uint8_t> bytes);
 
 }  // namespace cornea

@@ -5,6 +5,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 using testing::ByteVector;
 
 // Writes a TIFF folder by folder, in either order of bytes.

@@ -80,7 +80,7 @@ void expect_error(ErrorCode code, const std::string& fragment, F&& f) {
 // nothing printed. The copy is exactly as long as the cut, so that a sanitizer sees a read beyond.
 inline void expect_cuts_are_found(const ByteVector& bytes, int cuts, std::uint64_t seed,
                                   std::size_t shortest = 1) {
-  Random random(seed);
+  core::Random random(seed);
   ::testing::internal::CaptureStderr();
   for (int i = 0; i < cuts; ++i) {
     const int length = random.integer(int(shortest), int(bytes.size()) - 1);
@@ -93,7 +93,7 @@ inline void expect_cuts_are_found(const ByteVector& bytes, int cuts, std::uint64
 
 // Bytes changed at random give an Error or an image, and nothing worse.
 inline void expect_noise_is_survived(const ByteVector& bytes, int rounds, std::uint64_t seed) {
-  Random random(seed);
+  core::Random random(seed);
   ::testing::internal::CaptureStderr();
   int refused = 0;
   for (int i = 0; i < rounds; ++i) {

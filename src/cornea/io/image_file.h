@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "cornea/core/export.h"
 #include "cornea/core/image.h"
 #include "cornea/io/exif.h"
 
@@ -39,7 +40,8 @@ struct ImageFileInfo {
 };
 
 // Looks at the header alone: the pixels behind it may still turn out to be damaged.
-ImageFileInfo probe_image(const std::filesystem::path& file, const ReadOptions& options = {});
+CORNEA_API ImageFileInfo probe_image(const std::filesystem::path& file,
+                                     const ReadOptions& options = {});
 
 // T is uint8_t, uint16_t, float or Rgb<> of these. Whatever the file holds is converted:
 //   depth   8 to 16 bit: times 257; 16 to 8 bit: rounded; integers to float: 0..1; float to
@@ -47,22 +49,22 @@ ImageFileInfo probe_image(const std::filesystem::path& file, const ReadOptions& 
 //   colour  to gray by gray_value (cornea/core/pixels.h) at the stored depth, before the depth is
 //           changed; gray to colour by repetition
 template <class T>
-Image<T> read_image(const std::filesystem::path& file, const ReadOptions& options = {});
+CORNEA_API Image<T> read_image(const std::filesystem::path& file, const ReadOptions& options = {});
 
 // The same from bytes in memory; `name` stands for the file in errors.
 template <class T>
-Image<T> decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
-                      const ReadOptions& options = {});
+CORNEA_API Image<T> decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
+                                 const ReadOptions& options = {});
 
 // Gray at the depth that the file holds.
-struct GrayImage {
+struct CORNEA_API GrayImage {
   std::variant<Image<std::uint8_t>, Image<std::uint16_t>, Image<float>> pixels;
 
   AnyView view() const;
   int width() const { return view().width(); }
   int height() const { return view().height(); }
 };
-GrayImage read_gray(const std::filesystem::path& file, const ReadOptions& options = {});
+CORNEA_API GrayImage read_gray(const std::filesystem::path& file, const ReadOptions& options = {});
 
 // The same, and what the camera wrote beside the pixels; empty where the file holds no EXIF that
 // can be read.
@@ -70,13 +72,14 @@ struct Photograph {
   GrayImage image;
   std::optional<Exif> exif;
 };
-Photograph read_photograph(const std::filesystem::path& file, const ReadOptions& options = {});
+CORNEA_API Photograph read_photograph(const std::filesystem::path& file,
+                                      const ReadOptions& options = {});
 
 // Of "a.JPG" ".jpg".
-std::string extension_in_small_letters(const std::filesystem::path& file);
+CORNEA_API std::string extension_in_small_letters(const std::filesystem::path& file);
 
 // Whether this build reads files with this extension, in capitals or not.
-bool can_read_extension(const std::filesystem::path& file);
+CORNEA_API bool can_read_extension(const std::filesystem::path& file);
 
 struct WriteOptions {
   int jpeg_quality = 95;  // 1..100
@@ -91,10 +94,10 @@ struct WriteOptions {
 // Float pixels go into the integer formats as 8 bit, clamped to 0..1. Maps of doubles are an error:
 // what they should look like is the caller's choice.
 // The file appears whole or not at all: it is written under another name beside and then renamed.
-void write_image(const std::filesystem::path& file, const AnyView& image,
-                 const WriteOptions& options = {});
+CORNEA_API void write_image(const std::filesystem::path& file, const AnyView& image,
+                            const WriteOptions& options = {});
 
 // The bytes of a JPEG file, of an 8-bit gray or RGB image.
-std::vector<std::uint8_t> encode_jpeg(const AnyView& image, int quality);
+CORNEA_API std::vector<std::uint8_t> encode_jpeg(const AnyView& image, int quality);
 
 }  // namespace cornea

@@ -12,6 +12,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 using testing::bytes_of_text;
 using testing::ByteVector;
 using testing::expect_error;

@@ -224,6 +224,12 @@ DecodedImage decode_jpeg(const Source& source) {
 }  // namespace cornea::io
 
 namespace cornea {
+namespace {
+
+using namespace core;
+using namespace io;
+
+}  // namespace
 
 std::vector<std::uint8_t> encode_jpeg(const AnyView& image, int quality) {
   require(!image.empty(), "an image without pixels has no JPEG");

@@ -10,6 +10,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 using testing::ByteVector;
 using testing::expect_error;
 

@@ -5,11 +5,12 @@
 #include <filesystem>
 #include <vector>
 
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 
 namespace cornea {
 
 // An error names the file and the line. Numbers that are infinite or not numbers are read as such.
-std::vector<Correspondence> read_matches_csv(const std::filesystem::path& file);
+CORNEA_API std::vector<Correspondence> read_matches_csv(const std::filesystem::path& file);
 
 }  // namespace cornea

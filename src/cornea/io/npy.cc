@@ -2,7 +2,7 @@
 
 #include "cornea/core/error.h"
 
-namespace cornea {
+namespace cornea::io {
 
 std::string encode_npy(std::size_t rows, std::size_t columns,
                        std::span<const std::uint8_t> values) {
@@ -23,4 +23,4 @@ std::string encode_npy(std::size_t rows, std::size_t columns,
   return contents;
 }
 
-}  // namespace cornea
+}  // namespace cornea::io

@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-namespace cornea {
+namespace cornea::io {
 
 // The contents of a file with a table of bytes (dtype uint8), row by row.
 std::string encode_npy(std::size_t rows, std::size_t columns, std::span<const std::uint8_t> values);
 
-}  // namespace cornea
+}  // namespace cornea::io

@@ -9,6 +9,8 @@
 namespace cornea {
 namespace {
 
+using namespace io;
+
 TEST(Npy, HasTheLayoutThatNumPyDocuments) {
   for (std::size_t rows : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{1234567}}) {
     std::vector<std::uint8_t> values(rows * 2);

@@ -5,6 +5,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 using testing::ByteVector;
 using testing::expect_error;
 using testing::expect_same;
@@ -182,8 +184,8 @@ TEST(Png, RefusesAHeaderThatClaimsAnAbsurdSize) {
   for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(std::uint8_t(crc >> shift));
   testing::append(bytes, {0, 0, 0, 0, 'I', 'D', 'A', 'T', 0x35, 0xaf, 0x06, 0x1e});
   expect_error(ErrorCode::io,
-               "photo.png: claims 100000 x 100000 pixels, over the limit of 268435456; raise it "
-               "with --max-pixels (2147483647 at most) if you trust the file",
+               "photo.png: claims 100000 x 100000 pixels, over the limit of 268435456; raise "
+               "max_pixels (2147483647 at most) if you trust the file",
                [&] { decode_image<std::uint8_t>(bytes, "photo.png"); });
 }
 

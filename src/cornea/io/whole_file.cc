@@ -12,8 +12,10 @@
 #include "cornea/core/error.h"
 #include "cornea/io/decoded.h"
 
-namespace cornea {
+namespace cornea::io {
 namespace {
+
+using namespace core;
 
 namespace fs = std::filesystem;
 using io::Bytes;
@@ -107,4 +109,4 @@ void write_whole_file(const fs::path& file, Bytes bytes) {
   temporary.put_in_place();
 }
 
-}  // namespace cornea
+}  // namespace cornea::io

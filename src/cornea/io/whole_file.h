@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <span>
 
-namespace cornea {
+namespace cornea::io {
 
 // Writes under another name in the same folder first and then puts the file in place. Where the
 // name is a link the file that it points to is replaced, not the link; an existing file's
@@ -13,4 +13,4 @@ namespace cornea {
 // error names the file.
 void write_whole_file(const std::filesystem::path& file, std::span<const std::uint8_t> bytes);
 
-}  // namespace cornea
+}  // namespace cornea::io

@@ -11,6 +11,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace io;
+
 namespace fs = std::filesystem;
 using io::Bytes;
 using io::DecodedImage;

@@ -8,7 +8,7 @@
 
 #include "cornea/match/match_math.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
 
 struct Avx2Lanes {
@@ -32,4 +32,4 @@ struct Avx2Lanes {
 };
 
 }  // namespace
-}  // namespace cornea
+}  // namespace cornea::match

@@ -7,8 +7,10 @@
 #include "cornea/match/device_match.h"
 #include "cornea/match/match_backend.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 // Pairs are searched together as long as they have this many points: some 300 MB of memory.
 constexpr std::size_t kPointsAtOnce = 8 << 20;
@@ -69,7 +71,7 @@ class DeviceMatcher : public MatchBackend {
   const char* kernel() const override { return "tensor cores"; }
 
   void match(std::span<const MatchPair> pairs, std::span<std::vector<Match>> out,
-             StageClock* clock) override {
+             StageClock& clock) override {
     const DeviceGuard device(context_);
     for (std::size_t first = 0; first < pairs.size();) {
       const std::size_t count = pairs_at_once(pairs.subspan(first));
@@ -79,7 +81,7 @@ class DeviceMatcher : public MatchBackend {
   }
 
   void nearest(std::span<const MatchPair> pairs, std::span<std::vector<Nearest>> out,
-               StageClock* clock) override {
+               StageClock& clock) override {
     const DeviceGuard device(context_);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       out[i].assign(pairs[i].a.count, {});
@@ -103,12 +105,12 @@ class DeviceMatcher : public MatchBackend {
   }
 
   void match_together(std::span<const MatchPair> pairs, std::span<std::vector<Match>> out,
-                      StageClock* clock) {
+                      StageClock& clock) {
     search(pairs, clock);
     if (pair_count_ == 0) return;
     enqueue_gather(stream(), table_, groups_, marks_.data<std::uint32_t>(),
                    group_counts_.data<std::uint32_t>(), pair_counts_.data<std::uint32_t>());
-    if (clock) clock->mark("list");
+    clock.mark("list");
     context_.synchronize();
     const std::uint32_t* counts = pair_counts_.data<std::uint32_t>();
     const Match* matches = matches_.data<Match>();
@@ -123,11 +125,11 @@ class DeviceMatcher : public MatchBackend {
   }
 
   // Everything but the list of matches.
-  void search(std::span<const MatchPair> pairs, StageClock* clock) {
+  void search(std::span<const MatchPair> pairs, StageClock& clock) {
     const int walk = choose_walk(pairs, processors_);
     list_sets(pairs);
     if (!make_table(pairs, walk)) return;
-    if (clock) clock->mark("upload");
+    clock.mark("upload");
     enqueue_bases(stream(), device_sets(), int(sets_.size()), set_chunks_);
     if (tests_.mutual) {
       cuda_check(cudaMemsetAsync(columns_.data<ColumnBest>(), 0xFF,
@@ -135,10 +137,10 @@ class DeviceMatcher : public MatchBackend {
                  "clearing the nearest of columns");
     }
     enqueue_search(stream(), table_, blocks_, walk, tests_.mutual);
-    if (clock) clock->mark("search");
+    clock.mark("search");
     enqueue_tests(stream(), table_, groups_, tests_, marks_.data<std::uint32_t>(),
                   group_counts_.data<std::uint32_t>());
-    if (clock) clock->mark("tests");
+    clock.mark("tests");
   }
 
   // Every set once, whatever the number of its pairs; on the device and aligned.
@@ -275,4 +277,4 @@ std::unique_ptr<MatchBackend> make_device_matcher(const Context& context,
   return std::make_unique<DeviceMatcher>(context, options);
 }
 
-}  // namespace cornea
+}  // namespace cornea::match

@@ -13,7 +13,7 @@
 
 #include "cornea/match/match_math.h"
 
-namespace cornea {
+namespace cornea::match {
 
 inline constexpr int kBlockRows = kKeyIndices;       // of A, a block of the search
 inline constexpr int kChunkColumns = kKeyIndices;    // of B, between widenings of keys
@@ -70,4 +70,4 @@ void enqueue_gather(cudaStream_t stream, DeviceTable table, std::uint32_t groups
                     const std::uint32_t* marks, const std::uint32_t* group_counts,
                     std::uint32_t* pair_counts);
 
-}  // namespace cornea
+}  // namespace cornea::match

@@ -9,8 +9,10 @@
 #include "cornea/match/match_math.h"
 #include "cornea/match/tile_kernel.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 constexpr int kLength = Features::kLength;
 constexpr int kTile = kKeyIndices;  // rows and columns that keys tell apart
@@ -48,16 +50,15 @@ struct Side {
 
 class HostMatcher : public MatchBackend {
  public:
-  HostMatcher(const Context& context, const MatchOptions& options)
+  HostMatcher(const Context& context, const MatchOptions& options, const TileKernel& kernel)
       : context_(context),
         tests_{options.ratio, options.max_distance, options.mutual},
-        kernel_(options.kernel.empty() ? *tile_kernels().front()
-                                       : find_tile_kernel(options.kernel)) {}
+        kernel_(kernel) {}
 
   const char* kernel() const override { return kernel_.name; }
 
   void match(std::span<const MatchPair> pairs, std::span<std::vector<Match>> out,
-             StageClock* clock) override {
+             StageClock& clock) override {
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       search(pairs[i], clock);
       const ColumnBest* columns = columns_.data<ColumnBest>();
@@ -67,12 +68,12 @@ class HostMatcher : public MatchBackend {
           out[i].push_back(match_of(n, a));
         }
       }
-      if (clock) clock->mark("tests");
+      clock.mark("tests");
     }
   }
 
   void nearest(std::span<const MatchPair> pairs, std::span<std::vector<Nearest>> out,
-               StageClock* clock) override {
+               StageClock& clock) override {
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       search(pairs[i], clock);
       out[i] = rows_;
@@ -103,7 +104,7 @@ class HostMatcher : public MatchBackend {
   }
 
   // The two nearest of every row into rows_, the nearest of every column into columns_.
-  void search(const MatchPair& pair, StageClock* clock) {
+  void search(const MatchPair& pair, StageClock& clock) {
     rows_.assign(pair.a.count, {});
     if (pair.a.count == 0 || pair.b.count == 0) return;
     offsets_.reserve<std::int32_t>(context_, divide_up(pair.a.count, kTile) * kTile);
@@ -117,14 +118,14 @@ class HostMatcher : public MatchBackend {
          });
     columns_.reserve<ColumnBest>(context_, pair.b.count);
     std::fill_n(columns_.data<ColumnBest>(), pair.b.count, kNoColumnBest);
-    if (clock) clock->mark("packing");
+    clock.mark("packing");
     parallel_for(context_, pair.a.count, piece_rows(pair.a.count), [&](int begin, int end) {
       for (int b = 0; b < pair.b.count; b += kTile) {
         search_tile(begin, end, b, std::min(b + kTile, pair.b.count));
       }
       for (int a = begin; a < end; ++a) finish_row(a);
     });
-    if (clock) clock->mark("search");
+    clock.mark("search");
   }
 
   void search_tile(int a_begin, int a_end, int b_begin, int b_end) {
@@ -169,9 +170,9 @@ class HostMatcher : public MatchBackend {
 
 }  // namespace
 
-std::unique_ptr<MatchBackend> make_host_matcher(const Context& context,
-                                                const MatchOptions& options) {
-  return std::make_unique<HostMatcher>(context, options);
+std::unique_ptr<MatchBackend> make_host_matcher(const Context& context, const MatchOptions& options,
+                                                const TileKernel& kernel) {
+  return std::make_unique<HostMatcher>(context, options, kernel);
 }
 
-}  // namespace cornea
+}  // namespace cornea::match

@@ -4,12 +4,17 @@
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
+#include "cornea/core/stage_clock.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/match/match_backend.h"
+#include "cornea/match/match_kernels.h"
 #include "cornea/match/tile_kernel.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace match;
 
 constexpr int kMostDescriptors = 1 << 30;  // indices and their padding fit in 32 bits
 
@@ -23,6 +28,29 @@ void check_view(const DescriptorView& view, const Context& context) {
           "owns them");
 }
 
+void check_pairs(std::span<const MatchPair> pairs, const Context& context) {
+  const DescriptorView* first = nullptr;
+  for (const MatchPair& pair : pairs) {
+    for (const DescriptorView* view : {&pair.a, &pair.b}) {
+      check_view(*view, context);
+      if (view->count == 0) continue;
+      if (!first) first = view;
+      require(view->on_device() == first->on_device(),
+              "some descriptors lie in host and some in device memory; copy them to one place");
+    }
+  }
+}
+
+std::unique_ptr<MatchBackend> make_backend(const Context& context, const MatchOptions& options,
+                                           const std::string& kernel) {
+  options.validate();
+  if constexpr (kHasCuda) {
+    if (context.is_cuda()) return make_device_matcher(context, options);
+  }
+  return make_host_matcher(context, options,
+                           kernel.empty() ? *tile_kernels().front() : find_tile_kernel(kernel));
+}
+
 }  // namespace
 
 void MatchOptions::validate() const {
@@ -30,7 +58,6 @@ void MatchOptions::validate() const {
           "the ratio is a positive number (1 or more: no test), not ", ratio);
   require(max_distance >= 0 && std::isfinite(max_distance),
           "the largest distance is 0 (no limit) or more, not ", max_distance);
-  if (!kernel.empty()) find_tile_kernel(kernel);
 }
 
 DescriptorView::DescriptorView(const Features& features)
@@ -40,66 +67,70 @@ DescriptorView::DescriptorView(const Features& features)
           Features::kLength, " each; describe them first");
 }
 
-Matcher::Matcher(const Context& context, const MatchOptions& options)
-    : context_(context), options_(options), clock_(context) {
-  options.validate();
-  if constexpr (kHasCuda) {
-    if (context.is_cuda()) backend_ = make_device_matcher(context, options);
-  }
-  if (!backend_) backend_ = make_host_matcher(context, options);
-}
+struct Matcher::Inside {
+  Inside(const Context& given, const MatchOptions& wanted, const std::string& kernel)
+      : context(given),
+        options(wanted),
+        backend(make_backend(given, wanted, kernel)),
+        clock(given) {}
 
-Matcher::~Matcher() = default;
-Matcher::Matcher(Matcher&&) noexcept = default;
+  template <class Result>
+  std::vector<std::vector<Result>> run(std::span<const MatchPair> pairs);
 
-void Matcher::check(std::span<const MatchPair> pairs) const {
-  const DescriptorView* first = nullptr;
-  for (const MatchPair& pair : pairs) {
-    for (const DescriptorView* view : {&pair.a, &pair.b}) {
-      check_view(*view, context_);
-      if (view->count == 0) continue;
-      if (!first) first = view;
-      require(view->on_device() == first->on_device(),
-              "some descriptors lie in host and some in device memory; copy them to one place");
-    }
-  }
-}
+  Context context;
+  MatchOptions options;
+  std::unique_ptr<MatchBackend> backend;
+  StageClock clock;
+  bool time_stages = false;
+  MatchReport report;
+};
 
 template <class Result>
-std::vector<std::vector<Result>> Matcher::run(std::span<const MatchPair> pairs) {
+std::vector<std::vector<Result>> Matcher::Inside::run(std::span<const MatchPair> pairs) {
   const Stopwatch watch;
-  check(pairs);
-  StageClock* clock = time_stages_ ? &clock_ : nullptr;
-  if (clock) clock->start();
+  check_pairs(pairs, context);
+  clock.start(time_stages);
   std::vector<std::vector<Result>> results(pairs.size());
   if constexpr (std::is_same_v<Result, Match>) {
-    backend_->match(pairs, results, clock);
+    backend->match(pairs, results, clock);
   } else {
-    backend_->nearest(pairs, results, clock);
+    backend->nearest(pairs, results, clock);
   }
-  report_ = {static_cast<int>(pairs.size()), 0, 0, 0, backend_->kernel(), {}};
+  report = {static_cast<int>(pairs.size()), 0, 0, 0, backend->kernel(), clock.read()};
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    report_.distances += std::uint64_t(pairs[i].a.count) * pairs[i].b.count;
-    report_.matches += results[i].size();
+    report.distances += std::uint64_t(pairs[i].a.count) * pairs[i].b.count;
+    report.matches += results[i].size();
   }
-  if (clock) report_.stages = clock->read();
-  report_.milliseconds = watch.milliseconds();
+  report.milliseconds = watch.milliseconds();
   return results;
 }
 
+Matcher::Matcher(const Context& context, const MatchOptions& options)
+    : Matcher(std::make_unique<Inside>(context, options, "")) {}
+Matcher::Matcher(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
+Matcher::~Matcher() = default;
+Matcher::Matcher(Matcher&&) noexcept = default;
+
+void Matcher::time_stages(bool on) { inside_->time_stages = on; }
+const MatchReport& Matcher::report() const { return inside_->report; }
+const Context& Matcher::context() const { return inside_->context; }
+const MatchOptions& Matcher::options() const { return inside_->options; }
+
 std::vector<Match> Matcher::match(DescriptorView a, DescriptorView b) {
   const MatchPair pair{a, b};
-  return std::move(run<Match>({&pair, 1})[0]);
+  return std::move(inside_->run<Match>({&pair, 1})[0]);
 }
 
 std::vector<std::vector<Match>> Matcher::match_batch(std::span<const MatchPair> pairs) {
-  return run<Match>(pairs);
+  return inside_->run<Match>(pairs);
 }
 
 std::vector<Nearest> Matcher::nearest(DescriptorView a, DescriptorView b) {
   const MatchPair pair{a, b};
-  return std::move(run<Nearest>({&pair, 1})[0]);
+  return std::move(inside_->run<Nearest>({&pair, 1})[0]);
 }
+
+namespace match {
 
 std::vector<std::string> match_kernels() {
   std::vector<std::string> names;
@@ -107,4 +138,10 @@ std::vector<std::string> match_kernels() {
   return names;
 }
 
+Matcher matcher_with_kernel(const Context& context, const MatchOptions& options,
+                            const std::string& kernel) {
+  return Matcher(std::make_unique<Matcher::Inside>(context, options, kernel));
+}
+
+}  // namespace match
 }  // namespace cornea

@@ -23,22 +23,28 @@
 #include <vector>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
-#include "cornea/core/stage_clock.h"
+#include "cornea/core/stage_time.h"
 
 namespace cornea {
 
-struct MatchOptions {
-  float ratio = 0.8f;       // above 0; 1 or more: no ratio test
-  bool mutual = true;       // each is the nearest of the other
-  float max_distance = 0;   // 0: no limit
-  std::string kernel = {};  // of the CPU, one of match_kernels(); empty: the first of them
+class Matcher;
+struct MatchOptions;
+namespace match {
+Matcher matcher_with_kernel(const Context&, const MatchOptions&, const std::string&);
+}
+
+struct CORNEA_API MatchOptions {
+  float ratio = 0.8f;      // above 0; 1 or more: no ratio test
+  bool mutual = true;      // each is the nearest of the other
+  float max_distance = 0;  // 0: no limit
 
   void validate() const;
 };
 
 // Descriptors in a row, Features::kLength bytes each, in host or in device memory.
-struct DescriptorView {
+struct CORNEA_API DescriptorView {
   const std::uint8_t* data = nullptr;
   int count = 0;
   Place place = Place::host;
@@ -65,21 +71,19 @@ struct Nearest {
 
 struct MatchReport {
   int pairs = 0;
-  std::uint64_t distances = 0;    // that were looked at
-  std::size_t matches = 0;        // of all pairs
-  double milliseconds = 0;        // the whole call, on the host's clock
-  std::string kernel;             // what made the products: "ummla", "avx512-vnni", "tensor cores"
-  std::vector<StageTime> stages;  // if asked for
+  std::uint64_t distances = 0;  // that were looked at
+  std::size_t matches = 0;      // of all pairs
+  double milliseconds = 0;      // the whole call, on the host's clock
+  std::string kernel = {};      // what made the products: "ummla", "avx512-vnni", "tensor cores"
+  std::vector<StageTime> stages = {};  // if asked for
 };
-
-class MatchBackend;
 
 // Made once; then it takes pair after pair and allocates no device or pinned memory after the
 // first of a size.
 //
 // On a CPU context descriptors lie in host memory. On a CUDA context they lie in host memory and
 // are uploaded, each set once a call, or on the device; all sets of a call lie in one place.
-class Matcher {
+class CORNEA_API Matcher {
  public:
   explicit Matcher(const Context& context, const MatchOptions& options = {});
   ~Matcher();
@@ -93,26 +97,17 @@ class Matcher {
   std::vector<Nearest> nearest(DescriptorView a, DescriptorView b);
 
   // Of the last call. Times by stage cost a little on CUDA; off unless asked for.
-  void time_stages(bool on) { time_stages_ = on; }
-  const MatchReport& report() const { return report_; }
-  const Context& context() const { return context_; }
-  const MatchOptions& options() const { return options_; }
+  void time_stages(bool on);
+  const MatchReport& report() const;
+  const Context& context() const;
+  const MatchOptions& options() const;
 
  private:
-  void check(std::span<const MatchPair> pairs) const;
-  template <class Result>
-  std::vector<std::vector<Result>> run(std::span<const MatchPair> pairs);
-
-  Context context_;
-  MatchOptions options_;
-  StageClock clock_;
-  bool time_stages_ = false;
-  MatchReport report_;
-  std::unique_ptr<MatchBackend> backend_;
+  friend Matcher match::matcher_with_kernel(const Context&, const MatchOptions&,
+                                            const std::string&);
+  struct Inside;
+  explicit Matcher(std::unique_ptr<Inside> inside);
+  std::unique_ptr<Inside> inside_;
 };
-
-// The CPU's ways to multiply that this machine can run, the fastest first; the last one runs
-// everywhere.
-std::vector<std::string> match_kernels();
 
 }  // namespace cornea

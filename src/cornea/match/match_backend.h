@@ -5,9 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "cornea/core/stage_clock.h"
 #include "cornea/match/match.h"
+#include "cornea/match/tile_kernel.h"
 
-namespace cornea {
+namespace cornea::match {
 
 class MatchBackend {
  public:
@@ -15,14 +17,14 @@ class MatchBackend {
   virtual const char* kernel() const = 0;
   // One result a pair; the pairs are checked, and may be empty on either side.
   virtual void match(std::span<const MatchPair> pairs, std::span<std::vector<Match>> out,
-                     StageClock* clock) = 0;
+                     core::StageClock& clock) = 0;
   virtual void nearest(std::span<const MatchPair> pairs, std::span<std::vector<Nearest>> out,
-                       StageClock* clock) = 0;
+                       core::StageClock& clock) = 0;
 };
 
-std::unique_ptr<MatchBackend> make_host_matcher(const Context& context,
-                                                const MatchOptions& options);
+std::unique_ptr<MatchBackend> make_host_matcher(const Context& context, const MatchOptions& options,
+                                                const TileKernel& kernel);
 std::unique_ptr<MatchBackend> make_device_matcher(const Context& context,
                                                   const MatchOptions& options);
 
-}  // namespace cornea
+}  // namespace cornea::match

@@ -8,7 +8,7 @@
 #include "cornea/core/host_device.h"
 #include "cornea/match/match.h"
 
-namespace cornea {
+namespace cornea::match {
 
 // Keys. Within a row (one a, many b) distances are ordered by |b|^2 - 2 a.b, within a column by
 // |a|^2 - 2 a.b: what is left out is the same for all. Both lie within +-128 * 255^2, 24 bits with
@@ -95,4 +95,4 @@ CORNEA_HD inline Match match_of(const Nearest& n, std::int32_t a) {
   return {a, n.index, distance_of(n.d2), ratio_of(n)};
 }
 
-}  // namespace cornea
+}  // namespace cornea::match

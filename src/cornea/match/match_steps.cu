@@ -1,10 +1,13 @@
 // The small steps around the search: norms before it, tests and the list of matches after it.
+#include "cornea/core/compaction.h"
 #include "cornea/core/cuda.h"
 #include "cornea/core/warp.h"
 #include "cornea/match/device_match.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 constexpr int kGroupRows = kBlockRows;  // rows a block, one a thread
 constexpr int kGroupWarps = kGroupRows / kWarp;
@@ -86,12 +89,11 @@ __global__ void gather_kernel(DeviceTable table, const std::uint32_t* marks,
   const Group group = group_of(table);
   const DevicePair& pair = group.pair;
   const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
-  // Matches of the pair's groups before this one.
-  std::uint32_t before = 0;
-  for (std::uint32_t g = threadIdx.x; g < group.index; g += kGroupRows) {
-    before += group_counts[pair.first_group + g];
-  }
-  before = warp_sum(before);
+  // Matches of the pair's groups before this one, a part of them by each warp.
+  const std::uint32_t* counts = group_counts + pair.first_group;
+  const std::uint32_t share = divide_up(group.index, std::uint32_t(kGroupWarps));
+  const std::uint32_t before =
+      warp_sum_of(counts, min(warp * share, group.index), min((warp + 1) * share, group.index));
   if (lane == 0) sums[warp] = before;
   __syncthreads();
   std::uint32_t place = 0;
@@ -129,4 +131,4 @@ void enqueue_gather(cudaStream_t stream, DeviceTable table, std::uint32_t groups
   cuda_check_launch("the list of matches");
 }
 
-}  // namespace cornea
+}  // namespace cornea::match

@@ -7,9 +7,13 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/testing.h"
+#include "cornea/match/match_kernels.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace match;
 
 constexpr int kLength = Features::kLength;
 using Bytes = std::vector<std::uint8_t>;
@@ -110,11 +114,9 @@ std::vector<Way> ways() {
 
 class Matching : public ::testing::TestWithParam<Way> {
  protected:
-  MatchOptions options(MatchOptions o = {}) const {
-    o.kernel = GetParam().kernel;
-    return o;
+  Matcher matcher(const MatchOptions& o = {}) const {
+    return matcher_with_kernel(context, o, GetParam().kernel);
   }
-  Matcher matcher(const MatchOptions& o = {}) const { return Matcher(context, options(o)); }
   void expect_plain(const Bytes& a, const Bytes& b) {
     Matcher m = matcher();
     ASSERT_EQ(m.nearest(view_of(a), view_of(b)), plain_nearest(a, b))
@@ -266,7 +268,7 @@ TEST_P(Matching, NothingIsAllocatedAfterTheFirstCallOfASize) {
 TEST_P(Matching, AnyNumberOfThreadsGivesTheSameMatches) {
   if (context.is_cuda()) GTEST_SKIP() << "threads are the CPU's";
   const Bytes a = descriptors(900, Kind::clustered, 1), b = descriptors(800, Kind::clustered, 2);
-  const MatchOptions o = options({.ratio = 1});
+  const MatchOptions o{.ratio = 1};
   const auto one = Matcher(Context::cpu(1), o).match(view_of(a), view_of(b));
   for (int threads : {2, 3, 7}) {
     EXPECT_EQ(Matcher(Context::cpu(threads), o).match(view_of(a), view_of(b)), one);
@@ -328,10 +330,10 @@ TEST(MatchErrors, BadInputIsNamed) {
 TEST(MatchErrors, BadOptionsAreNamed) {
   for (const MatchOptions& o :
        {MatchOptions{.ratio = 0}, MatchOptions{.ratio = -1}, MatchOptions{.ratio = NAN},
-        MatchOptions{.max_distance = -1}, MatchOptions{.max_distance = INFINITY},
-        MatchOptions{.kernel = "abacus"}}) {
+        MatchOptions{.max_distance = -1}, MatchOptions{.max_distance = INFINITY}}) {
     EXPECT_THROW(Matcher(Context::cpu(1), o), Error);
   }
+  EXPECT_THROW(matcher_with_kernel(Context::cpu(1), {}, "abacus"), Error);
 }
 
 TEST(MatchReports, SayWhatRan) {

@@ -8,7 +8,7 @@
 
 #include "cornea/match/match_math.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
 
 struct NeonLanes {
@@ -26,4 +26,4 @@ struct NeonLanes {
 };
 
 }  // namespace
-}  // namespace cornea
+}  // namespace cornea::match

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-namespace cornea {
+namespace cornea::match {
 
 __device__ inline std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
@@ -85,4 +85,4 @@ __device__ inline void wait_for_copies() {
 #endif
 }
 
-}  // namespace cornea
+}  // namespace cornea::match

@@ -6,8 +6,10 @@
 #include "cornea/match/avx2_lanes.h"
 #include "cornea/match/tile_walk.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 struct Avx2 : Avx2Lanes {
   static constexpr int kRows = 4, kColumns = 16, kRowVectors = 4, kColumnVectors = 2;
@@ -43,10 +45,10 @@ constexpr TileKernel kKernel =
 
 const TileKernel* avx2_tile_kernel() { return &kKernel; }
 
-}  // namespace cornea
+}  // namespace cornea::match
 
 #else
 
-const cornea::TileKernel* cornea::avx2_tile_kernel() { return nullptr; }
+const cornea::match::TileKernel* cornea::match::avx2_tile_kernel() { return nullptr; }
 
 #endif

@@ -8,8 +8,10 @@
 
 #include "cornea/match/tile_walk.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 struct Avx512Vnni {
   using Vector = __m512i;  // one row, sixteen columns
@@ -59,10 +61,10 @@ constexpr TileKernel kKernel = tile_kernel_of<Avx512Vnni>("avx512-vnni", [] {
 
 const TileKernel* avx512_vnni_tile_kernel() { return &kKernel; }
 
-}  // namespace cornea
+}  // namespace cornea::match
 
 #else
 
-const cornea::TileKernel* cornea::avx512_vnni_tile_kernel() { return nullptr; }
+const cornea::match::TileKernel* cornea::match::avx512_vnni_tile_kernel() { return nullptr; }
 
 #endif

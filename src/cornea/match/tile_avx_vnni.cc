@@ -9,8 +9,10 @@
 #include "cornea/match/avx2_lanes.h"
 #include "cornea/match/tile_walk.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 struct AvxVnni : Avx2Lanes {
   static constexpr int kRows = 4, kColumns = 16, kRowVectors = 4, kColumnVectors = 2;
@@ -52,10 +54,10 @@ constexpr TileKernel kKernel = tile_kernel_of<AvxVnni>(
 
 const TileKernel* avx_vnni_tile_kernel() { return &kKernel; }
 
-}  // namespace cornea
+}  // namespace cornea::match
 
 #else
 
-const cornea::TileKernel* cornea::avx_vnni_tile_kernel() { return nullptr; }
+const cornea::match::TileKernel* cornea::match::avx_vnni_tile_kernel() { return nullptr; }
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "cornea/core/error.h"
 
-namespace cornea {
+namespace cornea::match {
 
 const std::vector<const TileKernel*>& tile_kernels() {
   static const std::vector<const TileKernel*> kernels = [] {
@@ -27,4 +27,4 @@ const TileKernel& find_tile_kernel(const std::string& name) {
        "' on this machine; it has ", known);
 }
 
-}  // namespace cornea
+}  // namespace cornea::match

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace cornea {
+namespace cornea::match {
 
 // At most 256 rows of A against at most 256 columns of B, both padded to whole panels. A panel is a
 // few descriptors, laid out as the kernel reads them.
@@ -49,4 +49,4 @@ const TileKernel* avx_vnni_tile_kernel();
 const TileKernel* avx2_tile_kernel();
 const TileKernel* portable_tile_kernel();
 
-}  // namespace cornea
+}  // namespace cornea::match

@@ -2,8 +2,10 @@
 // all sums are integers below 2^24.
 #include "cornea/match/tile_walk.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 static_assert(kLargestValue < 1 << 24);
 
@@ -54,4 +56,4 @@ constexpr TileKernel kKernel = tile_kernel_of<Portable>("portable", [] { return 
 
 const TileKernel* portable_tile_kernel() { return &kKernel; }
 
-}  // namespace cornea
+}  // namespace cornea::match

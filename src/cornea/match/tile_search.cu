@@ -11,8 +11,10 @@
 #include "cornea/match/device_match.h"
 #include "cornea/match/tensor_core.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 constexpr int kLength = Features::kLength;
 constexpr int kWarps = 4, kThreads = kWarps * kWarp;
@@ -264,4 +266,4 @@ void enqueue_search(cudaStream_t stream, DeviceTable table, std::uint32_t blocks
   cuda_check_launch("searching neighbours");
 }
 
-}  // namespace cornea
+}  // namespace cornea::match

@@ -8,8 +8,10 @@
 #include "cornea/match/neon_lanes.h"
 #include "cornea/match/tile_walk.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 // A vector is one row, four columns.
 struct Udot : NeonLanes {
@@ -54,10 +56,10 @@ constexpr TileKernel kKernel =
 
 const TileKernel* udot_tile_kernel() { return &kKernel; }
 
-}  // namespace cornea
+}  // namespace cornea::match
 
 #else
 
-const cornea::TileKernel* cornea::udot_tile_kernel() { return nullptr; }
+const cornea::match::TileKernel* cornea::match::udot_tile_kernel() { return nullptr; }
 
 #endif

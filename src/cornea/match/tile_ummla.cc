@@ -8,8 +8,10 @@
 #include "cornea/match/neon_lanes.h"
 #include "cornea/match/tile_walk.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
+
+using namespace core;
 
 // A vector is two rows, two columns: a0 b0, a0 b1, a1 b0, a1 b1.
 struct Ummla : NeonLanes {
@@ -56,10 +58,10 @@ constexpr TileKernel kKernel =
 
 const TileKernel* ummla_tile_kernel() { return &kKernel; }
 
-}  // namespace cornea
+}  // namespace cornea::match
 
 #else
 
-const cornea::TileKernel* cornea::ummla_tile_kernel() { return nullptr; }
+const cornea::match::TileKernel* cornea::match::ummla_tile_kernel() { return nullptr; }
 
 #endif

@@ -16,7 +16,7 @@
 #include "cornea/match/match_math.h"
 #include "cornea/match/tile_kernel.h"
 
-namespace cornea {
+namespace cornea::match {
 namespace {
 
 constexpr int kLength = Features::kLength;
@@ -150,4 +150,4 @@ constexpr TileKernel tile_kernel_of(const char* name, bool (*runs_here)()) {
 }
 
 }  // namespace
-}  // namespace cornea
+}  // namespace cornea::match

@@ -1,6 +1,11 @@
 #include "cornea/pipeline/features.h"
 
 namespace cornea {
+namespace {
+
+using namespace core;
+
+}  // namespace
 
 FeatureExtractor::FeatureExtractor(const Context& context, const std::string& detector,
                                    const Settings& settings) {

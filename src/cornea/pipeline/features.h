@@ -6,19 +6,20 @@
 #include <memory>
 #include <string>
 
+#include "cornea/catalog/detectors.h"
+#include "cornea/catalog/settings.h"
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/match/match.h"
-#include "cornea/pipeline/detectors.h"
-#include "cornea/pipeline/settings.h"
 
 namespace cornea {
 
 // Of corners, which have none of their own: pixels, as sigma of a SIFT point.
 inline constexpr float kCornerScale = 2.5f;
 
-class FeatureExtractor {
+class CORNEA_API FeatureExtractor {
  public:
   // A detector of the table with its settings; a bad name or value is an error that names it.
   FeatureExtractor(const Context& context, const std::string& detector,

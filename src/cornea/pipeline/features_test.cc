@@ -9,6 +9,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 class Extraction : public testing::OnEveryDevice {};
 
 TEST_P(Extraction, EveryDetectorsPointsAreDescribed) {

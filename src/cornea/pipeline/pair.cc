@@ -9,6 +9,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 // Runs a stage and adds its time.
 template <class F>
 void timed(const char* stage, std::vector<StageTime>& stages, F&& f) {

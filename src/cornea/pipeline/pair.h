@@ -9,18 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "cornea/catalog/settings.h"
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
-#include "cornea/core/stage_clock.h"
+#include "cornea/core/stage_time.h"
 #include "cornea/geometry/fundamental/fundamental.h"
 #include "cornea/match/match.h"
 #include "cornea/pipeline/features.h"
-#include "cornea/pipeline/settings.h"
 
 namespace cornea {
 
-struct PairOptions {
+struct CORNEA_API PairOptions {
   std::string detector = "sift";  // of the table
   Settings settings = {};         // of the detector
   // The strongest of an image; 0: no limit. A "max-points" among the settings goes before it.
@@ -31,7 +32,7 @@ struct PairOptions {
   void validate() const;
 };
 
-struct PairResult {
+struct CORNEA_API PairResult {
   Features first, second;
   std::vector<Match> matches;  // in the order of the first image's points
   FundamentalResult geometry;  // its inliers are of `matches`
@@ -45,7 +46,7 @@ struct PairResult {
 };
 
 // Made once; then it takes pair after pair and keeps its memory.
-class PairPipeline {
+class CORNEA_API PairPipeline {
  public:
   explicit PairPipeline(const Context& context, const PairOptions& options = {});
 
@@ -75,6 +76,6 @@ class PairPipeline {
 };
 
 // |x2 - H x1| + |x1 - H^-1 x2|, pixels; infinite where a point goes to infinity.
-double transfer_distance(const std::array<double, 9>& H, const Correspondence& match);
+CORNEA_API double transfer_distance(const std::array<double, 9>& H, const Correspondence& match);
 
 }  // namespace cornea

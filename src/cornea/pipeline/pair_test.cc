@@ -13,6 +13,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 struct Views {
   std::vector<View> views;
   std::array<double, 9> F{};  // the true one

@@ -8,6 +8,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 using Colour = Rgb<std::uint8_t>;
 
 Colour blend(Colour below, Colour above, double share) {

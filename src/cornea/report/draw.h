@@ -4,6 +4,7 @@
 #include <span>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 
@@ -17,27 +18,27 @@ struct DrawOptions {
 
 // The image, enlarged if it is small, with a ring around every corner: a bright line between two
 // dark ones, its size in proportion to the picture's.
-Image<Rgb<std::uint8_t>> draw_corners(const Context& context,
-                                      HostView<const Rgb<std::uint8_t>> image,
-                                      std::span<const Corner> corners,
-                                      const DrawOptions& options = {});
+CORNEA_API Image<Rgb<std::uint8_t>> draw_corners(const Context& context,
+                                                 HostView<const Rgb<std::uint8_t>> image,
+                                                 std::span<const Corner> corners,
+                                                 const DrawOptions& options = {});
 
 // The same for points with scale and angle: the ring's radius is twice the point's scale, and a
 // line from its middle shows the angle.
-Image<Rgb<std::uint8_t>> draw_features(const Context& context,
-                                       HostView<const Rgb<std::uint8_t>> image,
-                                       std::span<const Keypoint> points,
-                                       const DrawOptions& options = {});
+CORNEA_API Image<Rgb<std::uint8_t>> draw_features(const Context& context,
+                                                  HostView<const Rgb<std::uint8_t>> image,
+                                                  std::span<const Keypoint> points,
+                                                  const DrawOptions& options = {});
 
 // Both images side by side, enlarged as one, with a line for every match from its point in the
 // first to its point in the second. Neighbouring lines differ in colour; `options.colour` is not
 // used.
-Image<Rgb<std::uint8_t>> draw_matches(const Context& context,
-                                      HostView<const Rgb<std::uint8_t>> first,
-                                      HostView<const Rgb<std::uint8_t>> second,
-                                      std::span<const Keypoint> first_points,
-                                      std::span<const Keypoint> second_points,
-                                      std::span<const Match> matches,
-                                      const DrawOptions& options = {});
+CORNEA_API Image<Rgb<std::uint8_t>> draw_matches(const Context& context,
+                                                 HostView<const Rgb<std::uint8_t>> first,
+                                                 HostView<const Rgb<std::uint8_t>> second,
+                                                 std::span<const Keypoint> first_points,
+                                                 std::span<const Keypoint> second_points,
+                                                 std::span<const Match> matches,
+                                                 const DrawOptions& options = {});
 
 }  // namespace cornea

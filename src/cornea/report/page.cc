@@ -7,11 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "cornea/core/error.h"
+#include "cornea/report/html.h"
 #include "cornea/report/page_files.h"
 #include "cornea/report/preview.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace report;
 
 using Json = nlohmann::ordered_json;
 
@@ -186,7 +190,7 @@ void PageOptions::validate() const {
   require(most_bytes >= 200000, "a page of ", most_bytes, " bytes has no room for its text");
 }
 
-std::string html_escaped(std::string_view text) {
+std::string report::html_escaped(std::string_view text) {
   std::string out;
   for (const char c : as_utf8(text)) {
     switch (c) {
@@ -212,7 +216,7 @@ std::string html_escaped(std::string_view text) {
   return out;
 }
 
-bool is_printable(std::string_view text) {
+bool report::is_printable(std::string_view text) {
   const auto is_control = [](char c) { return std::uint8_t(c) < 0x20 || c == 0x7F; };
   return std::none_of(text.begin(), text.end(), is_control) && as_utf8(text) == text;
 }

@@ -15,9 +15,10 @@
 #include <vector>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
-#include "cornea/core/stage_clock.h"
+#include "cornea/core/stage_time.h"
 #include "cornea/geometry/fundamental/fundamental.h"
 
 namespace cornea {
@@ -36,12 +37,12 @@ struct PairPage {
   float threshold = 0;                          // of an inlier's distance; 0: not to be marked
   std::string sentence;                         // what the result means, in plain words
   bool notice = false;                          // that it is not what one hopes for
-  std::vector<StageTime> stages;
-  std::vector<std::pair<std::string, std::string>> facts;  // what ran where: name and value
-  std::string command;                                     // to repeat it in a shell
+  std::vector<StageTime> stages = {};
+  std::vector<std::pair<std::string, std::string>> facts = {};  // what ran where: name and value
+  std::string command = {};                                     // to repeat it in a shell
 };
 
-struct PageOptions {
+struct CORNEA_API PageOptions {
   int longest_side = 2000;               // of a preview, pixels
   std::size_t most_bytes = 6000000;      // of the page; previews get what the numbers leave
   std::size_t most_matches = 40000;      // of more, evenly chosen ones
@@ -50,13 +51,7 @@ struct PageOptions {
   void validate() const;
 };
 
-std::string pair_page(const Context& context, const PairPage& page,
-                      const PageOptions& options = {});
-
-// Text as HTML shows it, in an element or in a quoted attribute. Bytes that are not UTF-8 become
-// U+FFFD.
-std::string html_escaped(std::string_view text);
-// Whether it is UTF-8 without control characters: a page shows it as it is.
-bool is_printable(std::string_view text);
+CORNEA_API std::string pair_page(const Context& context, const PairPage& page,
+                                 const PageOptions& options = {});
 
 }  // namespace cornea

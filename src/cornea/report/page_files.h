@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-namespace cornea::page_files {
+namespace cornea::report::page_files {
 
 extern const std::string_view page_html, page_css, draw_js, point_js, words_js;
 
-}  // namespace cornea::page_files
+}  // namespace cornea::report::page_files

@@ -10,10 +10,14 @@
 
 #include "cornea/core/error.h"
 #include "cornea/io/image_file.h"
+#include "cornea/report/html.h"
 #include "cornea/report/preview.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace report;
 
 using Colour = Rgb<std::uint8_t>;
 using Json = nlohmann::json;

@@ -7,8 +7,10 @@
 #include "cornea/core/parallel.h"
 #include "cornea/io/image_file.h"
 
-namespace cornea {
+namespace cornea::report {
 namespace {
+
+using namespace core;
 
 using Colour = Rgb<std::uint8_t>;
 
@@ -91,4 +93,4 @@ Preview make_preview(const Context& context, HostView<const Colour> image, int l
   }
 }
 
-}  // namespace cornea
+}  // namespace cornea::report

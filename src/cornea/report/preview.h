@@ -7,7 +7,7 @@
 #include "cornea/core/context.h"
 #include "cornea/core/image.h"
 
-namespace cornea {
+namespace cornea::report {
 
 // Every pixel the mean of the area it covers; an image that is small enough is copied.
 Image<Rgb<std::uint8_t>> scaled_down(const Context& context,
@@ -22,4 +22,4 @@ struct Preview {
 Preview make_preview(const Context& context, HostView<const Rgb<std::uint8_t>> image,
                      int longest_side, std::size_t most_bytes);
 
-}  // namespace cornea
+}  // namespace cornea::report

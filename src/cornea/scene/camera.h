@@ -7,6 +7,8 @@
 
 #include <Eigen/Core>
 
+#include "cornea/core/export.h"
+
 namespace cornea {
 
 // The points X with normal . X = offset; the normal has length 1.
@@ -15,7 +17,7 @@ struct Plane {
   double offset = 0.0;
 };
 
-struct Camera {
+struct CORNEA_API Camera {
   int width = 0, height = 0;                        // pixels
   Eigen::Matrix3d K = Eigen::Matrix3d::Identity();  // pixel ~ K x_cam
   Eigen::Matrix3d R = Eigen::Matrix3d::Identity();  // x_cam = R x_world + t
@@ -33,22 +35,23 @@ struct Camera {
 
 // A camera at `eye` that sees `target` in the middle of its image and the world's z upwards, turned
 // by `roll` radians about its axis. Square pixels of 1 / focal_px.
-Camera look_at(const Eigen::Vector3d& eye, const Eigen::Vector3d& target, int width, int height,
-               double focal_px, double roll = 0.0);
+CORNEA_API Camera look_at(const Eigen::Vector3d& eye, const Eigen::Vector3d& target, int width,
+                          int height, double focal_px, double roll = 0.0);
 
 // F with x_b^T F x_a = 0 for the two images x_a, x_b of any point; Frobenius norm 1. Two cameras
 // with one centre have no fundamental matrix: invalid_argument.
-Eigen::Matrix3d fundamental(const Camera& a, const Camera& b);
+CORNEA_API Eigen::Matrix3d fundamental(const Camera& a, const Camera& b);
 
 // H with x_b ~ H x_a for the images of a point of the plane; Frobenius norm 1. A camera in the
 // plane itself is an error: invalid_argument.
-Eigen::Matrix3d plane_homography(const Camera& a, const Camera& b, const Plane& plane);
+CORNEA_API Eigen::Matrix3d plane_homography(const Camera& a, const Camera& b, const Plane& plane);
 
 // The camera whose image is that of `camera`, moved by x' ~ M x with a similarity or an affinity M
 // that keeps orientation: K' R' = M K R, so that the geometry of moved views stays exact.
-Camera moved_camera(const Camera& camera, const Eigen::Matrix3d& M, int width, int height);
+CORNEA_API Camera moved_camera(const Camera& camera, const Eigen::Matrix3d& M, int width,
+                               int height);
 
 // x' ~ M x for points that are not at infinity.
-Eigen::Vector2d transform(const Eigen::Matrix3d& M, const Eigen::Vector2d& x);
+CORNEA_API Eigen::Vector2d transform(const Eigen::Matrix3d& M, const Eigen::Vector2d& x);
 
 }  // namespace cornea

@@ -12,6 +12,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 using Eigen::Matrix3d;
 using Eigen::Vector2d;
 using Eigen::Vector3d;

@@ -14,6 +14,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 bool is_gray(double value) { return value >= 0.0 && value <= 1.0; }
 
 class Board {

@@ -10,11 +10,12 @@
 #include <Eigen/Core>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/image.h"
 
 namespace cornea {
 
-struct CheckerboardOptions {
+struct CORNEA_API CheckerboardOptions {
   int width = 640, height = 480;  // of the image, in pixels
   int columns = 9, rows = 7;      // cells
   double cell = 48.0;             // side of a cell in pixels, before the homography
@@ -33,18 +34,18 @@ struct Checkerboard {
   std::vector<Eigen::Vector2d> corners;
 };
 
-Checkerboard checkerboard(const Context& context, const CheckerboardOptions& options);
+CORNEA_API Checkerboard checkerboard(const Context& context, const CheckerboardOptions& options);
 
 // The same for a board placed by x_image ~ image_from_board (u, v, 1); cell and homography are not
 // used.
-Checkerboard checkerboard(const Context& context, const CheckerboardOptions& options,
-                          const Eigen::Matrix3d& image_from_board);
+CORNEA_API Checkerboard checkerboard(const Context& context, const CheckerboardOptions& options,
+                                     const Eigen::Matrix3d& image_from_board);
 
 // How an upright image of this size looks to a camera with this focal length after it is turned by
 // `rotate_degrees` in its plane, then tilted about the vertical and the horizontal axis through the
 // image's centre, which stays where it is.
-Eigen::Matrix3d tilted_view(int width, int height, double rotate_degrees,
-                            double tilt_vertical_axis_degrees, double tilt_horizontal_axis_degrees,
-                            double focal_px);
+CORNEA_API Eigen::Matrix3d tilted_view(int width, int height, double rotate_degrees,
+                                       double tilt_vertical_axis_degrees,
+                                       double tilt_horizontal_axis_degrees, double focal_px);
 
 }  // namespace cornea

@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "cornea/core/error.h"
-#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/scene/camera.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace gaussian;
 
 using Eigen::Vector2d;
 

@@ -11,11 +11,14 @@
 #include "cornea/core/parallel.h"
 #include "cornea/core/pixels.h"
 #include "cornea/core/random.h"
-#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/io/image_file.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using gaussian::gaussian_blur;
 
 constexpr int kRows = 16;             // a piece of parallel work
 constexpr double kLargestSide = 1e6;  // pixels

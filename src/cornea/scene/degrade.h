@@ -7,12 +7,13 @@
 #include <Eigen/Core>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/image.h"
 #include "cornea/scene/camera.h"
 
 namespace cornea {
 
-struct Degradation {
+struct CORNEA_API Degradation {
   double rotate_degrees = 0.0;  // about the image's centre, clockwise on the screen
   double scale = 1.0;           // of the content and the canvas, 1/64..64
   double blur = 0.0;            // Gaussian sigma, pixels of the result
@@ -33,12 +34,13 @@ struct Degraded {
 // The canvas keeps its shape: round(scale width) x round(scale height), at least 1 x 1. What the
 // turn uncovers takes the image's mean gray. Sampling is bicubic (Catmull & Rom), after a blur that
 // takes away what a smaller image cannot hold. The noise of a pixel depends on (seed, y, x) alone.
-Degraded degrade(const Context& context, HostView<const float> image, const Degradation& how);
+CORNEA_API Degraded degrade(const Context& context, HostView<const float> image,
+                            const Degradation& how);
 
 // The similarity that degrade() applies to an image of this size: x_degraded ~ M x_original.
-Eigen::Matrix3d degraded_from_original(int width, int height, const Degradation& how);
+CORNEA_API Eigen::Matrix3d degraded_from_original(int width, int height, const Degradation& how);
 
 // The camera that takes the degraded picture: fundamental() and plane_homography() hold for it.
-Camera degraded_camera(const Camera& camera, const Degradation& how);
+CORNEA_API Camera degraded_camera(const Camera& camera, const Degradation& how);
 
 }  // namespace cornea

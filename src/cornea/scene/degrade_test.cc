@@ -9,10 +9,13 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/testing.h"
-#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace gaussian;
 
 using Eigen::Vector2d;
 using Eigen::Vector3d;

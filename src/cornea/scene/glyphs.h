@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace cornea {
+namespace cornea::scene {
 
 // Seven rows from the top, five bits each, the leftmost column in bit 4.
 using Glyph = std::array<std::uint8_t, 7>;
@@ -45,4 +45,4 @@ constexpr bool glyph_ink(char letter, int column, int row) {
          1;
 }
 
-}  // namespace cornea
+}  // namespace cornea::scene

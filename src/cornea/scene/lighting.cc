@@ -6,7 +6,7 @@
 
 #include <Eigen/Geometry>
 
-namespace cornea {
+namespace cornea::scene {
 
 using Eigen::Vector3d;
 
@@ -120,4 +120,4 @@ double Lighting::at(int face_index, double a, double b) const {
   return face.sky * openness(face, point) + (shaded ? 0.0 : face.sun);
 }
 
-}  // namespace cornea
+}  // namespace cornea::scene

@@ -8,7 +8,7 @@
 
 #include "cornea/scene/world.h"
 
-namespace cornea {
+namespace cornea::scene {
 
 class Lighting {
  public:
@@ -48,4 +48,4 @@ class Lighting {
   std::vector<LitFace> faces_;
 };
 
-}  // namespace cornea
+}  // namespace cornea::scene

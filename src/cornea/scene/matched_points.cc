@@ -13,6 +13,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 constexpr double kFocal = 900, kWidth = 1280, kHeight = 960;  // pixels
 
 bool is_share(double v) { return v >= 0 && v <= 1; }

@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 
 namespace cornea {
 
-struct MatchedPointsOptions {
+struct CORNEA_API MatchedPointsOptions {
   int count = 500;
   double outliers = 0;  // share of matches that have nothing to do with each other
   double noise = 0;     // deviation of all coordinates, pixels
@@ -29,6 +30,6 @@ struct MatchedPoints {
 
 // Points 4 to 10 m before a camera of 1280 x 960 pixels that turns and moves by one or two metres.
 // Outliers lie among the others.
-MatchedPoints make_matched_points(const MatchedPointsOptions& options);
+CORNEA_API MatchedPoints make_matched_points(const MatchedPointsOptions& options);
 
 }  // namespace cornea

@@ -8,13 +8,13 @@
 
 #include "cornea/core/random.h"
 
-namespace cornea {
+namespace cornea::scene {
 
 // Four random words for the lattice cell (i, j).
-inline Philox4 cell_hash(std::uint64_t seed, std::int64_t i, std::int64_t j) {
-  return philox(seed, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j));
+inline core::Philox4 cell_hash(std::uint64_t seed, std::int64_t i, std::int64_t j) {
+  return core::philox(seed, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j));
 }
-inline double unit(const Philox4& hash, int word) { return unit_float(hash.v[word]); }
+inline double unit(const core::Philox4& hash, int word) { return core::unit_float(hash.v[word]); }
 
 inline std::int64_t floor_cell(double x) { return static_cast<std::int64_t>(std::floor(x)); }
 inline double mix(double a, double b, double share_of_b) { return a + (b - a) * share_of_b; }
@@ -37,7 +37,7 @@ class Lattice {
  private:
   std::uint64_t seed_;
   std::int64_t block_i_ = 0, block_j_ = 0;
-  Philox4 block_{};
+  core::Philox4 block_{};
   bool filled_ = false;
 };
 
@@ -100,4 +100,4 @@ inline double disc(double u, double v, double centre_u, double centre_v, double 
   return beyond(radius - std::hypot(u - centre_u, v - centre_v), width);
 }
 
-}  // namespace cornea
+}  // namespace cornea::scene

@@ -13,8 +13,10 @@
 #include "cornea/core/random.h"
 #include "cornea/scene/lighting.h"
 
-namespace cornea {
+namespace cornea::scene {
 namespace {
+
+using namespace core;
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
@@ -256,4 +258,4 @@ std::vector<Camera> camera_path(const World& world, const PathOptions& options) 
   return cameras;
 }
 
-}  // namespace cornea
+}  // namespace cornea::scene

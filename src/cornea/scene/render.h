@@ -15,7 +15,7 @@
 #include "cornea/scene/camera.h"
 #include "cornea/scene/world.h"
 
-namespace cornea {
+namespace cornea::scene {
 
 struct RenderOptions {
   int samples = 4;  // rays per pixel and axis
@@ -46,4 +46,4 @@ struct PathOptions {
 // Cameras from left to right on an arc around the world's centre, which they look at.
 std::vector<Camera> camera_path(const World& world, const PathOptions& options);
 
-}  // namespace cornea
+}  // namespace cornea::scene

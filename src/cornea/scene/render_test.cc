@@ -11,6 +11,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace scene;
+
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 

@@ -15,6 +15,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace scene;
+
 constexpr std::array<std::string_view, 3> kKinds = {"checkerboard", "plane", "boxes"};
 constexpr double kBoardWidth = 5.0;  // metres
 

@@ -12,6 +12,7 @@
 #include <Eigen/Core>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/image.h"
 #include "cornea/scene/camera.h"
 #include "cornea/scene/degrade.h"
@@ -24,11 +25,11 @@ enum class SceneKind {
   boxes          // boxes on a street, depth from 4 to 12 m
 };
 
-std::string_view name(SceneKind kind);
+CORNEA_API std::string_view name(SceneKind kind);
 // "checkerboard", "plane" or "boxes"; another name is an error that lists them.
-SceneKind scene_kind(std::string_view name);
+CORNEA_API SceneKind scene_kind(std::string_view name);
 
-struct SceneOptions {
+struct CORNEA_API SceneOptions {
   SceneKind kind = SceneKind::boxes;
   int views = 2;
   int width = 1280, height = 960;       // pixels, before a scale in the degradation
@@ -54,14 +55,14 @@ struct View {
   std::vector<Eigen::Vector2d> corners;  // checkerboard: exact inner corners, row by row
 };
 
-std::vector<View> make_views(const Context& context, const SceneOptions& options);
+CORNEA_API std::vector<View> make_views(const Context& context, const SceneOptions& options);
 // One of them, from 0 on: for scenes of more views than fit in memory.
-View make_view(const Context& context, const SceneOptions& options, int index);
+CORNEA_API View make_view(const Context& context, const SceneOptions& options, int index);
 
 // The cameras alone, without drawing anything.
-std::vector<Camera> scene_cameras(const SceneOptions& options);
+CORNEA_API std::vector<Camera> scene_cameras(const SceneOptions& options);
 
 // The plane that everything lies in; none for boxes.
-std::optional<Plane> scene_plane(const SceneOptions& options);
+CORNEA_API std::optional<Plane> scene_plane(const SceneOptions& options);
 
 }  // namespace cornea

@@ -6,8 +6,10 @@
 #include "cornea/scene/glyphs.h"
 #include "cornea/scene/noise.h"
 
-namespace cornea {
+namespace cornea::scene {
 namespace {
+
+using namespace core;
 
 // Each pattern works in `t`, the range from dark (0) to light (1).
 double plain(const Texture& t, double u, double v, double width) {
@@ -298,4 +300,4 @@ double reflectance(const Texture& texture, double u, double v, double sample_wid
   return mix(texture.dark, texture.light, saturate(tone));
 }
 
-}  // namespace cornea
+}  // namespace cornea::scene

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace cornea {
+namespace cornea::scene {
 
 enum class Pattern {
   plain,    // one gray with a faint grain
@@ -32,4 +32,4 @@ struct Texture {
 // `sample_width` metres.
 double reflectance(const Texture& texture, double u, double v, double sample_width);
 
-}  // namespace cornea
+}  // namespace cornea::scene

@@ -10,6 +10,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace scene;
+
 constexpr Pattern kPatterns[] = {Pattern::plain,  Pattern::bricks,  Pattern::slabs,
                                  Pattern::crate,  Pattern::page,    Pattern::poster,
                                  Pattern::blocks, Pattern::windows, Pattern::collage};

@@ -6,8 +6,10 @@
 
 #include "cornea/core/random.h"
 
-namespace cornea {
+namespace cornea::scene {
 namespace {
+
+using namespace core;
 
 using Eigen::Vector3d;
 
@@ -180,4 +182,4 @@ World street_world(std::uint64_t seed) {
   return world;
 }
 
-}  // namespace cornea
+}  // namespace cornea::scene

@@ -12,7 +12,7 @@
 #include "cornea/scene/camera.h"
 #include "cornea/scene/texture.h"
 
-namespace cornea {
+namespace cornea::scene {
 
 // The points origin + a u + b v with 0 <= a <= texture.width and 0 <= b <= texture.height; u and v
 // are unit vectors at right angles. It is seen from the side of u x v only.
@@ -56,4 +56,4 @@ World planar_world(std::uint64_t seed);
 // turns the boxes and draws every surface anew.
 World street_world(std::uint64_t seed);
 
-}  // namespace cornea
+}  // namespace cornea::scene

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "cornea/core/buffer.h"
+#include "cornea/core/cell_selection.h"
+#include "cornea/core/frames.h"
 #include "cornea/describe/sift/device_sift.h"
 #include "cornea/describe/sift/sift_backend.h"
 #include "cornea/describe/sift/sift_graph.h"
 
-namespace cornea {
+namespace cornea::sift {
 
 inline constexpr int kMostImages = 16;  // at once
 // Octaves are described in two parts: the first octave while the smaller ones, which do not fill
@@ -26,9 +28,9 @@ class DeviceSift : public SiftBackend {
   ~DeviceSift() override;
 
   void detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
-              StageClock* clock) override;
+              core::StageClock* clock) override;
   void describe(AnyView image, std::span<const Keypoint> points, Angles angles, Features& out,
-                StageClock* clock) override;
+                core::StageClock* clock) override;
   std::size_t memory_needed(const SiftShape& shape, int images) const override;
   Image<float> level(int octave, int level) const override;
   void keep_on_device(bool on) override { keeps_ = on; }
@@ -58,31 +60,30 @@ class DeviceSift : public SiftBackend {
   void take_memory(const SiftShape& shape, int images);
   void forget_graphs_of_other_memory();
   void place(std::span<const AnyView> images);
-  bool place_mask(AnyView mask, int width, int height);
 
   // Steps.
   void filter(cudaStream_t side, int octave, int level);
   static void record(cudaEvent_t event, cudaStream_t on);
   static void follow(cudaStream_t on, cudaEvent_t event);
   static int side_of(int octave);
-  cudaStream_t fork(int octave, StageClock* clock);
-  void join(StageClock* clock);
-  void enqueue_clearing(int slot, StageClock* clock);
+  cudaStream_t fork(int octave, core::StageClock* clock);
+  void join(core::StageClock* clock);
+  void enqueue_clearing(int slot, core::StageClock* clock);
   void enqueue_lower_levels(int octave);
   void enqueue_upper_levels(int octave, cudaStream_t on);
   void enqueue_points(cudaStream_t on, int slot, int part, int first_octave, int octaves,
                       const PointLists& points, bool masked, cudaEvent_t before_order);
   void enqueue_features_of(cudaStream_t on, int part, const PointLists& points,
                            const FeatureLists& features, const FeatureTargets& out,
-                           cudaEvent_t before_order, StageClock* clock);
-  void enqueue_in_one(int slot, bool masked, StageClock* clock);
+                           cudaEvent_t before_order, core::StageClock* clock);
+  void enqueue_in_one(int slot, bool masked, core::StageClock* clock);
   void enqueue_in_parts(int slot, bool masked);
-  bool runs_in_parts(const StageClock* clock) const {
+  bool runs_in_parts(const core::StageClock* clock) const {
     return forks_ && !clock && !caps_points() && space_.count > 1;
   }
-  void enqueue_steps(int slot, bool masked, StageClock* clock);
+  void enqueue_steps(int slot, bool masked, core::StageClock* clock);
   void enqueue_count_copy(cudaStream_t on, int slot, Count first, int kinds);
-  void launch(int slot, bool masked, StageClock* clock);
+  void launch(int slot, bool masked, core::StageClock* clock);
 
   // Results.
   void wait(int slot);
@@ -94,7 +95,7 @@ class DeviceSift : public SiftBackend {
     return std::size_t(feature_capacity_) * slot_images_ * slot;
   }
 
-  cudaStream_t stream() const { return cuda_stream(context_); }
+  cudaStream_t stream() const { return core::cuda_stream(context_); }
   // The extrema of a part of the octaves.
   ExtremumList extremum_list(int slot, int part) const {
     return {extrema_.data<Extremum>() + std::size_t(part) * extremum_capacity_, extremum_capacity_,
@@ -129,9 +130,12 @@ class DeviceSift : public SiftBackend {
   Context context_;  // with the stream of the steps
   SiftOptions options_;
   SiftLimits limits_;
+  core::Frames frames_;
+  core::StageClock untimed_;             // of the filters
+  DeviceView<const std::uint8_t> mask_;  // the last one, where graphs look for it
   Streams streams_;
-  std::vector<std::unique_ptr<ImageFilter>> filters_;  // by level
-  bool forks_ = true;                                  // filters can run on side streams
+  std::vector<std::unique_ptr<filter::FloatFilter>> filters_;  // by level
+  bool forks_ = true;                                          // filters can run on side streams
   bool capturing_ = false;
   bool keeps_ = false;  // descriptors stay on the device as well
   SiftShape shape_;
@@ -145,24 +149,21 @@ class DeviceSift : public SiftBackend {
   std::vector<std::size_t> held_;                      // what the graphs were made with
   std::size_t largest_image_ = 0, largest_group_ = 0;  // pixels of their first octaves
 
-  Buffer floats_{Place::device, "sift: scale space"};
-  Buffer pixels_{Place::device, "sift: pixels"};
-  Buffer mask_{Place::device, "sift: mask"};
-  Buffer marks_{Place::device, "sift: marks, row counts"};
-  Buffer extrema_{Place::device, "sift: extrema"};
-  Buffer points_{Place::device, "sift: points"};
-  Buffer kept_points_{Place::device, "sift: points under the caps"};
-  Buffer keep_{Place::device, "sift: points kept by cell"};
-  Buffer turns_{Place::device, "sift: angles"};
-  Buffer angle_counts_{Place::device, "sift: counts of angles"};
-  Buffer features_{Place::device, "sift: features in order"};
-  Buffer device_counts_{Place::device, "sift: counts"};
-  Buffer kept_descriptors_{Place::device, "sift: descriptors"};
-  Buffer given_turns_{Place::device, "sift: given angles"};
-  Buffer host_keypoints_{Place::pinned, "sift: keypoints for the host"};
-  Buffer host_descriptors_{Place::pinned, "sift: descriptors for the host"};
-  Buffer host_counts_{Place::pinned, "sift: counts for the host"};
-  Buffer unusable_{Place::pinned, "sift: NaN flag"};
+  core::CellSelection cells_;
+  core::Buffer floats_{Place::device, "sift: scale space"};
+  core::Buffer marks_{Place::device, "sift: marks, row counts"};
+  core::Buffer extrema_{Place::device, "sift: extrema"};
+  core::Buffer points_{Place::device, "sift: points"};
+  core::Buffer kept_points_{Place::device, "sift: points under the caps"};
+  core::Buffer turns_{Place::device, "sift: angles"};
+  core::Buffer angle_counts_{Place::device, "sift: counts of angles"};
+  core::Buffer features_{Place::device, "sift: features in order"};
+  core::Buffer device_counts_{Place::device, "sift: counts"};
+  core::Buffer kept_descriptors_{Place::device, "sift: descriptors"};
+  core::Buffer given_turns_{Place::device, "sift: given angles"};
+  core::Buffer host_keypoints_{Place::pinned, "sift: keypoints for the host"};
+  core::Buffer host_descriptors_{Place::pinned, "sift: descriptors for the host"};
+  core::Buffer host_counts_{Place::pinned, "sift: counts for the host"};
 };
 
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -4,21 +4,20 @@
 #include "cornea/core/pixels.h"
 #include "cornea/describe/sift/device_backend.h"
 
-namespace cornea {
+namespace cornea::sift {
+
+using namespace core;
+using namespace filter;
 
 void DeviceSift::wait(int slot) {
   cuda_check(cudaEventSynchronize(streams_.done[slot]), "waiting for features");
-  int& unusable = *unusable_.data<int>();
-  if (unusable == 0) return;
-  context_.synchronize();
-  unusable = 0;
-  fail(ErrorCode::invalid_argument, kUnusable);
+  frames_.check_usable();
 }
 
 void DeviceSift::wait_for_all() noexcept {
   for (cudaStream_t side : streams_.side) cudaStreamSynchronize(side);
   cudaStreamSynchronize(stream());
-  if (int* flag = unusable_.data<int>()) *flag = 0;
+  frames_.forget();
   cudaGetLastError();
 }
 
@@ -75,11 +74,11 @@ void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span
   };
   auto run = [&](std::size_t first, int slot) {
     const std::size_t count = std::min(at_once, images.size() - first);
-    const bool masked = place_mask(mask, shape.width, shape.height);
+    if (!mask.empty()) mask_ = frames_.mask_on_device(mask, true);
     prepare(shape, static_cast<int>(count));
     place(images.subspan(first, count));
     if (clock) clock->mark(images[0].on_device() ? "prepare" : "upload");
-    launch(slot, masked, clock);
+    launch(slot, !mask.empty(), clock);
     return Group{first, count, slot};
   };
   try {
@@ -183,4 +182,4 @@ std::unique_ptr<SiftBackend> make_device_sift(const Context& context, const Sift
   return std::make_unique<DeviceSift>(context, options);
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -8,13 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cornea/core/cell_selection.h"
 #include "cornea/core/cuda.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/core/warp.h"
 #include "cornea/describe/sift/sift_math.h"
 
-namespace cornea {
+namespace cornea::sift {
 
 inline constexpr int kMostOctaves = 32;
 
@@ -88,7 +89,7 @@ struct AngleLists {
 };
 inline constexpr std::uint32_t kGroupPoints = 64;
 CORNEA_HD inline std::uint32_t point_groups(std::uint32_t capacity) {
-  return divide_up(capacity, kGroupPoints);
+  return core::divide_up(capacity, kGroupPoints);
 }
 struct OrientedPoint {
   std::uint32_t point;
@@ -116,7 +117,7 @@ struct Marks {
 };
 inline constexpr std::uint32_t kGroupRows = 64;
 CORNEA_HD inline std::uint32_t row_groups(std::uint32_t rows) {
-  return divide_up(rows, kGroupRows);
+  return core::divide_up(rows, kGroupRows);
 }
 
 // Each queues a step on a stream.
@@ -133,9 +134,10 @@ void enqueue_settle(cudaStream_t stream, const DeviceSpace& space, const SiftLim
 // The points of some octaves; those of the octaves before them come first in the list.
 void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, int first_octave, int octaves,
                     const SiftLimits& limits, const Marks& marks, const PointLists& points);
-// Which points the cap by grid cell keeps, as 0 or 1 in `keep`.
-void enqueue_cell_cap(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
-                      int cell, int most, std::uint8_t* keep);
+// Which points the cap by grid cell keeps, as 0 or 1 in selection.keep(); images are `width` wide.
+void enqueue_cell_cap(cudaStream_t stream, const DeviceSpace& space, int width,
+                      const PointLists& points, int cell, int most,
+                      const core::CellSelection& selection);
 // The strongest `most` (0: all) of the points whose `keep` (if there is one) is not 0.
 void enqueue_point_cap(cudaStream_t stream, int images, const PointLists& points,
                        const std::uint8_t* keep, std::uint32_t most, const PointLists& kept);
@@ -151,4 +153,4 @@ void enqueue_one_each(cudaStream_t stream, const PointLists& points, const Angle
 void enqueue_descriptors(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                          const FeatureLists& features, bool root, const FeatureTargets& out);
 
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -11,6 +11,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 using testing::blob_image;
 using testing::crowded_image;
 using testing::draw;

@@ -1,27 +1,17 @@
 #include "cornea/describe/sift/host_sift.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 
 #include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
-#include "cornea/core/pixels.h"
+#include "cornea/core/selection.h"
 #include "cornea/describe/sift/sift_backend.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
 
-// Leaves the strongest `most` of some indices, of equal ones the first, in their order.
-template <class Response>
-void keep_strongest(std::vector<int>& indices, std::size_t most, const Response& response) {
-  if (indices.size() <= most) return;
-  std::nth_element(indices.begin(), indices.begin() + most, indices.end(), [&](int a, int b) {
-    return response(a) != response(b) ? response(a) > response(b) : a < b;
-  });
-  indices.resize(most);
-  std::sort(indices.begin(), indices.end());
-}
+using namespace core;
+using namespace filter;
 
 class HostSift : public SiftBackend {
  public:
@@ -114,27 +104,16 @@ class HostSift : public SiftBackend {
   }
 
   void cap_points(std::vector<SiftPoint>& points) const {
-    std::vector<int> kept(points.size());
-    std::iota(kept.begin(), kept.end(), 0);
-    auto response = [&](int i) { return points[i].response; };
+    auto response = [](const SiftPoint& p) { return p.response; };
     if (options_.max_per_cell > 0) {
-      std::map<std::pair<int, int>, std::vector<int>> cells;
-      for (int i : kept) {
-        const Keypoint k = in_image(points[i]);
-        cells[{cell_index(k.y, options_.cell), cell_index(k.x, options_.cell)}].push_back(i);
-      }
-      kept.clear();
-      for (auto& [cell, indices] : cells) {
-        keep_strongest(indices, options_.max_per_cell, response);
-        kept.insert(kept.end(), indices.begin(), indices.end());
-      }
-      std::sort(kept.begin(), kept.end());
+      auto cell = [&](const SiftPoint& p) {
+        const Keypoint k = in_image(p);
+        return std::uint64_t(cell_index(k.y, options_.cell)) << 32 |
+               std::uint32_t(cell_index(k.x, options_.cell));
+      };
+      keep_strongest_per_cell(points, options_.max_per_cell, cell, response);
     }
-    if (options_.max_points > 0) keep_strongest(kept, options_.max_points, response);
-    std::vector<SiftPoint> left;
-    left.reserve(kept.size());
-    for (int i : kept) left.push_back(points[i]);
-    points = std::move(left);
+    if (options_.max_points > 0) keep_strongest(points, options_.max_points, response);
   }
 
   struct Oriented {
@@ -160,13 +139,10 @@ class HostSift : public SiftBackend {
     for (int i = 0; i < count; ++i) {
       for (int k = 0; k < found[i]; ++k) features.push_back({i, turns[i][k]});
     }
-    if (options_.max_points == 0) return features;
-    std::vector<int> kept(features.size());
-    std::iota(kept.begin(), kept.end(), 0);
-    keep_strongest(kept, options_.max_points,
-                   [&](int i) { return points[features[i].point].response; });
-    for (std::size_t i = 0; i < kept.size(); ++i) features[i] = features[kept[i]];
-    features.resize(kept.size());
+    if (options_.max_points > 0) {
+      keep_strongest(features, options_.max_points,
+                     [&](const Oriented& f) { return points[f.point].response; });
+    }
     return features;
   }
 
@@ -196,4 +172,4 @@ std::unique_ptr<SiftBackend> make_host_sift(const Context& context, const SiftOp
   return std::make_unique<HostSift>(context, options);
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -8,11 +8,12 @@
 
 #include "cornea/core/buffer.h"
 #include "cornea/core/context.h"
+#include "cornea/core/frames.h"
 #include "cornea/core/image.h"
 #include "cornea/describe/sift/sift_shape.h"
-#include "cornea/filter/image_filter.h"
+#include "cornea/filter/float_filter.h"
 
-namespace cornea {
+namespace cornea::sift {
 
 // The scale space of one image.
 class HostScaleSpace {
@@ -31,9 +32,11 @@ class HostScaleSpace {
 
   Context context_;
   SiftOptions options_;
+  core::Frames frames_;
+  core::StageClock untimed_;  // of the filters
   SiftShape shape_;
-  std::vector<std::unique_ptr<ImageFilter>> filters_;  // by level; none for the Gaussian
-  Buffer floats_{Place::host, "sift: scale space"};
+  std::vector<std::unique_ptr<filter::FloatFilter>> filters_;  // by level; none for the Gaussian
+  core::Buffer floats_{Place::host, "sift: scale space"};
 };
 
 // The points of an octave, ordered by level, y and x.
@@ -48,4 +51,4 @@ int find_angles(HostView<const float> level, const SiftPoint& point, int most,
 void describe_point(HostView<const float> level, const SiftPoint& point, float turn, bool root,
                     std::uint8_t* descriptor);
 
-}  // namespace cornea
+}  // namespace cornea::sift

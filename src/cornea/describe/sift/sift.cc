@@ -5,16 +5,26 @@
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
+#include "cornea/core/frames.h"
+#include "cornea/core/stage_clock.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/describe/sift/sift_backend.h"
-#include "cornea/filter/bilateral/bilateral.h"
-#include "cornea/filter/gaussian/gaussian.h"
-#include "cornea/filter/trilateral/trilateral.h"
+#include "cornea/filter/bilateral/bilateral_windows.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
+#include "cornea/filter/trilateral/trilateral_steps.h"
 
 namespace cornea {
+namespace {
+
+using namespace core;
+using namespace filter;
+using namespace gaussian;
+using namespace sift;
+
+}  // namespace
 void SiftOptions::validate() const {
   require(sigma_range > 0 && std::isfinite(sigma_range),
-          "sigma-range is a positive number of gray levels, not ", sigma_range);
+          "sigma_range is a positive number of gray levels, not ", sigma_range);
   require(octaves >= 0 && octaves <= 32, "octaves lie in 0..32, not ", octaves);
   require(intervals >= 1 && intervals <= 8, "intervals lie in 1..8, not ", intervals);
   require(sigma >= 0.5 && sigma <= 16, "SIFT's sigma lies in 0.5..16 pixels, not ", sigma);
@@ -30,58 +40,37 @@ void SiftOptions::validate() const {
       "intervals");
   require(orientations >= 0 && orientations <= kMostAngles, "orientations lie in 0..", kMostAngles,
           ", not ", orientations);
-  require(max_points >= 0, "max-points is 0 or more, not ", max_points);
+  require(max_points >= 0, "max_points is 0 or more, not ", max_points);
   require(cell >= 0 && max_per_cell >= 0, "the grid's cell and its cap are 0 or more, not ", cell,
           " and ", max_per_cell);
   require((cell > 0) == (max_per_cell > 0),
-          "a grid needs both cell and max-per-cell; one of them is 0");
+          "a cap by grid cell needs both cell and max_per_cell; one of them is 0");
 }
 
-std::unique_ptr<ImageFilter> make_level_filter(const Context& context, const SiftOptions& options,
-                                               int level) {
+std::unique_ptr<FloatFilter> sift::make_level_filter(const Context& context,
+                                                     const SiftOptions& options, int level) {
   const double sigma = level_increment(options, level);
   // Filters that keep edges begin at 0.1 pixels; below that nothing is left to filter.
   constexpr double kNarrowestFilter = 0.1;
   if (options.scale_space == ScaleSpace::gaussian || sigma < kNarrowestFilter) {
-    return std::make_unique<GaussianFilter>(context, GaussianOptions{sigma});
+    return std::make_unique<gaussian::Blur>(context, GaussianOptions{sigma});
   }
   if (options.scale_space == ScaleSpace::bilateral) {
-    return std::make_unique<BilateralFilter>(
+    return std::make_unique<bilateral::Windows>(
         context, BilateralOptions{.sigma = sigma, .sigma_range = options.sigma_range});
   }
-  return std::make_unique<TrilateralFilter>(context, TrilateralOptions{.sigma = sigma});
+  return std::make_unique<trilateral::TrilateralSteps>(context, TrilateralOptions{.sigma = sigma});
 }
 
 namespace {
 
-void check_images(const Context& context, std::span<const AnyView> images, AnyView mask) {
-  require(!images.empty(), "no image was given");
-  require(images.size() <= kLargestBatch, "a batch of ", images.size(),
-          " images is too large; the limit is ", kLargestBatch);
-  const AnyView& first = images[0];
-  require(!first.empty(), "the image is empty");
-  require(first.pixel() != Pixel::f64, "SIFT takes 8-bit, 16-bit or float images, not ",
-          name(first.pixel()));
-  check_image_size(first);
+void check_call(const Context& context, std::span<const AnyView> images, AnyView mask) {
+  check_images(context, images, mask);
   constexpr int kLongestSide = 500000;  // pixels
+  const AnyView& first = images[0];
   require(std::max(first.width(), first.height()) <= kLongestSide, "an image of ", first.width(),
           " x ", first.height(), " pixels is too long for SIFT; cut it in parts of at most ",
           kLongestSide);
-  require(context.is_cuda() || !first.on_device(),
-          "the image lies in device memory and the context is the CPU's; use the context that owns "
-          "the image");
-  for (const AnyView& image : images) {
-    require(image.width() == first.width() && image.height() == first.height() &&
-                image.pixel() == first.pixel() && image.on_device() == first.on_device(),
-            "the images of a batch differ in size, type or place; call detect() for each kind");
-  }
-  if (mask.empty()) return;
-  require(mask.pixel() == Pixel::u8, "the mask must be 8-bit gray, not ", name(mask.pixel()));
-  require(mask.width() == first.width() && mask.height() == first.height(), "the mask is ",
-          mask.width(), " x ", mask.height(), " pixels and the image ", first.width(), " x ",
-          first.height(), "; they must be equal");
-  require(mask.on_device() == first.on_device(),
-          "the image and the mask lie in host and in device memory; copy them to one place");
 }
 
 void check_points(AnyView image, std::span<const Keypoint> points, Angles angles) {
@@ -154,7 +143,7 @@ Features Sift::detect(AnyView image, AnyView mask) {
 void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out, AnyView mask) {
   require(images.size() == out.size(), images.size(), " images and ", out.size(),
           " results were given");
-  check_images(inside_->context, images, mask);
+  check_call(inside_->context, images, mask);
   inside_->run(images[0], images.size(), [&](StageClock* clock) {
     inside_->backend->detect(images, mask, out, clock);
     std::size_t points = 0;
@@ -164,7 +153,7 @@ void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out
 }
 
 void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& out, Angles angles) {
-  check_images(inside_->context, {&image, 1}, {});
+  check_call(inside_->context, {&image, 1}, {});
   check_points(image, points, angles);
   inside_->run(image, 1, [&](StageClock* clock) {
     inside_->backend->describe(image, points, angles, out, clock);

@@ -33,16 +33,16 @@
 #include <vector>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
-#include "cornea/core/stage_clock.h"
 #include "cornea/detect/detect_report.h"
 
 namespace cornea {
 
 enum class ScaleSpace { gaussian, bilateral, trilateral };
 
-struct SiftOptions {
+struct CORNEA_API SiftOptions {
   ScaleSpace scale_space = ScaleSpace::gaussian;
   double sigma_range = 20;  // of the bilateral filter, gray levels of 0..255
   bool doubled = true;      // begin with an octave of twice the image's size
@@ -70,7 +70,7 @@ enum class Angles { assign, keep };
 // Images are 8-bit, 16-bit or float (0..1), gray or RGB. On a CPU context they lie in host memory.
 // On a CUDA context they lie in host memory (from pinned memory the upload is fastest) or on the
 // device; nothing but the finished features comes back.
-class Sift {
+class CORNEA_API Sift {
  public:
   explicit Sift(const Context& context, const SiftOptions& options = {});
   ~Sift();
@@ -116,6 +116,6 @@ class Sift {
 };
 
 // Corners as points of one scale, for describe().
-std::vector<Keypoint> keypoints_of(std::span<const Corner> corners, float scale);
+CORNEA_API std::vector<Keypoint> keypoints_of(std::span<const Corner> corners, float scale);
 
 }  // namespace cornea

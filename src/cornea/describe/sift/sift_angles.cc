@@ -5,8 +5,11 @@
 #include "cornea/core/simd.h"
 #include "cornea/describe/sift/host_sift.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
+using namespace filter;
 
 using Floats = Pack<float>;
 using Words = Pack<std::int32_t>;
@@ -88,4 +91,4 @@ int find_angles(HostView<const float> level, const SiftPoint& point, int most,
   return count;
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

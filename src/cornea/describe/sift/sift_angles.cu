@@ -1,7 +1,9 @@
 #include "cornea/describe/sift/device_sift.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
 
 constexpr int kPointWarps = 8;          // of a block, a point each
 constexpr int kPitch = kAngleBins + 1;  // of a histogram: lanes that add to one bin do not collide
@@ -149,4 +151,4 @@ void enqueue_angles(cudaStream_t stream, const DeviceSpace& space, const PointLi
   cuda_check_launch("SIFT: angles");
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -4,20 +4,19 @@
 #include <memory>
 #include <span>
 
-#include "cornea/core/buffer.h"
 #include "cornea/core/context.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/core/stage_clock.h"
 #include "cornea/describe/sift/sift.h"
 #include "cornea/describe/sift/sift_shape.h"
-#include "cornea/filter/image_filter.h"
+#include "cornea/filter/float_filter.h"
 
-namespace cornea {
+namespace cornea::sift {
 
 // What makes a level from the one before it, and level 0 of the first octave from the image.
-std::unique_ptr<ImageFilter> make_level_filter(const Context& context, const SiftOptions& options,
-                                               int level);
+std::unique_ptr<filter::FloatFilter> make_level_filter(const Context& context,
+                                                       const SiftOptions& options, int level);
 
 class SiftBackend {
  public:
@@ -26,9 +25,9 @@ class SiftBackend {
   virtual const Context& context() const = 0;
   // The images were checked. `clock` is null unless stages are timed.
   virtual void detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
-                      StageClock* clock) = 0;
+                      core::StageClock* clock) = 0;
   virtual void describe(AnyView image, std::span<const Keypoint> points, Angles angles,
-                        Features& out, StageClock* clock) = 0;
+                        Features& out, core::StageClock* clock) = 0;
   virtual std::size_t memory_needed(const SiftShape& shape, int images) const = 0;
   virtual Image<float> level(int octave, int level) const = 0;
   // See Sift. Null on the CPU, where features are where they are needed.
@@ -40,4 +39,4 @@ std::unique_ptr<SiftBackend> make_host_sift(const Context& context, const SiftOp
 // In builds with CUDA.
 std::unique_ptr<SiftBackend> make_device_sift(const Context& context, const SiftOptions& options);
 
-}  // namespace cornea
+}  // namespace cornea::sift

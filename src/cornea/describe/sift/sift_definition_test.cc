@@ -17,6 +17,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 using testing::SiftOnDevice;
 
 // Decisions closer than these are a maybe.

@@ -5,8 +5,11 @@
 #include "cornea/core/simd.h"
 #include "cornea/describe/sift/host_sift.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
+using namespace filter;
 
 // Four samples at a time, or four pixels of a row.
 typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
@@ -166,4 +169,4 @@ void describe_point(HostView<const float> level, const SiftPoint& point, float t
   }
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

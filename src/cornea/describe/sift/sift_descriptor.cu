@@ -1,7 +1,9 @@
 #include "cornea/describe/sift/device_sift.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
 
 constexpr int kThreads = 128;  // a block takes a feature at a time, a byte of it a thread
 constexpr int kSamples = kGrid * kGrid;
@@ -203,4 +205,4 @@ void enqueue_descriptors(cudaStream_t stream, const DeviceSpace& space, const Po
   cuda_check_launch("SIFT: descriptors");
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -10,6 +10,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace sift;
+
 using testing::Blob;
 using testing::blob_image;
 using testing::draw;

@@ -6,8 +6,11 @@
 #include "cornea/core/simd.h"
 #include "cornea/describe/sift/host_sift.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
+using namespace filter;
 
 using Floats = Pack<float>;
 using Words = Pack<std::int32_t>;
@@ -146,4 +149,4 @@ std::vector<SiftPoint> find_points(const Context& context, const HostScaleSpace&
   return points;
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

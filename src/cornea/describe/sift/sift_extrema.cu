@@ -1,9 +1,12 @@
 #include <utility>
 
+#include "cornea/core/compaction.h"
 #include "cornea/describe/sift/device_sift.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
 
 // A warp looks at a strip of columns, row by row: a pixel a lane, of which the outer two only serve
 // their neighbours.
@@ -143,10 +146,8 @@ __global__ void __launch_bounds__(kGatherRows* kWarp)
   const std::uint32_t* group_counts = marks.group_counts + image * row_groups(space.rows);
   const std::uint32_t group = row / kGroupRows;
   // Points in the groups of rows before this one's, and in the rows of this group before this one.
-  std::uint32_t place = 0;
-  for (std::uint32_t g = lane; g < group; g += kWarp) place += group_counts[g];
-  for (std::uint32_t r = group * kGroupRows + lane; r < row; r += kWarp) place += row_counts[r];
-  place = warp_sum(place);
+  const std::uint32_t place =
+      warp_sum_of(group_counts, 0, group) + warp_sum_of(row_counts, group * kGroupRows, row);
   if (row == end_row - 1 && lane == 0) points.counts[image] = place + row_counts[row];
   if (row_counts[row] == 0) return;
 
@@ -159,17 +160,11 @@ __global__ void __launch_bounds__(kGatherRows* kWarp)
                                std::size_t(row_in_octave) * o.words_per_row;
   SiftPoint* out = points.of(image);
   const auto dog = differences_of(space, octave, image);
-  for (int base = 0; base < o.words_per_row; base += kWarp) {
-    std::uint32_t bits = base + lane < o.words_per_row ? words[base + lane] : 0;
-    const int mine = __popc(bits);
-    const int through = warp_running_sum(mine);  // marks in the words up to this lane's
-    std::uint32_t to = place + through - mine;
-    for (; bits && to < points.capacity; bits &= bits - 1) {
-      const LevelPixel at{level, (base + lane) * kWarp + __ffs(bits) - 1, y};
-      out[to++] = point_of(at, fit_at(dog, at.level, at.x, at.y), octave, limits);
-    }
-    place += __shfl_sync(~0u, through, kWarp - 1);
-  }
+  gather_marks(words, o.words_per_row, place, [&](int x, std::uint32_t to) {
+    if (to >= points.capacity) return;
+    const LevelPixel at{level, x, y};
+    out[to] = point_of(at, fit_at(dog, at.level, at.x, at.y), octave, limits);
+  });
 }
 
 }  // namespace
@@ -214,4 +209,4 @@ void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, int first_oct
   cuda_check_launch("SIFT: points in order");
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

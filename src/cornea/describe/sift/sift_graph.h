@@ -6,7 +6,7 @@
 
 #include "cornea/core/cuda.h"
 
-namespace cornea {
+namespace cornea::sift {
 
 constexpr int kSlots = 2;  // of results: the host reads one while the next images are under way
 constexpr int kSides = 4;  // streams beside the main one
@@ -17,9 +17,9 @@ struct Streams {
   cudaEvent_t called = nullptr, fork = nullptr, cleared = nullptr, gathered = nullptr,
               listed = nullptr, join[kSides] = {}, first_done[kSlots] = {}, done[kSlots] = {};
   explicit Streams(int device) : device(device) {
-    const DeviceGuard guard(device);
+    const core::DeviceGuard guard(device);
     auto event = [](cudaEvent_t& e) {
-      cuda_check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making a CUDA event");
+      core::cuda_check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making a CUDA event");
     };
     event(called);
     event(fork);
@@ -30,11 +30,12 @@ struct Streams {
     for (cudaEvent_t& e : done) event(e);
     for (cudaEvent_t& e : first_done) event(e);
     for (cudaStream_t& s : side) {
-      cuda_check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a CUDA stream");
+      core::cuda_check(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking),
+                       "making a CUDA stream");
     }
   }
   ~Streams() {
-    const DeviceGuard guard(device);
+    const core::DeviceGuard guard(device);
     for (cudaStream_t s : side) cudaStreamDestroy(s);
     for (cudaEvent_t e : join) cudaEventDestroy(e);
     for (cudaEvent_t e : done) cudaEventDestroy(e);
@@ -63,4 +64,4 @@ struct Graph {
   }
 };
 
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -11,7 +11,7 @@
 #include "cornea/core/host_device.h"
 #include "cornea/core/pixels.h"
 
-namespace cornea {
+namespace cornea::sift {
 
 inline constexpr int kSiftBorder = 5;  // pixels at an octave's edges without points
 inline constexpr int kFitSteps = 5;    // of the walk to an extremum's pixel
@@ -54,7 +54,7 @@ CORNEA_HD inline float unit_value(std::uint16_t v) {
 CORNEA_HD inline float unit_value(float v) { return v; }
 template <class T>
 CORNEA_HD inline float unit_value(const Rgb<T>& v) {
-  return unit_value(gray_value(v));
+  return unit_value(core::gray_value(v));
 }
 // A pixel of the doubled image from the two of the image around it, the nearer one first. Its
 // pixels 2x and 2x + 1 lie a quarter of a pixel before and after pixel x of the image.
@@ -357,4 +357,4 @@ CORNEA_HD inline std::uint8_t descriptor_byte(float scaled) {
   return static_cast<std::uint8_t>(rounded >= 255.0f ? 255.0f : rounded);
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

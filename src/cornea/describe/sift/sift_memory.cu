@@ -3,8 +3,11 @@
 #include "cornea/core/pixels.h"
 #include "cornea/describe/sift/device_backend.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
+using namespace filter;
 
 constexpr std::size_t kChunkBytes = std::size_t{2} << 30;  // of scale spaces at once, if one fits
 
@@ -67,7 +70,11 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   extrema_.reserve<Extremum>(context_, kParts * std::size_t(s.extrema));
   points_.reserve<SiftPoint>(context_, s.points * images);
   if (caps_points()) kept_points_.reserve<SiftPoint>(context_, s.points * images);
-  if (options_.max_per_cell > 0) keep_.reserve<std::uint8_t>(context_, s.points * images);
+  if (options_.max_per_cell > 0) {
+    const auto cells = divide_up<std::uint32_t>(shape.width, options_.cell) *
+                       divide_up(shape.height, options_.cell);
+    cells_.prepare(context_, images, cells, s.points);
+  }
   turns_.reserve<float>(context_, s.points * images * kMostAngles);
   angle_counts_.reserve<std::uint8_t>(context_, s.points * images);
   features_.reserve<OrientedPoint>(context_, s.features * images);
@@ -80,7 +87,6 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   }
   device_counts_.reserve<std::uint32_t>(context_, kSlots * kCountWords);
   host_counts_.reserve<std::uint32_t>(context_, kSlots * kCountWords);
-  if (!unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
   words_ = s.marks, rows_ = s.rows;
   row_groups_ = s.row_groups, point_groups_ = s.point_groups;
   extremum_capacity_ = s.extrema;
@@ -133,57 +139,29 @@ void DeviceSift::forget_graphs_of_other_memory() {
   std::vector<std::size_t> held = {extremum_capacity_,        point_capacity_, feature_capacity_,
                                    std::size_t(slot_images_), largest_image_,  largest_group_};
   for (const Buffer* buffer :
-       {&floats_, &marks_, &extrema_, &points_, &kept_points_, &keep_, &turns_, &angle_counts_,
-        &features_, &host_keypoints_, &host_descriptors_, &device_counts_, &host_counts_, &mask_}) {
+       {&floats_, &marks_, &extrema_, &points_, &kept_points_, &turns_, &angle_counts_, &features_,
+        &host_keypoints_, &host_descriptors_, &device_counts_, &host_counts_}) {
     held.push_back(reinterpret_cast<std::size_t>(buffer->data<void>()));
   }
-  held.push_back(reinterpret_cast<std::size_t>(device_descriptors()));
+  for (const void* at :
+       {static_cast<const void*>(device_descriptors()), static_cast<const void*>(mask_.data),
+        static_cast<const void*>(cells_.buckets().counters),
+        static_cast<const void*>(cells_.buckets().items),
+        static_cast<const void*>(cells_.buckets().keep)}) {
+    held.push_back(reinterpret_cast<std::size_t>(at));
+  }
   if (held != held_) graphs_.clear();
   held_ = std::move(held);
 }
 
 // The images as floats where the last level of the first octave will be.
 void DeviceSift::place(std::span<const AnyView> images) {
-  const AnyView& first = images[0];
-  const int count = static_cast<int>(images.size());
+  const AnyView first = frames_.on_device(images);
   const DeviceView<float> out = space_.level(0, options_.intervals + 2, 0);
-  auto enqueue = [&](auto pixels, DeviceView<float> to, int n) {
-    enqueue_place(stream(), pixels, to, n, options_.doubled);
-  };
-  with_gray(channel_of(first.pixel()), [&](auto channel) {
-    using T = decltype(channel);
-    if (first.on_device()) {
-      for (int i = 0; i < count; ++i) {
-        const DeviceView<float> to = space_.level(0, options_.intervals + 2, i);
-        is_rgb(first.pixel()) ? enqueue(images[i].device<Rgb<T>>(), to, 1)
-                              : enqueue(images[i].device<T>(), to, 1);
-      }
-      return;
-    }
-    const int w = first.width(), h = first.height();
-    const std::size_t row = w * bytes_of(first.pixel());
-    auto* at = static_cast<std::byte*>(pixels_.reserve_bytes(context_, row * h * count));
-    for (int i = 0; i < count; ++i) {
-      context_.upload(at + row * h * i, row, images[i].data(), images[i].stride_bytes(), row, h);
-    }
-    is_rgb(first.pixel())
-        ? enqueue(DeviceView<const Rgb<T>>(reinterpret_cast<Rgb<T>*>(at), w, h), out, count)
-        : enqueue(DeviceView<const T>(reinterpret_cast<T*>(at), w, h), out, count);
+  with_pixel(first.pixel(), [&](auto pixel) {
+    enqueue_place(stream(), first.device<decltype(pixel)>(), out, static_cast<int>(images.size()),
+                  options_.doubled);
   });
-  if (channel_of(first.pixel()) != Pixel::f32) return;
-  for (int i = 0; i < count; ++i) {
-    flag_unusable(context_, space_.level(0, options_.intervals + 2, i), unusable_.data<int>());
-  }
 }
 
-// The mask where graphs look for it. False if there is none.
-bool DeviceSift::place_mask(AnyView mask, int width, int height) {
-  if (mask.empty()) return false;
-  auto* to = mask_.reserve<std::uint8_t>(context_, std::size_t(width) * height);
-  mask.on_device()
-      ? context_.copy_on_device(to, width, mask.data(), mask.stride_bytes(), width, height)
-      : context_.upload(to, width, mask.data(), mask.stride_bytes(), width, height);
-  return true;
-}
-
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -6,8 +6,10 @@
 
 #include "cornea/core/error.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
 
 // Rows begin at multiples of this many floats.
 constexpr int kRowFloats = 32;
@@ -86,4 +88,4 @@ SiftPoint place_of(const SiftOptions& options, const SiftShape& shape, const Key
           std::clamp(level_in(octave), 0, shape.levels - 1)};
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -7,7 +7,7 @@
 #include "cornea/describe/sift/sift.h"
 #include "cornea/describe/sift/sift_math.h"
 
-namespace cornea {
+namespace cornea::sift {
 
 // All levels of an octave have one size and lie one after the other.
 struct OctaveShape {
@@ -44,4 +44,4 @@ float turn_of_angle(float radians);
 // Where in the scale space a point of the image is described.
 SiftPoint place_of(const SiftOptions& options, const SiftShape& shape, const Keypoint& point);
 
-}  // namespace cornea
+}  // namespace cornea::sift

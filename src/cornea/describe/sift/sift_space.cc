@@ -7,10 +7,14 @@
 #include "cornea/core/simd.h"
 #include "cornea/describe/sift/host_sift.h"
 #include "cornea/describe/sift/sift_backend.h"
-#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
+using namespace filter;
+using namespace gaussian;
 
 constexpr int kRowsAtOnce = 32;
 // Loops read some floats beyond the last row.
@@ -78,7 +82,7 @@ void place_half(const Context& context, HostView<const float> from, HostView<flo
 }  // namespace
 
 HostScaleSpace::HostScaleSpace(const Context& context, const SiftOptions& options)
-    : context_(context), options_(options) {
+    : context_(context), options_(options), frames_(context, Working::stored), untimed_(context) {
   if (options.scale_space == ScaleSpace::gaussian) return;
   for (int l = 0; l < options.intervals + 3; ++l) {
     filters_.push_back(make_level_filter(context, options, l));
@@ -98,7 +102,7 @@ void HostScaleSpace::filter(HostView<const float> from, HostView<float> to, int 
   if (filters_.empty()) {
     gaussian_blur(context_, from, to, level_increment(options_, level));
   } else {
-    filters_[level]->apply(from, to);
+    filters_[level]->run(from, to, level_unit(Pixel::f32), untimed_);
   }
 }
 
@@ -111,13 +115,8 @@ void HostScaleSpace::build(AnyView image, const SiftShape& shape) {
   auto place_pixels = [&](auto pixels) {
     options_.doubled ? place_doubled(context_, pixels, first) : place(context_, pixels, first);
   };
-  with_gray(channel_of(image.pixel()), [&](auto channel) {
-    using T = decltype(channel);
-    is_rgb(image.pixel()) ? place_pixels(image.host<Rgb<T>>()) : place_pixels(image.host<T>());
-  });
-  if (channel_of(image.pixel()) == Pixel::f32) {
-    require(all_usable(context_, HostView<const float>(first)), kUnusable);
-  }
+  const AnyView pixels = frames_.on_host(image);
+  with_pixel(pixels.pixel(), [&](auto pixel) { place_pixels(pixels.host<decltype(pixel)>()); });
   for (int o = 0; o < static_cast<int>(shape.octaves.size()); ++o) {
     if (o == 0) {
       filter(first, level_to_write(0, 0), 0);
@@ -128,4 +127,4 @@ void HostScaleSpace::build(AnyView image, const SiftShape& shape) {
   }
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

@@ -1,8 +1,10 @@
 #include "cornea/core/stack.h"
 #include "cornea/describe/sift/device_sift.h"
 
-namespace cornea {
+namespace cornea::sift {
 namespace {
+
+using namespace core;
 
 constexpr int kColumns = 32, kRows = 8;  // of a block
 
@@ -85,4 +87,4 @@ template void enqueue_place(cudaStream_t, DeviceView<const Rgb<std::uint16_t>>, 
 template void enqueue_place(cudaStream_t, DeviceView<const Rgb<float>>, DeviceView<float>, int,
                             bool);
 
-}  // namespace cornea
+}  // namespace cornea::sift

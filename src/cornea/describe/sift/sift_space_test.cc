@@ -10,6 +10,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace filter;
+
 using testing::blob_image;
 using testing::equal;
 using testing::SiftOnDevice;

@@ -2,19 +2,25 @@
 
 #include "cornea/core/context_state.h"
 #include "cornea/describe/sift/device_backend.h"
-#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 
-namespace cornea {
+namespace cornea::sift {
+
+using namespace core;
+using namespace filter;
+using namespace gaussian;
 
 DeviceSift::DeviceSift(const Context& context, const SiftOptions& options)
     : caller_(context),
       context_(core::with_own_stream(context)),
       options_(options),
       limits_(sift_limits(options)),
+      frames_(context_, Working::stored),
+      untimed_(context_),
       streams_(context.cuda_index()) {
   for (int l = 0; l < options.intervals + 3; ++l) {
     filters_.push_back(make_level_filter(context_, options, l));
-    const auto* gaussian = dynamic_cast<const GaussianFilter*>(filters_.back().get());
+    const auto* gaussian = dynamic_cast<const Blur*>(filters_.back().get());
     if (l > options.intervals) forks_ &= gaussian && gaussian->runs_on_any_stream();
   }
 }
@@ -33,15 +39,16 @@ void DeviceSift::filter(cudaStream_t side, int octave, int level) {
   const DeviceView<float> to = space_.level(octave, level, 0);
   const DeviceView<float> from =
       level > 0 ? space_.level(octave, level - 1, 0) : space_.level(0, options_.intervals + 2, 0);
-  if (auto* gaussian = dynamic_cast<GaussianFilter*>(filters_[level].get())) {
-    gaussian->enqueue_blur(from, to, space_.images, side);
-    return;
+  if (auto* blur = dynamic_cast<Blur*>(filters_[level].get())) {
+    return blur->enqueue_on(side ? side : stream(), from, to, space_.images);
   }
+  // One by one: a filter's memory grows with the number of images.
   for (int i = 0; i < space_.images; ++i) {
     const std::size_t at = space_.octaves[octave].image_floats() * i;
     filters_[level]->enqueue(
         DeviceView<const float>(from.data + at, from.width, from.height, from.stride),
-        DeviceView<float>(to.data + at, to.width, to.height, to.stride));
+        DeviceView<float>(to.data + at, to.width, to.height, to.stride), 1, level_unit(Pixel::f32),
+        untimed_);
   }
 }
 
@@ -70,11 +77,8 @@ void DeviceSift::enqueue_points(cudaStream_t on, int slot, int part, int first_o
                                 const PointLists& points, bool masked, cudaEvent_t before_order) {
   auto* bits = marks_.data<std::uint32_t>();
   const Marks marks{bits, bits + words_, bits + words_ + rows_};
-  const DeviceView<const std::uint8_t> mask =
-      masked
-          ? DeviceView<const std::uint8_t>(mask_.data<std::uint8_t>(), shape_.width, shape_.height)
-          : DeviceView<const std::uint8_t>();
-  enqueue_settle(on, space_, limits_, extremum_list(slot, part), mask, marks);
+  enqueue_settle(on, space_, limits_, extremum_list(slot, part),
+                 masked ? mask_ : DeviceView<const std::uint8_t>(), marks);
   if (before_order) follow(on, before_order);
   enqueue_gather(on, space_, first_octave, octaves, limits_, marks, points);
   if (part == 0) record(streams_.gathered, on);
@@ -106,13 +110,15 @@ void DeviceSift::enqueue_in_one(int slot, bool masked, StageClock* clock) {
   PointLists points = point_lists(slot);
   enqueue_points(stream(), slot, 0, 0, space_.count, points, masked, nullptr);
   if (caps_points()) {
-    std::uint8_t* keep = options_.max_per_cell > 0 ? keep_.data<std::uint8_t>() : nullptr;
-    if (keep) {
-      enqueue_cell_cap(stream(), space_, points, options_.cell, options_.max_per_cell, keep);
+    const bool by_cell = options_.max_per_cell > 0;
+    if (by_cell) {
+      enqueue_cell_cap(stream(), space_, shape_.width, points, options_.cell, options_.max_per_cell,
+                       cells_);
     }
     const PointLists kept{kept_points_.data<SiftPoint>(), point_capacity_,
                           counts(slot, kKeptPoints)};
-    enqueue_point_cap(stream(), space_.images, points, keep, options_.max_points, kept);
+    enqueue_point_cap(stream(), space_.images, points, by_cell ? cells_.keep() : nullptr,
+                      options_.max_points, kept);
     points = kept;
   }
   if (clock) clock->mark("points");
@@ -250,4 +256,4 @@ void DeviceSift::launch(int slot, bool masked, StageClock* clock) {
   cuda_check(cudaEventRecord(streams_.done[slot], stream()), "recording an event");
 }
 
-}  // namespace cornea
+}  // namespace cornea::sift

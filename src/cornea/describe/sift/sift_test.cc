@@ -19,6 +19,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace sift;
+
 using testing::Blob;
 using testing::blob_image;
 using testing::draw;

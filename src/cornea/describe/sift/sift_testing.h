@@ -18,7 +18,7 @@ struct Blob {
 
 // A sum of round blobs, exact at any place, on mid gray.
 inline std::vector<Blob> random_blobs(int width, int height, int count, std::uint64_t seed) {
-  Random random(seed);
+  core::Random random(seed);
   std::vector<Blob> blobs;
   for (int i = 0; i < count; ++i) {
     const double sigma = 1.5 * std::exp2(2.5 * random.uniform());

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "cornea/core/buffer.h"
@@ -17,8 +16,9 @@
 #include "cornea/detect/foagdd/foagdd_bank.h"
 #include "cornea/detect/foagdd/foagdd_plane.h"
 #include "cornea/detect/peaks/device_peaks.h"
+#include "cornea/detect/response.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 
 class DeviceFoagdd {
  public:
@@ -29,14 +29,12 @@ class DeviceFoagdd {
 
   // Takes the memory for `frames` images of this size; `screens`: with a screen.
   void prepare(int width, int height, int frames, bool screens);
-  // Queues the maps of `frames` images that lie one below the other; with a screen they are as
-  // foagdd_map_rows says, and the pixels that may be peaks are marked. `strongest` may be null.
-  // `mark` ends a stage of the report.
-  void enqueue_response(AnyView first, int frames, const FoagddScreen* screen, Region region,
-                        DeviceView<double> first_map, DevicePeaks& peaks, std::uint64_t* strongest,
-                        const std::function<void(const char*)>& mark);
+  // Queues the maps of a call; with a screen they are as foagdd_map_rows says, and the pixels that
+  // may be peaks are marked.
+  void enqueue_response(const detect::ResponseCall& call, const FoagddScreen* screen,
+                        peaks::Region region);
   // Queues the test of the peaks at the further scales.
-  void enqueue_confirm(AnyView first, const DeviceCandidates& candidates);
+  void enqueue_confirm(AnyView first, const peaks::DeviceCandidates& candidates);
 
  private:
   FoagddDeviceBank device_bank(std::size_t scale) const;
@@ -45,7 +43,7 @@ class DeviceFoagdd {
   FoagddList enqueue_screen(const FoagddScreen& screen, int frame, int frames,
                             DeviceView<double> first_map);
   template <class T>
-  void enqueue_confirm_pixels(DeviceView<const T> first, const DeviceCandidates& candidates);
+  void enqueue_confirm_pixels(DeviceView<const T> first, const peaks::DeviceCandidates& candidates);
 
   Context context_;
   std::vector<FoagddBank> banks_;
@@ -54,12 +52,12 @@ class DeviceFoagdd {
   int frames_at_once_ = 1;  // whose derivatives find room
   int multiprocessors_ = 1;
   int most_shared_bytes_ = 0;  // of a block
-  Buffer weights_{Place::device, "foagdd: filters"};
-  Buffer derivatives_{Place::device, "foagdd: derivatives"};
-  Buffer bounds_{Place::device, "foagdd: bounds"};
-  Buffer open_cells_{Place::device, "foagdd: open cells"};
-  Buffer open_pixels_{Place::device, "foagdd: open pixels"};
-  Buffer open_counts_{Place::device, "foagdd: how many are open"};
+  core::Buffer weights_{Place::device, "foagdd: filters"};
+  core::Buffer derivatives_{Place::device, "foagdd: derivatives"};
+  core::Buffer bounds_{Place::device, "foagdd: bounds"};
+  core::Buffer open_cells_{Place::device, "foagdd: open cells"};
+  core::Buffer open_pixels_{Place::device, "foagdd: open pixels"};
+  core::Buffer open_counts_{Place::device, "foagdd: how many are open"};
 };
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

@@ -9,9 +9,15 @@
 #include "cornea/detect/foagdd/device_foagdd.h"
 #include "cornea/detect/foagdd/foagdd_band.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
+#include "cornea/detect/response.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace peaks;
+using namespace detect;
+using namespace foagdd;
 
 // A band makes the derivatives of some rows above and below it a second time, so that few bands are
 // best; but each thread should have work to the end.
@@ -28,6 +34,88 @@ std::vector<FoagddBank> make_banks(const FoagddOptions& options) {
   std::vector<FoagddBank> banks;
   for (double scale : options.scales) banks.push_back(make_foagdd_bank(options, scale));
   return banks;
+}
+
+class FoagddResponse : public Response {
+ public:
+  FoagddResponse(const Context& context, const FoagddOptions& options)
+      : Response(context), options_(options), banks_(make_banks(options)) {
+    if constexpr (kHasCuda) {
+      if (context.is_cuda()) device_ = std::make_unique<DeviceFoagdd>(context, banks_);
+    }
+  }
+
+  Pixel map_pixel(Pixel) const override { return Pixel::f64; }
+  double unit(Pixel) const override { return 1; }
+  Margin margin() const override { return {options_.peaks.nms + 1, options_.peaks.nms}; }
+  StageNames stage_names() const override { return {"first measure", "suppression"}; }
+  void respond(const ResponseCall& call) override;
+  bool confirms() const override { return options_.scales.size() > 1; }
+  void confirm(AnyView image, double cutoff, std::vector<PixelAt>& candidates,
+               StageClock& clock) override;
+  void enqueue_confirm(AnyView first, const DeviceCandidates& candidates,
+                       StageClock& clock) override {
+    if constexpr (kHasCuda) {
+      device_->enqueue_confirm(first, candidates);
+      clock.mark("remaining measures");
+    }
+  }
+
+ private:
+  FoagddOptions options_;
+  std::vector<FoagddBank> banks_;
+  std::unique_ptr<DeviceFoagdd> device_;
+};
+
+void FoagddResponse::respond(const ResponseCall& call) {
+  const AnyView& first = call.first;
+  // The bounds pay where squares are small: what may be the largest is looked for in them alone.
+  const FoagddScreen screen{options_.peaks.threshold, options_.peaks.nms / 2};
+  const bool screens = call.use == MapUse::peaks && screen.radius <= kFoagddMostScreenRadius;
+  if constexpr (kHasCuda) {
+    if (context().is_cuda()) {
+      const bool on_device = screens && device_->can_screen();
+      device_->prepare(first.width(), first.height(), call.frames, on_device);
+      call.clock->mark("prepare");
+      device_->enqueue_response(call, on_device ? &screen : nullptr,
+                                inside_margin(first.width(), first.height(), margin()));
+      return;
+    }
+  }
+  FoagddTimes times;
+  std::mutex mutex;
+  visit_gray(first, [&](auto image) {
+    parallel_for(context(), image.height, rows_per_band(image.height, context().threads()),
+                 [&](int begin, int end) {
+                   const FoagddTimes mine =
+                       foagdd_map_rows(image, banks_[0], screens ? &screen : nullptr, begin, end,
+                                       call.first_map.host<double>());
+                   const std::lock_guard lock(mutex);
+                   times.derivatives += mine.derivatives;
+                   times.measure += mine.measure;
+                 });
+  });
+  call.clock->mark({{"derivatives", times.derivatives}, {"first measure", times.measure}});
+}
+
+void FoagddResponse::confirm(AnyView image, double cutoff, std::vector<PixelAt>& candidates,
+                             StageClock& clock) {
+  std::vector<std::uint8_t> stays(candidates.size(), 1);
+  visit_gray(image, [&](auto pixels) {
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(pixels.data)>>;
+    auto test = [&](int begin, int end) {
+      for (std::size_t scale = 1; scale < banks_.size(); ++scale) {
+        FoagddProbe<T> probe(pixels, banks_[scale]);
+        for (int i = begin; i < end; ++i) {
+          if (stays[i]) stays[i] = probe.measure(candidates[i].x, candidates[i].y) > cutoff;
+        }
+      }
+    };
+    parallel_for(context(), static_cast<int>(candidates.size()), kCandidatesPerPiece, test);
+  });
+  std::size_t i = 0;
+  std::erase_if(candidates, [&](const PixelAt&) { return !stays[i++]; });
+  clock.mark("remaining measures");
 }
 
 }  // namespace
@@ -49,71 +137,6 @@ void FoagddOptions::validate() const {
 }
 
 Foagdd::Foagdd(const Context& context, const FoagddOptions& options)
-    : CornerDetector(context, options.peaks), options_(options), banks_(make_banks(options)) {
-  if constexpr (kHasCuda) {
-    if (context.is_cuda()) device_ = std::make_unique<DeviceFoagdd>(context, banks_);
-  }
-}
-
-Foagdd::~Foagdd() = default;
-
-void Foagdd::respond(AnyView first, int frames, Map map, MapUse use, void* strongest) {
-  // The bounds pay where squares are small: what may be the largest is looked for in them alone.
-  const FoagddScreen screen{options_.peaks.threshold, options_.peaks.nms / 2};
-  const bool screens = use == MapUse::peaks && screen.radius <= kFoagddMostScreenRadius;
-  if constexpr (kHasCuda) {
-    if (context().is_cuda()) {
-      const bool on_device = screens && device_->can_screen();
-      device_->prepare(first.width(), first.height(), frames, on_device);
-      mark("prepare");
-      device_->enqueue_response(first, frames, on_device ? &screen : nullptr,
-                                inside_margin(first.width(), first.height(), margin()),
-                                map.device<double>(), device_peaks(),
-                                static_cast<std::uint64_t*>(strongest),
-                                [this](const char* stage) { mark(stage); });
-      return;
-    }
-  }
-  FoagddTimes times;
-  std::mutex mutex;
-  visit_gray(first, [&](auto image) {
-    parallel_for(context(), image.height, rows_per_band(image.height, context().threads()),
-                 [&](int begin, int end) {
-                   const FoagddTimes mine =
-                       foagdd_map_rows(image, banks_[0], screens ? &screen : nullptr, begin, end,
-                                       map.host<double>());
-                   const std::lock_guard lock(mutex);
-                   times.derivatives += mine.derivatives;
-                   times.measure += mine.measure;
-                 });
-  });
-  mark({{"derivatives", times.derivatives}, {"first measure", times.measure}});
-}
-
-void Foagdd::confirm(AnyView image, double cutoff, std::vector<PixelAt>& candidates) {
-  std::vector<std::uint8_t> stays(candidates.size(), 1);
-  visit_gray(image, [&](auto pixels) {
-    using T = std::remove_const_t<std::remove_pointer_t<decltype(pixels.data)>>;
-    auto test = [&](int begin, int end) {
-      for (std::size_t scale = 1; scale < banks_.size(); ++scale) {
-        FoagddProbe<T> probe(pixels, banks_[scale]);
-        for (int i = begin; i < end; ++i) {
-          if (stays[i]) stays[i] = probe.measure(candidates[i].x, candidates[i].y) > cutoff;
-        }
-      }
-    };
-    parallel_for(context(), static_cast<int>(candidates.size()), kCandidatesPerPiece, test);
-  });
-  std::size_t i = 0;
-  std::erase_if(candidates, [&](const PixelAt&) { return !stays[i++]; });
-  mark("remaining measures");
-}
-
-void Foagdd::enqueue_confirm(AnyView first, const DeviceCandidates& candidates) {
-  if constexpr (kHasCuda) {
-    device_->enqueue_confirm(first, candidates);
-    mark("remaining measures");
-  }
-}
+    : CornerDetector(std::make_unique<FoagddResponse>(context, options), options.peaks) {}
 
 }  // namespace cornea

@@ -8,8 +8,12 @@
 #include "cornea/detect/foagdd/foagdd_plane.h"
 #include "cornea/detect/peaks/strongest.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 namespace {
+
+using namespace core;
+using namespace peaks;
+using namespace detect;
 
 // The published bank of the first scale: which weights it has is known when the code is compiled.
 constexpr int kRadius = 8, kDirections = 8;
@@ -339,24 +343,25 @@ void DeviceFoagdd::enqueue_derivatives(DeviceView<const T> first, int frame, int
   cuda_check_launch("FOAGDD derivatives");
 }
 
-void DeviceFoagdd::enqueue_response(AnyView first, int frames, const FoagddScreen* screen,
-                                    Region region, DeviceView<double> first_map, DevicePeaks& peaks,
-                                    std::uint64_t* strongest,
-                                    const std::function<void(const char*)>& mark) {
+void DeviceFoagdd::enqueue_response(const ResponseCall& call, const FoagddScreen* screen,
+                                    Region region) {
   const DeviceGuard device(context_);
   const int n = banks_[0].directions;
-  for (int frame = 0; frame < frames; frame += frames_at_once_) {
-    const int count = std::min(frames_at_once_, frames - frame);
-    visit_gray_on_device(first, [&](auto images) { enqueue_derivatives(images, frame, count); });
-    mark("derivatives");
+  const DeviceView<double> first_map = call.first_map.device<double>();
+  auto* strongest = static_cast<std::uint64_t*>(call.strongest);
+  for (int frame = 0; frame < call.frames; frame += frames_at_once_) {
+    const int count = std::min(frames_at_once_, call.frames - frame);
+    visit_gray_on_device(call.first,
+                         [&](auto images) { enqueue_derivatives(images, frame, count); });
+    call.clock->mark("derivatives");
     if (screen) {
       const FoagddList open = enqueue_screen(*screen, frame, count, first_map);
       listed_kernel<<<multiprocessors_ * 8, kExactThreads, 0, cuda_stream(context_)>>>(
           derivatives_.data<float>(), plane_, open, frame, first_map);
       cuda_check_launch("FOAGDD exact measures of a list");
-      mark("first measure");
-      peaks.enqueue_mark_listed<double>(first_map, frame, open.items, open.count);
-      mark("suppression");
+      call.clock->mark("first measure");
+      call.device_peaks->enqueue_mark_listed<double>(first_map, frame, open.items, open.count);
+      call.clock->mark("suppression");
     } else {
       with_directions(n, [&](auto directions) {
         exact_kernel<directions()>
@@ -365,8 +370,8 @@ void DeviceFoagdd::enqueue_response(AnyView first, int frames, const FoagddScree
       });
     }
     cuda_check_launch("FOAGDD exact measures");
-    mark("first measure");
+    call.clock->mark("first measure");
   }
 }
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

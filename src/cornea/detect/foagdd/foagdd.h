@@ -17,23 +17,23 @@
 // The response is the measure at the first scale. With 8 directions it grows with the 14th power of
 // contrast, so that thresholds are easier to choose as powers of ten.
 //
-// Cost a pixel: about 570 float operations for the derivatives of the first scale, 330 for a bound
-// of the measure in cells of 2 x 2 pixels (foagdd_math.h); bounds of single pixels only where that
-// bound does not decide, the exact measure, in double, where they do not, and the other scales only
-// around corners of the first. Both devices make
-// the same derivatives and the same exact measures, bit for bit, so that they find the same
-// corners.
+// Cost per pixel: about 570 float operations for the derivatives of the first scale, 330 for a
+// bound of the measure in cells of 2 x 2 pixels; bounds of single pixels only where that bound does
+// not decide, the exact measure, in double, where they do not, and the other scales only around
+// corners of the first. Both devices make the same derivatives and the same exact measures, bit for
+// bit, so that they find the same corners.
 #pragma once
 
-#include <memory>
 #include <vector>
 
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/detect/corner_detector.h"
-#include "cornea/detect/foagdd/foagdd_bank.h"
+#include "cornea/detect/peaks/peaks.h"
 
 namespace cornea {
 
-struct FoagddOptions {
+struct CORNEA_API FoagddOptions {
   int directions = 8;                          // n, 4 to 16
   std::vector<double> scales = {1.5, 3, 4.5};  // s, pixels, 1 to 5 of them; the first one finds
   double rho = 1.5;                            // anisotropy: width to length of the filters
@@ -45,27 +45,9 @@ struct FoagddOptions {
   void validate() const;
 };
 
-class DeviceFoagdd;
-
-class Foagdd : public CornerDetector {
+class CORNEA_API Foagdd : public CornerDetector {
  public:
   explicit Foagdd(const Context& context, const FoagddOptions& options = {});
-  ~Foagdd() override;
-
- private:
-  Pixel working_pixel(Pixel gray) const override { return gray; }
-  Pixel map_pixel(Pixel) const override { return Pixel::f64; }
-  double response_unit(Pixel) const override { return 1; }
-  Margin margin() const override { return {options_.peaks.nms + 1, options_.peaks.nms}; }
-  StageNames stage_names() const override { return {"first measure", "suppression"}; }
-  void respond(AnyView first, int frames, Map first_map, MapUse use, void* strongest) override;
-  bool confirms() const override { return options_.scales.size() > 1; }
-  void confirm(AnyView image, double cutoff, std::vector<PixelAt>& candidates) override;
-  void enqueue_confirm(AnyView first, const DeviceCandidates& candidates) override;
-
-  FoagddOptions options_;
-  std::vector<FoagddBank> banks_;
-  std::unique_ptr<DeviceFoagdd> device_;
 };
 
 }  // namespace cornea

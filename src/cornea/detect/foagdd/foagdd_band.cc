@@ -5,8 +5,10 @@
 #include "cornea/core/pixels.h"
 #include "cornea/core/stopwatch.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 namespace {
+
+using namespace core;
 
 constexpr int kDisc = kFoagddDiscRadius;
 
@@ -284,4 +286,4 @@ template class FoagddProbe<std::uint8_t>;
 template class FoagddProbe<std::uint16_t>;
 template class FoagddProbe<float>;
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

@@ -9,7 +9,7 @@
 #include "cornea/detect/foagdd/foagdd_bank.h"
 #include "cornea/detect/foagdd/foagdd_rows.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 
 // What screening needs to know of the search that follows.
 struct FoagddScreen {
@@ -43,4 +43,4 @@ class FoagddProbe {
   std::vector<float> patch_, derivatives_;
 };
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

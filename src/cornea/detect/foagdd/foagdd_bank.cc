@@ -6,8 +6,11 @@
 
 #include "cornea/detect/foagdd/foagdd.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 namespace {
+
+using namespace core;
+using namespace detect;
 
 constexpr double kSmallestShare = 1.0 / (1 << 23);
 
@@ -71,4 +74,4 @@ FoagddBank make_foagdd_bank(const FoagddOptions& options, double scale) {
   return bank;
 }
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

@@ -18,9 +18,9 @@
 
 #include <vector>
 
-namespace cornea {
+#include "cornea/detect/foagdd/foagdd.h"
 
-struct FoagddOptions;
+namespace cornea::foagdd {
 
 // The weights of one scale. For every row a = 0..radius and column b = 0..half_widths[a] there are
 // `directions` weights: those of S for the directions 0, 1, .. below pi / 2, then those of T for
@@ -38,4 +38,4 @@ struct FoagddBank {
 
 FoagddBank make_foagdd_bank(const FoagddOptions& options, double scale);
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

@@ -7,11 +7,15 @@
 #include "cornea/detect/foagdd/foagdd_math.h"
 #include "cornea/detect/foagdd/foagdd_patch.h"
 #include "cornea/detect/foagdd/foagdd_plane.h"
-#include "cornea/detect/peaks/peak_test.h"
+#include "cornea/detect/peaks/drop_candidate.h"
 #include "cornea/detect/peaks/strongest.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 namespace {
+
+using namespace core;
+using namespace peaks;
+using namespace detect;
 
 constexpr int kSide = kFoagddPatchSide;
 constexpr int kMostAtOnce = 8;  // candidates of a block
@@ -291,4 +295,4 @@ void DeviceFoagdd::enqueue_confirm(AnyView first, const DeviceCandidates& candid
   visit_gray_on_device(first, [&](auto images) { enqueue_confirm_pixels(images, candidates); });
 }
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

@@ -3,8 +3,10 @@
 #include "cornea/core/simd.h"
 #include "cornea/detect/foagdd/foagdd_rows.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 namespace {
+
+using namespace core;
 
 constexpr int kDerivativeBlock = 256;  // columns at a time: all their differences stay in L1
 
@@ -118,4 +120,4 @@ void foagdd_derivatives(const FoagddBank& bank, const float* const* rows, int co
   derivatives_clone(bank, rows, count, scratch.differences.data(), out);
 }
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

@@ -7,7 +7,7 @@
 
 #include "cornea/core/host_device.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 
 inline constexpr int kFoagddLeastDirections = 4, kFoagddMostDirections = 16;
 inline constexpr int kFoagddMostScales = 5;
@@ -147,4 +147,4 @@ decltype(auto) with_directions(int directions, F&& f) {
   return f(std::integral_constant<int, n>{});
 }
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

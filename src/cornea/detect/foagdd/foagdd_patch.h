@@ -4,7 +4,7 @@
 
 #include "cornea/detect/foagdd/foagdd_math.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 
 inline constexpr int kFoagddPatchSide = 2 * kFoagddDiscRadius + 1;
 
@@ -78,4 +78,4 @@ __device__ inline double foagdd_measure_by_lanes(const FoagddPatchTensor<n>& ten
   return singular ? 0 : determinant / (trace + kFoagddEpsilon);
 }
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

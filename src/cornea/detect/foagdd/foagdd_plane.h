@@ -9,7 +9,7 @@
 #include "cornea/core/pixels.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 
 struct FoagddDeviceBank {
   int radius = 0;
@@ -57,7 +57,7 @@ __device__ inline double* foagdd_map_at(const DeviceView<double>& first, int fra
 template <class T>
 __device__ inline float extended_pixel(const DeviceView<const T>& image, int x, int y) {
   const int column = foagdd_source(x, image.width), row = foagdd_source(y, image.height);
-  return column < 0 || row < 0 ? 0.0f : gray_level(__ldg(image.row(row) + column));
+  return column < 0 || row < 0 ? 0.0f : core::gray_level(__ldg(image.row(row) + column));
 }
 
 // The n derivatives at a pixel of a tile of the extended image, in the order of foagdd_rows.cc.
@@ -102,4 +102,4 @@ struct FoagddLoad {
 
 #endif
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

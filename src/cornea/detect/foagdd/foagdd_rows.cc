@@ -5,8 +5,10 @@
 
 #include "cornea/core/simd.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 namespace {
+
+using namespace core;
 
 constexpr int kTensorBlock = 32;
 constexpr int kTensorColumns = kTensorBlock + 8;  // with 3 more on each side, a multiple of 8
@@ -323,4 +325,4 @@ void foagdd_measures(const FoagddWindow& window, int directions, int count, Foag
                  block.tensor.data(), measure);
 }
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

@@ -14,7 +14,7 @@
 #include "cornea/detect/foagdd/foagdd_bank.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 
 // Columns that a call may read and write beyond the last one it was asked for.
 inline constexpr int kFoagddSlack = 48;
@@ -57,4 +57,4 @@ void foagdd_bounds(const FoagddWindow& window, int directions, int count, float 
 void foagdd_measures(const FoagddWindow& window, int directions, int count, FoagddScratch& scratch,
                      double* measure);
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

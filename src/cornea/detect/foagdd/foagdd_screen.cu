@@ -9,8 +9,12 @@
 #include "cornea/detect/foagdd/foagdd_math.h"
 #include "cornea/detect/foagdd/foagdd_plane.h"
 
-namespace cornea {
+namespace cornea::foagdd {
 namespace {
+
+using namespace core;
+using namespace peaks;
+using namespace detect;
 
 constexpr int n = 8;
 constexpr int kCellsPerWarp = kWarp - 4;  // two lanes at each side only help their neighbours
@@ -359,4 +363,4 @@ FoagddList DeviceFoagdd::enqueue_screen(const FoagddScreen& screen, int frame, i
   return {pixels, &counts[1]};
 }
 
-}  // namespace cornea
+}  // namespace cornea::foagdd

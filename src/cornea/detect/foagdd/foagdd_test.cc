@@ -10,9 +10,15 @@
 #include "cornea/core/error.h"
 #include "cornea/core/testing.h"
 #include "cornea/detect/foagdd/foagdd_band.h"
+#include "cornea/detect/peaks/peak_search.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace peaks;
+using namespace detect;
+using namespace foagdd;
 
 using Plane = std::vector<std::vector<double>>;  // [row][column]
 
@@ -259,7 +265,7 @@ TEST_P(FoagddTest, ScreeningLosesNoCornerAndInventsNone) {
     foagdd_map_rows<std::uint8_t>(image.host(), bank, nullptr, 0, image.height(), map.host());
     const int nms = options.peaks.nms;
     const Region region = inside_margin(image.width(), image.height(), {nms + 1, nms});
-    const auto expected = find_peaks<double>(cpu, map.host(), region, {}, options.peaks);
+    const auto expected = search_peaks<double>(cpu, map.host(), region, {}, options.peaks, 1, {});
     EXPECT_TRUE(Foagdd(context, options).detect(image) == expected) << "round " << round;
     corners += static_cast<int>(expected.size());
   }

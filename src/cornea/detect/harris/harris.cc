@@ -8,11 +8,20 @@
 #include "cornea/core/parallel.h"
 #include "cornea/core/pixels.h"
 #include "cornea/core/simd.h"
-#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/detect/harris/device_harris.h"
+#include "cornea/detect/harris/harris_math.h"
+#include "cornea/detect/response.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/filter/gaussian/reflect.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace gaussian;
+using namespace peaks;
+using namespace detect;
+using namespace harris;
 
 constexpr int kRowsPerPiece = 64;
 
@@ -203,6 +212,38 @@ HarrisFormula make_formula(const HarrisOptions& options) {
   return f;
 }
 
+class HarrisResponse : public Response {
+ public:
+  HarrisResponse(const Context& context, const HarrisOptions& options)
+      : Response(context), formula_(make_formula(options)) {}
+
+  Pixel map_pixel(Pixel) const override { return Pixel::f32; }
+  double unit(Pixel) const override { return 1; }
+  Margin margin() const override { return formula_.radius + 1; }
+
+  void respond(const ResponseCall& call) override {
+    with_gray(call.first.pixel(), [&](auto pixel) { respond<decltype(pixel)>(call); });
+  }
+
+ private:
+  template <class T>
+  void respond(const ResponseCall& call) {
+    if constexpr (kHasCuda) {
+      if (context().is_cuda()) {
+        return enqueue_harris_response(context(), call.first.device<T>(), call.frames, formula_,
+                                       call.first_map.device<float>(),
+                                       static_cast<OrderedBits<float>*>(call.strongest));
+      }
+    }
+    const auto image = call.first.host<T>();
+    parallel_for(context(), image.height, kRowsPerPiece, [&](int begin, int end) {
+      respond_rows(image, formula_, begin, end, call.first_map.host<float>());
+    });
+  }
+
+  HarrisFormula formula_;
+};
+
 }  // namespace
 
 void HarrisOptions::validate() const {
@@ -216,24 +257,6 @@ void HarrisOptions::validate() const {
 }
 
 Harris::Harris(const Context& context, const HarrisOptions& options)
-    : CornerDetector(context, options.peaks), options_(options), formula_(make_formula(options)) {}
-
-void Harris::respond(AnyView first, int frames, Map map, MapUse, void* strongest) {
-  auto on_device = [&](auto pixel) {
-    using T = decltype(pixel);
-    if constexpr (kHasCuda) {
-      enqueue_harris_response<T>(context(), first.device<T>(), frames, formula_,
-                                 map.device<float>(), static_cast<OrderedBits<float>*>(strongest));
-    }
-  };
-  if (context().is_cuda()) {
-    return with_gray(first.pixel(), on_device);
-  }
-  visit_gray(first, [&](auto image) {
-    parallel_for(context(), image.height, kRowsPerPiece, [&](int begin, int end) {
-      respond_rows(image, formula_, begin, end, map.host<float>());
-    });
-  });
-}
+    : CornerDetector(std::make_unique<HarrisResponse>(context, options), options.peaks) {}
 
 }  // namespace cornea

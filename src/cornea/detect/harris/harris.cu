@@ -1,12 +1,17 @@
 #include "cornea/core/cuda.h"
 #include "cornea/core/pixels.h"
-#include "cornea/detect/harris/harris.h"
+#include "cornea/detect/harris/device_harris.h"
 #include "cornea/detect/peaks/strongest.h"
 #include "cornea/detect/strip_walk.h"
 #include "cornea/filter/gaussian/reflect.h"
 
-namespace cornea {
+namespace cornea::harris {
 namespace {
+
+using namespace core;
+using namespace gaussian;
+using namespace peaks;
+using namespace detect;
 
 // Three neighbouring pixels of a row, on the 0..255 scale.
 struct Triple {
@@ -131,4 +136,4 @@ template void enqueue_harris_response(const Context&, DeviceView<const std::uint
 template void enqueue_harris_response(const Context&, DeviceView<const float>, int,
                                       const HarrisFormula&, DeviceView<float>, OrderedBits<float>*);
 
-}  // namespace cornea
+}  // namespace cornea::harris

@@ -11,21 +11,22 @@
 // equal settings (blockSize = window, ksize = 3), to 1e-5 of the largest response. A pixel whose
 // support leaves the image is no corner.
 //
-// Cost a pixel: two 3 x 3 derivatives and three separable window sums. With 8-bit images and the
+// Cost per pixel: two 3 x 3 derivatives and three separable window sums. With 8-bit images and the
 // default window every sum is an exact integer; in all cases both devices add in the same order
 // without fused operations, so that they give the same bytes.
 #pragma once
 
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/detect/corner_detector.h"
-#include "cornea/detect/harris/harris_math.h"
 #include "cornea/detect/peaks/peaks.h"
-#include "cornea/detect/peaks/peaks_math.h"
 
 namespace cornea {
 
+enum class CornerMeasure { harris, shi_tomasi };
 enum class WindowShape { box, gaussian };
 
-struct HarrisOptions {
+struct CORNEA_API HarrisOptions {
   CornerMeasure measure = CornerMeasure::harris;
   int window = 3;  // side of the window, pixels, odd, 3 to 15
   WindowShape shape = WindowShape::box;
@@ -36,26 +37,9 @@ struct HarrisOptions {
   void validate() const;
 };
 
-class Harris : public CornerDetector {
+class CORNEA_API Harris : public CornerDetector {
  public:
   explicit Harris(const Context& context, const HarrisOptions& options = {});
-
- private:
-  Pixel working_pixel(Pixel gray) const override { return gray; }
-  Pixel map_pixel(Pixel) const override { return Pixel::f32; }
-  double response_unit(Pixel) const override { return 1; }
-  Margin margin() const override { return options_.window / 2 + 1; }
-  void respond(AnyView first, int frames, Map first_map, MapUse use, void* strongest) override;
-
-  HarrisOptions options_;
-  HarrisFormula formula_;
 };
-
-// The response map alone, for `frames` images one below the other, queued on the context's stream.
-// `strongest`, if given, is raised to the largest response that may be a corner, one a frame.
-template <class T>
-void enqueue_harris_response(const Context& context, DeviceView<const T> first, int frames,
-                             const HarrisFormula& formula, DeviceView<float> first_map,
-                             OrderedBits<float>* strongest = nullptr);
 
 }  // namespace cornea

@@ -4,10 +4,9 @@
 #include <cmath>
 
 #include "cornea/core/host_device.h"
+#include "cornea/detect/harris/harris.h"
 
-namespace cornea {
-
-enum class CornerMeasure { harris, shi_tomasi };
+namespace cornea::harris {
 
 inline constexpr int kLargestHarrisRadius = 7;
 
@@ -43,4 +42,4 @@ CORNEA_HD inline float shi_tomasi_response(float xx, float xy, float yy, float s
   return scale * (half_sum - sqrtf(half_difference * half_difference + xy * xy));
 }
 
-}  // namespace cornea
+}  // namespace cornea::harris

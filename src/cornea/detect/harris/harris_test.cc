@@ -7,11 +7,15 @@
 
 #include "cornea/core/build.h"
 #include "cornea/core/testing.h"
-#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/filter/gaussian/reflect.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace gaussian;
+using namespace detect;
 
 // The definition in double precision; `gray` is on the 0..1 scale.
 Image<double> plain_response(const Image<double>& pixels, const HarrisOptions& o) {

@@ -6,10 +6,17 @@
 #include "cornea/core/build.h"
 #include "cornea/core/parallel.h"
 #include "cornea/core/simd.h"
+#include "cornea/detect/moravec/device_moravec.h"
 #include "cornea/detect/moravec/moravec_math.h"
+#include "cornea/detect/response.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace peaks;
+using namespace detect;
+using namespace moravec;
 
 constexpr int kRowsPerPiece = 64;
 
@@ -135,6 +142,38 @@ void host_response(const Context& context, HostView<const T> image, int window, 
   });
 }
 
+class MoravecResponse : public Response {
+ public:
+  MoravecResponse(const Context& context, int window) : Response(context), window_(window) {}
+
+  Working working() const override { return Working::integers; }
+  Pixel map_pixel(Pixel working) const override {
+    return working == Pixel::u8 ? Pixel::f32 : Pixel::f64;
+  }
+  double unit(Pixel working) const override { return working == Pixel::u8 ? 1 : 257.0 * 257.0; }
+  Margin margin() const override { return window_ / 2 + 1; }
+
+  void respond(const ResponseCall& call) override {
+    call.first.pixel() == Pixel::u8 ? respond<std::uint8_t, float>(call)
+                                    : respond<std::uint16_t, double>(call);
+  }
+
+ private:
+  template <class T, class R>
+  void respond(const ResponseCall& call) {
+    if constexpr (kHasCuda) {
+      if (context().is_cuda()) {
+        return enqueue_moravec_response(context(), call.first.device<T>(), call.frames, window_,
+                                        call.first_map.device<R>(),
+                                        static_cast<OrderedBits<R>*>(call.strongest));
+      }
+    }
+    host_response(context(), call.first.host<T>(), window_, call.first_map.host<R>());
+  }
+
+  int window_;
+};
+
 }  // namespace
 
 void MoravecOptions::validate() const {
@@ -144,39 +183,8 @@ void MoravecOptions::validate() const {
 }
 
 Moravec::Moravec(const Context& context, const MoravecOptions& options)
-    : CornerDetector(context, options.peaks), options_(options) {
+    : CornerDetector(std::make_unique<MoravecResponse>(context, options.window), options.peaks) {
   options.validate();
-}
-
-Pixel Moravec::working_pixel(Pixel gray) const {
-  return gray == Pixel::u8 ? Pixel::u8 : Pixel::u16;
-}
-Pixel Moravec::map_pixel(Pixel working) const {
-  return working == Pixel::u8 ? Pixel::f32 : Pixel::f64;
-}
-double Moravec::response_unit(Pixel working) const {
-  return working == Pixel::u8 ? 1 : 257.0 * 257.0;
-}
-
-void Moravec::respond(AnyView first, int frames, Map map, MapUse, void* strongest) {
-  if (context().is_cuda()) {
-    if constexpr (kHasCuda) {
-      if (first.pixel() == Pixel::u8) {
-        enqueue_moravec_response(context(), first.device<std::uint8_t>(), frames, options_.window,
-                                 map.device<float>(), static_cast<OrderedBits<float>*>(strongest));
-      } else {
-        enqueue_moravec_response(context(), first.device<std::uint16_t>(), frames, options_.window,
-                                 map.device<double>(),
-                                 static_cast<OrderedBits<double>*>(strongest));
-      }
-    }
-    return;
-  }
-  if (first.pixel() == Pixel::u8) {
-    host_response(context(), first.host<std::uint8_t>(), options_.window, map.host<float>());
-  } else {
-    host_response(context(), first.host<std::uint16_t>(), options_.window, map.host<double>());
-  }
 }
 
 }  // namespace cornea

@@ -1,11 +1,15 @@
 #include "cornea/core/cuda.h"
-#include "cornea/detect/moravec/moravec.h"
+#include "cornea/detect/moravec/device_moravec.h"
 #include "cornea/detect/moravec/moravec_math.h"
 #include "cornea/detect/peaks/strongest.h"
 #include "cornea/detect/strip_walk.h"
 
-namespace cornea {
+namespace cornea::moravec {
 namespace {
+
+using namespace core;
+using namespace peaks;
+using namespace detect;
 
 // A warp walks down a strip of the image, a lane a column of quads. Each lane keeps the sums over
 // the last w quads of its column; the window's other columns come from the neighbouring lanes.
@@ -94,4 +98,4 @@ template void enqueue_moravec_response(const Context&, DeviceView<const std::uin
 template void enqueue_moravec_response(const Context&, DeviceView<const std::uint16_t>, int, int,
                                        DeviceView<double>, OrderedBits<double>*);
 
-}  // namespace cornea
+}  // namespace cornea::moravec

@@ -15,7 +15,7 @@
 
 #include "cornea/core/host_device.h"
 
-namespace cornea {
+namespace cornea::moravec {
 
 // Wide enough for the sum of 15 x 15 squared differences.
 template <class T>
@@ -40,4 +40,4 @@ CORNEA_HD inline MoravecSum<T> quad_difference(T p00, T p10, T p01, T p11) {
   if constexpr (shift == kAnti) return squared_difference(p01, p10);
 }
 
-}  // namespace cornea
+}  // namespace cornea::moravec

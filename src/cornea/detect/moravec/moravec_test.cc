@@ -11,6 +11,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace detect;
+
 // The definition, pixel by pixel: the smallest of eight sums of squared differences.
 template <class T>
 Image<double> plain_response(const Image<T>& pixels, int window) {

@@ -1,10 +1,10 @@
 // The peak search on CUDA: the map stays on the device, only the points come back.
 //
 // Steps, each a kernel: the strongest response (for relative thresholds under a mask; without one
-// the response kernel knows it); marks, one bit a pixel and a count a row; caps by cell (if asked);
-// the marked pixels in reading order, placed by a sum of the row counts before them, so that no
-// atomic decides an order (twice, if a further test is asked for, around it); the strongest N (if
-// asked) by radix selection; the points; their copy into pinned host memory, as many as there are.
+// the response kernel knows it); marks, one bit per pixel and a count per row; the marked pixels in
+// reading order, placed by a sum of the row counts before them, so that no atomic decides an order
+// (twice, if a further test is asked for, around it); those that the caps keep; the points; their
+// copy into pinned host memory, as many as there are.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "cornea/core/buffer.h"
+#include "cornea/core/cell_selection.h"
 #include "cornea/core/context.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
-#include "cornea/detect/peaks/peaks.h"
+#include "cornea/detect/peaks/peak_search.h"
 #include "cornea/detect/peaks/peaks_math.h"
 
-namespace cornea {
+namespace cornea::peaks {
 
 // Peaks after suppression and before the caps, on the device, for a further test. drop_candidate()
 // (peak_test.h) removes one.
@@ -51,8 +52,8 @@ class DevicePeaks {
   // the map's value of response 1. The strongest response of each frame is unknown. Returns where
   // it is kept, for a response kernel to raise on its way (strongest.h).
   template <class R>
-  OrderedBits<R>* enqueue_reset(int frames, Region region, DeviceView<const std::uint8_t> mask,
-                                double unit);
+  core::OrderedBits<R>* enqueue_reset(int frames, Region region,
+                                      DeviceView<const std::uint8_t> mask, double unit);
   // For a detector that knows which pixels may be peaks: marks those of a list that are, so that
   // enqueue_search() does not look at the whole map. Called after enqueue_reset(), as often as the
   // frames come. A pixel is (frame * height + y) * width + x; frames count from `first_frame` on.
@@ -79,9 +80,15 @@ class DevicePeaks {
   std::size_t capacity() const { return capacity_; }
 
  private:
-  void gather(const Buffer& marks, const Buffer& row_counts, int width, int height, int frames);
+  void gather(int width, int height, int frames);
+  // A cell of so few pixels that all may stay needs no cap.
+  bool caps_cells() const {
+    return options_.max_per_cell > 0 &&
+           std::int64_t(options_.cell) * options_.cell > options_.max_per_cell;
+  }
+  bool caps() const { return options_.max_points > 0 || caps_cells(); }
   template <class R>
-  void cap_cells(DeviceView<const R> first, int frames);
+  void cap(DeviceView<const R> first, int frames);
   template <class R>
   void enqueue_points(DeviceView<const R> first, int frames);
 
@@ -95,18 +102,17 @@ class DevicePeaks {
   std::size_t pixel_capacity_ = 0;   // marks a frame that can be
   std::size_t capacity_ = 0;         // points a frame that can be
   std::size_t pinned_capacity_ = 0;  // points a frame that go straight to the host
-  Buffer strongest_{Place::device, "peaks: strongest response"};
-  Buffer marks_{Place::device, "peaks: marks"};
-  Buffer row_counts_{Place::device, "peaks: row counts"};
-  Buffer cell_marks_{Place::device, "peaks: marks after the cell cap"};
-  Buffer cell_row_counts_{Place::device, "peaks: row counts after the cell cap"};
-  Buffer pixels_{Place::device, "peaks: pixels in reading order"};
-  Buffer chosen_{Place::device, "peaks: the strongest pixels"};
-  Buffer found_{Place::device, "peaks: counts before the cap"};
-  Buffer counts_{Place::device, "peaks: counts"};
-  Buffer corners_{Place::device, "peaks: points"};
-  Buffer host_counts_{Place::pinned, "peaks: counts for the host"};
-  Buffer host_corners_{Place::pinned, "peaks: points for the host"};
+  core::Buffer strongest_{Place::device, "peaks: strongest response"};
+  core::Buffer marks_{Place::device, "peaks: marks"};
+  core::Buffer row_counts_{Place::device, "peaks: row counts"};
+  core::Buffer pixels_{Place::device, "peaks: pixels in reading order"};
+  core::Buffer chosen_{Place::device, "peaks: pixels under the caps"};
+  core::CellSelection cells_;
+  core::Buffer found_{Place::device, "peaks: counts before the cap"};
+  core::Buffer counts_{Place::device, "peaks: counts"};
+  core::Buffer corners_{Place::device, "peaks: points"};
+  core::Buffer host_counts_{Place::pinned, "peaks: counts for the host"};
+  core::Buffer host_corners_{Place::pinned, "peaks: points for the host"};
 };
 
-}  // namespace cornea
+}  // namespace cornea::peaks

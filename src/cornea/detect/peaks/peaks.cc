@@ -6,11 +6,16 @@
 #include <limits>
 
 #include "cornea/core/parallel.h"
+#include "cornea/core/selection.h"
 #include "cornea/core/simd.h"
+#include "cornea/detect/peaks/peak_search.h"
 #include "cornea/detect/peaks/peaks_math.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace peaks;
 
 constexpr int kRowsPerPiece = 32;
 
@@ -19,18 +24,6 @@ struct Candidate {
   R value;
   int x, y;
 };
-
-// The total order of strength: larger first, ties by (y, x).
-template <class R>
-bool stronger(const Candidate<R>& a, const Candidate<R>& b) {
-  if (a.value != b.value) return a.value > b.value;
-  return a.y != b.y ? a.y < b.y : a.x < b.x;
-}
-
-template <class R>
-bool earlier(const Candidate<R>& a, const Candidate<R>& b) {
-  return a.y != b.y ? a.y < b.y : a.x < b.x;
-}
 
 // out[x] = max(out[x], row[x])
 template <class R>
@@ -196,33 +189,15 @@ void keep_passing(std::vector<Candidate<R>>& candidates, R cutoff, const PeakTes
 }
 
 template <class R>
-void keep_strongest_of_cells(std::vector<Candidate<R>>& candidates, const PeakOptions& options) {
-  auto cell_before = [&](const Candidate<R>& a, const Candidate<R>& b) {
-    const int ay = a.y / options.cell, by = b.y / options.cell;
-    if (ay != by) return ay < by;
-    const int ax = a.x / options.cell, bx = b.x / options.cell;
-    return ax != bx ? ax < bx : stronger(a, b);
-  };
-  std::sort(candidates.begin(), candidates.end(), cell_before);
-  std::vector<Candidate<R>> kept;
-  int rank = 0;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const auto& c = candidates[i];
-    const bool same_cell = i > 0 && c.y / options.cell == candidates[i - 1].y / options.cell &&
-                           c.x / options.cell == candidates[i - 1].x / options.cell;
-    rank = same_cell ? rank + 1 : 0;
-    if (rank < options.max_per_cell) kept.push_back(c);
+void cap(std::vector<Candidate<R>>& candidates, const PeakOptions& options) {
+  auto value = [](const Candidate<R>& c) { return c.value; };
+  if (options.max_per_cell > 0) {
+    auto cell = [&](const Candidate<R>& c) {
+      return std::uint64_t(c.y / options.cell) << 32 | std::uint32_t(c.x / options.cell);
+    };
+    keep_strongest_per_cell(candidates, options.max_per_cell, cell, value);
   }
-  std::sort(kept.begin(), kept.end(), earlier<R>);
-  candidates = std::move(kept);
-}
-
-template <class R>
-void keep_strongest(std::vector<Candidate<R>>& candidates, std::size_t count) {
-  if (candidates.size() <= count) return;
-  std::nth_element(candidates.begin(), candidates.begin() + count, candidates.end(), stronger<R>);
-  candidates.resize(count);
-  std::sort(candidates.begin(), candidates.end(), earlier<R>);
+  if (options.max_points > 0) keep_strongest(candidates, options.max_points, value);
 }
 
 }  // namespace
@@ -237,10 +212,12 @@ void PeakOptions::validate() const {
           "the radius of the subpixel refinement is from 1 to 15 pixels, not ", subpixel_radius);
   require(max_points >= 0, "the number of points to keep is 0 (all) or more, not ", max_points);
   require(cell >= 0, "the side of a grid cell is 0 (no grid) or more, not ", cell);
-  require(max_per_cell >= 0, "the number of points a cell is 0 (all) or more, not ", max_per_cell);
+  require(max_per_cell >= 0, "max_per_cell is 0 (all) or more, not ", max_per_cell);
   require((cell > 0) == (max_per_cell > 0),
-          "a cap by grid cell needs both the cell's side and the number of points a cell");
+          "a cap by grid cell needs both cell and max_per_cell; one of them is 0");
 }
+
+namespace peaks {
 
 Region inside_margin(int width, int height, Margin margin) {
   return {margin.before, margin.before, width - margin.after, height - margin.after};
@@ -253,9 +230,9 @@ void check_region(const Region& region, int width, int height) {
 }
 
 template <class R>
-std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Region region,
-                               HostView<const std::uint8_t> mask, const PeakOptions& options,
-                               double unit, const PeakTest& test) {
+std::vector<Corner> search_peaks(const Context& context, HostView<const R> map, Region region,
+                                 HostView<const std::uint8_t> mask, const PeakOptions& options,
+                                 double unit, const PeakTest& test) {
   options.validate();
   require(mask.empty() || (mask.width == map.width && mask.height == map.height), "the mask is ",
           mask.width, " x ", mask.height, " pixels and the image ", map.width, " x ", map.height,
@@ -266,8 +243,7 @@ std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Re
   const R cutoff = peak_cutoff<R>(options.threshold, options.relative, unit, strongest);
   auto candidates = find_candidates(context, map, region, mask, options, cutoff);
   if (test) keep_passing(candidates, cutoff, test);
-  if (options.max_per_cell > 0) keep_strongest_of_cells(candidates, options);
-  if (options.max_points > 0) keep_strongest(candidates, options.max_points);
+  cap(candidates, options);
   const bool quadratic = options.subpixel == Subpixel::quadratic;
   std::vector<Corner> corners;
   corners.reserve(candidates.size());
@@ -277,11 +253,25 @@ std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Re
   return corners;
 }
 
-template std::vector<Corner> find_peaks(const Context&, HostView<const float>, Region,
-                                        HostView<const std::uint8_t>, const PeakOptions&, double,
-                                        const PeakTest&);
-template std::vector<Corner> find_peaks(const Context&, HostView<const double>, Region,
-                                        HostView<const std::uint8_t>, const PeakOptions&, double,
-                                        const PeakTest&);
+template std::vector<Corner> search_peaks(const Context&, HostView<const float>, Region,
+                                          HostView<const std::uint8_t>, const PeakOptions&, double,
+                                          const PeakTest&);
+template std::vector<Corner> search_peaks(const Context&, HostView<const double>, Region,
+                                          HostView<const std::uint8_t>, const PeakOptions&, double,
+                                          const PeakTest&);
+
+}  // namespace peaks
+
+template <class R>
+std::vector<Corner> find_peaks(const Context& context, HostView<const R> map,
+                               const PeakOptions& options, HostView<const std::uint8_t> mask) {
+  return peaks::search_peaks(context, map, inside_margin(map.width, map.height, 0), mask, options,
+                             1, {});
+}
+
+template std::vector<Corner> find_peaks(const Context&, HostView<const float>, const PeakOptions&,
+                                        HostView<const std::uint8_t>);
+template std::vector<Corner> find_peaks(const Context&, HostView<const double>, const PeakOptions&,
+                                        HostView<const std::uint8_t>);
 
 }  // namespace cornea

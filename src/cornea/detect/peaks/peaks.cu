@@ -2,15 +2,18 @@
 
 #include <cub/block/block_reduce.cuh>
 
+#include "cornea/core/compaction.h"
 #include "cornea/core/cuda.h"
+#include "cornea/core/device_selection.h"
 #include "cornea/core/warp.h"
 #include "cornea/detect/peaks/device_peaks.h"
 #include "cornea/detect/peaks/peaks_math.h"
-#include "cornea/detect/peaks/radix_select.h"
 #include "cornea/detect/peaks/strongest.h"
 
-namespace cornea {
+namespace cornea::peaks {
 namespace {
+
+using namespace core;
 
 constexpr int kMarkThreads = 256;  // one row a block: a row of 1920 pixels takes 8 turns
 constexpr std::size_t kPinnedPoints = 1 << 16;  // a frame; what is more is copied when fetched
@@ -159,80 +162,6 @@ __global__ void mark_listed_kernel(DeviceView<const R> first, int first_frame, R
   }
 }
 
-// Keeps the `cap` strongest marks of a cell; of those equal to the last one the first in reading
-// order. One cell a block.
-template <class R>
-__global__ void cell_kernel(DeviceView<const R> first, int cell, int cells_across,
-                            std::uint32_t cap, const std::uint32_t* marks, int words_per_row,
-                            std::uint32_t* kept_marks, std::uint32_t* kept_counts) {
-  using Bits = OrderedBits<R>;
-  __shared__ std::uint32_t total;
-  const auto map = frame_of(first, blockIdx.y);
-  const int left = int(blockIdx.x % cells_across) * cell, right = min(left + cell, map.width);
-  const int top = int(blockIdx.x / cells_across) * cell, bottom = min(top + cell, map.height);
-  const std::size_t frame_row = std::size_t(blockIdx.y) * map.height;
-  const int first_word = left / kWarp, word_count = (right - 1) / kWarp - first_word + 1;
-
-  // The marks of one word that lie in this cell.
-  auto cell_bits = [&](int word, int y) {
-    std::uint32_t bits = marks[(frame_row + y) * words_per_row + word];
-    if (word * kWarp < left) bits &= ~0u << (left - word * kWarp);
-    if (word * kWarp + kWarp > right) bits &= ~0u >> (word * kWarp + kWarp - right);
-    return bits;
-  };
-  // f(word, y, bits) for this thread's share of the words that have marks.
-  auto for_each_word = [&](auto&& f) {
-    for (int i = threadIdx.x; i < word_count * (bottom - top); i += blockDim.x) {
-      const int word = first_word + i % word_count, y = top + i / word_count;
-      if (const std::uint32_t bits = cell_bits(word, y)) f(word, y, bits);
-    }
-  };
-  auto value = [&](int word, int y, std::uint32_t bits) {  // of the lowest bit
-    return ordered_bits(map(word * kWarp + __ffs(bits) - 1, y));
-  };
-
-  if (threadIdx.x == 0) total = 0;
-  __syncthreads();
-  for_each_word([&](int, int, std::uint32_t bits) { atomicAdd(&total, __popc(bits)); });
-  __syncthreads();
-  const bool all = total <= cap;
-  LastKept<Bits> last{0, 0};
-  if (!all) {
-    last = find_last_kept<Bits>(cap, [&](auto&& f) {
-      for_each_word([&](int word, int y, std::uint32_t bits) {
-        for (; bits; bits &= bits - 1) f(value(word, y, bits));
-      });
-    });
-  }
-  // How many marks before (x, y) in reading order equal the last one that is kept.
-  auto equals_before = [&](int x, int y) {
-    std::uint32_t count = 0;
-    for (int j = top; j <= y; ++j) {
-      for (int word = first_word; word < first_word + word_count; ++word) {
-        for (std::uint32_t bits = cell_bits(word, j); bits; bits &= bits - 1) {
-          const int i = word * kWarp + __ffs(bits) - 1;
-          count += (j < y || i < x) && value(word, j, bits) == last.value;
-        }
-      }
-    }
-    return count;
-  };
-  for_each_word([&](int word, int y, std::uint32_t bits) {
-    std::uint32_t kept = 0;
-    for (; bits; bits &= bits - 1) {
-      const Bits v = value(word, y, bits);
-      const int x = word * kWarp + __ffs(bits) - 1;
-      const bool keep =
-          all || v > last.value || (v == last.value && equals_before(x, y) < last.room);
-      if (keep) kept |= bits & -bits;
-    }
-    if (!kept) return;
-    // A word may be shared by two cells and a row by many: sums and unions of bits have no order.
-    atomicOr(&kept_marks[(frame_row + y) * words_per_row + word], kept);
-    atomicAdd(&kept_counts[frame_row + y], __popc(kept));
-  });
-}
-
 // The marked pixels (y * width + x) in reading order. One warp a row.
 __global__ void gather_kernel(const std::uint32_t* marks, int words_per_row,
                               const std::uint32_t* row_counts, int width, int height,
@@ -255,18 +184,9 @@ __global__ void gather_kernel(const std::uint32_t* marks, int words_per_row,
   for (int row = first_row; row < y; ++row) place += row_counts[row];
   if (y == height - 1 && lane == 0) found[frame] = place + row_counts[y];
   if (row_counts[y] == 0) return;
-  const std::uint32_t* row_marks = marks + (std::size_t(frame) * height + y) * words_per_row;
   pixels += frame * capacity;
-  for (int base = 0; base < words_per_row; base += kWarp) {
-    std::uint32_t bits = base + lane < words_per_row ? row_marks[base + lane] : 0;
-    const int mine = __popc(bits);
-    const int through = warp_running_sum(mine);  // marks in the words up to this lane's
-    std::uint32_t at = place + through - mine;
-    for (; bits; bits &= bits - 1) {
-      pixels[at++] = std::uint32_t(y) * width + (base + lane) * kWarp + __ffs(bits) - 1;
-    }
-    place += __shfl_sync(~0u, through, kWarp - 1);
-  }
+  gather_marks(marks + (std::size_t(frame) * height + y) * words_per_row, words_per_row, place,
+               [&](int x, std::uint32_t at) { pixels[at] = std::uint32_t(y) * width + x; });
 }
 
 // Two peaks lie more than a radius apart where equals count once.
@@ -290,12 +210,13 @@ void DevicePeaks::prepare(int width, int height, int frames) {
   strongest_.reserve<OrderedBits<R>>(context_, frames);
   marks_.reserve<std::uint32_t>(context_, rows * words_per_row_);
   row_counts_.reserve<std::uint32_t>(context_, rows);
-  if (options_.max_per_cell > 0) {
-    cell_marks_.reserve<std::uint32_t>(context_, rows * words_per_row_);
-    cell_row_counts_.reserve<std::uint32_t>(context_, rows);
-  }
   pixels_.reserve<std::uint32_t>(context_, pixel_capacity_ * frames);
-  if (options_.max_points > 0) chosen_.reserve<std::uint32_t>(context_, capacity_ * frames);
+  if (caps()) chosen_.reserve<std::uint32_t>(context_, capacity_ * frames);
+  if (caps_cells()) {
+    const std::uint32_t cells =
+        divide_up<std::uint32_t>(width, options_.cell) * divide_up(height, options_.cell);
+    cells_.prepare(context_, frames, cells, pixel_capacity_);
+  }
   found_.reserve<std::uint32_t>(context_, frames);
   counts_.reserve<std::uint32_t>(context_, frames);
   corners_.reserve<Corner>(context_, capacity_ * frames);
@@ -348,31 +269,11 @@ void DevicePeaks::enqueue_mark_listed(DeviceView<const R> first_map, int first_f
   cuda_check_launch("peaks: marks of a list");
 }
 
-template <class R>
-void DevicePeaks::cap_cells(DeviceView<const R> first, int frames) {
-  constexpr int kCellThreads = 128;
-  const cudaStream_t stream = cuda_stream(context_);
-  const std::size_t rows = std::size_t(first.height) * frames;
-  cuda_check(cudaMemsetAsync(cell_marks_.data<void>(), 0,
-                             rows * words_per_row_ * sizeof(std::uint32_t), stream),
-             "clearing marks");
-  cuda_check(
-      cudaMemsetAsync(cell_row_counts_.data<void>(), 0, rows * sizeof(std::uint32_t), stream),
-      "clearing row counts");
-  const int cell = std::min(options_.cell, std::max(first.width, first.height));
-  const int across = divide_up(first.width, cell), down = divide_up(first.height, cell);
-  cell_kernel<R><<<dim3(unsigned(across) * down, frames), kCellThreads, 0, stream>>>(
-      first, cell, across, options_.max_per_cell, marks_.data<std::uint32_t>(), words_per_row_,
-      cell_marks_.data<std::uint32_t>(), cell_row_counts_.data<std::uint32_t>());
-  cuda_check_launch("peaks: cap by cell");
-}
-
-void DevicePeaks::gather(const Buffer& marks, const Buffer& row_counts, int width, int height,
-                         int frames) {
+void DevicePeaks::gather(int width, int height, int frames) {
   gather_kernel<<<dim3(divide_up(height, kGatherRows), frames), kGatherRows * kWarp, 0,
                   cuda_stream(context_)>>>(
-      marks.data<std::uint32_t>(), words_per_row_, row_counts.data<std::uint32_t>(), width, height,
-      pixel_capacity_, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>());
+      marks_.data<std::uint32_t>(), words_per_row_, row_counts_.data<std::uint32_t>(), width,
+      height, pixel_capacity_, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>());
   cuda_check_launch("peaks: reading order");
 }
 
@@ -399,15 +300,13 @@ void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, bool str
     cuda_check_launch("peaks: marks");
   }
   if (test) {
-    if (!listed_) gather(marks_, row_counts_, first.width, first.height, frames);
+    if (!listed_) gather(first.width, first.height, frames);
     test({first.width, first.height, frames, pixels_.data<std::uint32_t>(), pixel_capacity_,
           found_.data<std::uint32_t>(), options_.threshold, unit_, options_.relative, strongest,
           marks_.data<std::uint32_t>(), words_per_row_, row_counts_.data<std::uint32_t>()});
   }
-  const bool by_cell = options_.max_per_cell > 0;
-  if (by_cell) cap_cells(first, frames);
-  gather(by_cell ? cell_marks_ : marks_, by_cell ? cell_row_counts_ : row_counts_, first.width,
-         first.height, frames);
+  gather(first.width, first.height, frames);
+  if (caps()) cap(first, frames);
   enqueue_points(first, frames);
 }
 
@@ -426,4 +325,4 @@ template void DevicePeaks::enqueue_search(DeviceView<const float>, int, bool,
 template void DevicePeaks::enqueue_search(DeviceView<const double>, int, bool,
                                           const DevicePeakTest&);
 
-}  // namespace cornea
+}  // namespace cornea::peaks

@@ -8,14 +8,14 @@
 // come in reading order: by y, then x, of their pixel.
 //
 // Cost: one pass over the map (two with a relative threshold). The CPU and CUDA give the same
-// bytes: comparisons are exact and the fit is one formula (peaks_math.h).
+// bytes: comparisons are exact and the fit is one formula.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 
@@ -32,7 +32,7 @@ enum class Subpixel {
   gradient    // the point that the image's gradients around it agree on (detect/refine)
 };
 
-struct PeakOptions {
+struct CORNEA_API PeakOptions {
   double threshold = 0;   // a peak's response is above this, in the detector's units, or ...
   bool relative = false;  // ... above this share of the strongest response, in [0, 1)
   int nms = 3;            // side of the suppression square, pixels, odd; 1: none
@@ -46,40 +46,11 @@ struct PeakOptions {
   void validate() const;
 };
 
-// Pixels left <= x < right, top <= y < bottom.
-struct Region {
-  int left = 0, top = 0, right = 0, bottom = 0;
-  bool empty() const { return left >= right || top >= bottom; }
-};
-
-// Pixels at the left and top, and at the right and bottom.
-struct Margin {
-  int before = 0, after = 0;
-  constexpr Margin(int both) : before(both), after(both) {}
-  constexpr Margin(int left_and_top, int right_and_bottom)
-      : before(left_and_top), after(right_and_bottom) {}
-};
-
-// The image less a margin on each side.
-Region inside_margin(int width, int height, Margin margin);
-
-// An error where a region that is not empty leaves the map.
-void check_region(const Region& region, int width, int height);
-
-struct PixelAt {
-  int x = 0, y = 0;
-};
-
-// A further test between suppression and the caps: removes the peaks that do not pass and leaves
-// the others in their order. `cutoff` is what a peak exceeds, in the map's own units.
-using PeakTest = std::function<void(double cutoff, std::vector<PixelAt>& peaks)>;
-
-// Peaks of a float or double map on the host. `unit` is the map's value of response 1: thresholds
-// are multiplied by it, reported responses divided. `mask` may be empty. A refinement by gradients
-// needs the image and is not made here.
+// Peaks of a float or double map on the host, which may be anyone's; the mask, if there is one, is
+// 0 where no peak may be. A refinement by gradients needs the image: see refine_corners().
 template <class R>
-std::vector<Corner> find_peaks(const Context& context, HostView<const R> map, Region region,
-                               HostView<const std::uint8_t> mask, const PeakOptions& options,
-                               double unit = 1, const PeakTest& test = {});
+CORNEA_API std::vector<Corner> find_peaks(const Context& context, HostView<const R> map,
+                                          const PeakOptions& options,
+                                          HostView<const std::uint8_t> mask = {});
 
 }  // namespace cornea

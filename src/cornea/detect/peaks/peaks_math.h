@@ -1,41 +1,12 @@
 // Formulas of the peak search that the CPU and CUDA share.
 #pragma once
 
-#include <cstdint>
-#include <cstring>
-
 #include "cornea/core/features.h"
 #include "cornea/core/host_device.h"
 #include "cornea/core/image.h"
+#include "cornea/core/ordered_bits.h"
 
-namespace cornea {
-
-// Unsigned integers that sort as the floats do.
-CORNEA_HD inline std::uint32_t ordered_bits(float v) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &v, sizeof bits);
-  return bits ^ ((bits >> 31) ? 0xffffffffu : 0x80000000u);
-}
-CORNEA_HD inline std::uint64_t ordered_bits(double v) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &v, sizeof bits);
-  return bits ^ ((bits >> 63) ? ~0ull : 0x8000000000000000ull);
-}
-CORNEA_HD inline float from_ordered_bits(std::uint32_t bits) {
-  bits ^= (bits >> 31) ? 0x80000000u : 0xffffffffu;
-  float v;
-  std::memcpy(&v, &bits, sizeof v);
-  return v;
-}
-CORNEA_HD inline double from_ordered_bits(std::uint64_t bits) {
-  bits ^= (bits >> 63) ? 0x8000000000000000ull : ~0ull;
-  double v;
-  std::memcpy(&v, &bits, sizeof v);
-  return v;
-}
-
-template <class R>
-using OrderedBits = decltype(ordered_bits(R{}));
+namespace cornea::peaks {
 
 // What a peak must exceed, in the map's own units. A map without a positive value has no peak under
 // a relative threshold.
@@ -96,4 +67,4 @@ CORNEA_HD inline Corner corner_at(const View& view, int x, int y, double unit, b
   return corner;
 }
 
-}  // namespace cornea
+}  // namespace cornea::peaks

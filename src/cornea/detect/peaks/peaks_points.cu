@@ -1,62 +1,57 @@
 // The second half of the peak search on CUDA: from marked pixels to points on the host.
 #include <algorithm>
 
-#include <cub/block/block_scan.cuh>
-
 #include "cornea/core/cuda.h"
+#include "cornea/core/device_selection.h"
+#include "cornea/core/stack.h"
 #include "cornea/detect/peaks/device_peaks.h"
 #include "cornea/detect/peaks/peaks_math.h"
-#include "cornea/detect/peaks/radix_select.h"
-#include "cornea/detect/peaks/strongest.h"
 
-namespace cornea {
+namespace cornea::peaks {
 namespace {
 
-constexpr int kSelectThreads = 1024;  // one block a frame: the candidates are few
+using namespace core;
+
 constexpr int kPointThreads = 256;
 
-// The `count` strongest of a frame's candidates, still in reading order: those above the last one
-// that is kept, and of those equal to it the first ones, as many as find room.
+// The pixels of each frame in reading order, as a list whose items have values and cells.
 template <class R>
-__global__ void select_kernel(DeviceView<const R> first, const std::uint32_t* pixels,
-                              const std::uint32_t* found, std::size_t pixel_capacity,
-                              std::uint32_t count, std::uint32_t* chosen,
-                              std::size_t chosen_capacity, std::uint32_t* counts) {
-  using Bits = OrderedBits<R>;
-  using Scan = cub::BlockScan<std::uint32_t, kSelectThreads>;
-  __shared__ typename Scan::TempStorage storage;
+struct PixelLists {
+  DeviceView<const R> first;
+  const std::uint32_t* pixels;
+  const std::uint32_t* counts;
+  std::size_t capacity;  // from a frame's pixels to the next one's
+  std::uint32_t cell_side, cells_across;
+
+  __device__ std::uint32_t count(int frame) const { return counts[frame]; }
+  __device__ std::uint32_t pixel(int frame, std::uint32_t i) const {
+    return pixels[frame * capacity + i];
+  }
+  __device__ R value(int frame, std::uint32_t i) const {
+    const std::uint32_t p = pixel(frame, i);
+    return frame_of(first, frame)(p % first.width, p / first.width);
+  }
+  __device__ std::uint32_t cell(int frame, std::uint32_t i) const {
+    const std::uint32_t p = pixel(frame, i);
+    return p / first.width / cell_side * cells_across + p % first.width / cell_side;
+  }
+};
+
+// The pixels of a frame under the caps, in reading order. One block per frame: they are few.
+template <class R>
+__global__ void __launch_bounds__(kSelectThreads)
+    select_kernel(PixelLists<R> lists, const std::uint8_t* keep, std::uint32_t most,
+                  std::uint32_t* chosen, std::size_t chosen_capacity, std::uint32_t* counts) {
   const int frame = blockIdx.x;
-  const auto map = frame_of(first, frame);
-  pixels += frame * pixel_capacity;
+  if (keep) keep += frame * lists.capacity;
   chosen += frame * chosen_capacity;
-  const std::uint32_t n = found[frame];
-  if (threadIdx.x == 0) counts[frame] = min(n, count);
-  if (n <= count) {
-    for (std::uint32_t i = threadIdx.x; i < n; i += kSelectThreads) chosen[i] = pixels[i];
-    return;
-  }
-  auto value = [&](std::uint32_t i) {
-    return ordered_bits(map(pixels[i] % map.width, pixels[i] / map.width));
-  };
-  const LastKept<Bits> last = find_last_kept<Bits>(count, [&](auto&& f) {
-    for (std::uint32_t i = threadIdx.x; i < n; i += kSelectThreads) f(value(i));
-  });
-  std::uint32_t placed = 0, equals_seen = 0;
-  for (std::uint32_t base = 0; base < n; base += kSelectThreads) {
-    const std::uint32_t i = base + threadIdx.x;
-    const Bits v = i < n ? value(i) : Bits(0);
-    const std::uint32_t equal = i < n && v == last.value;
-    std::uint32_t equals_before, equals_here, at, here;
-    Scan(storage).ExclusiveSum(equal, equals_before, equals_here);
-    __syncthreads();
-    const std::uint32_t keep =
-        i < n && (v > last.value || (equal && equals_seen + equals_before < last.room));
-    Scan(storage).ExclusiveSum(keep, at, here);
-    __syncthreads();
-    if (keep) chosen[placed + at] = pixels[i];
-    placed += here;
-    equals_seen += equals_here;
-  }
+  const std::uint32_t kept = keep_in_order(
+      lists.count(frame), most, [&](std::uint32_t i) { return keep ? std::uint32_t(keep[i]) : 1u; },
+      [&](std::uint32_t i) { return lists.value(frame, i); },
+      [&](std::uint32_t i, std::uint32_t, std::uint32_t at) {
+        chosen[at] = lists.pixel(frame, i);
+      });
+  if (threadIdx.x == 0) counts[frame] = kept;
 }
 
 // The points themselves.
@@ -103,22 +98,33 @@ unsigned point_blocks(std::size_t capacity) {
 }  // namespace
 
 template <class R>
-void DevicePeaks::enqueue_points(DeviceView<const R> first, int frames) {
-  const DeviceGuard device(context_);
+void DevicePeaks::cap(DeviceView<const R> first, int frames) {
   const cudaStream_t stream = cuda_stream(context_);
-  const bool by_count = options_.max_points > 0;
-  if (by_count) {
-    select_kernel<R><<<frames, kSelectThreads, 0, stream>>>(
-        first, pixels_.data<std::uint32_t>(), found_.data<std::uint32_t>(), pixel_capacity_,
-        options_.max_points, chosen_.data<std::uint32_t>(), capacity_,
-        counts_.data<std::uint32_t>());
-    cuda_check_launch("peaks: the strongest");
+  const auto side = std::uint32_t(std::max(options_.cell, 1));
+  const PixelLists<R> lists{first,
+                            pixels_.data<std::uint32_t>(),
+                            found_.data<std::uint32_t>(),
+                            pixel_capacity_,
+                            side,
+                            divide_up(std::uint32_t(first.width), side)};
+  if (caps_cells()) {
+    enqueue_cell_selection(stream, cells_, frames, options_.max_per_cell, lists);
   }
-  point_kernel<R><<<dim3(point_blocks(capacity_), frames), kPointThreads, 0, stream>>>(
-      first, (by_count ? chosen_ : pixels_).template data<std::uint32_t>(),
-      (by_count ? counts_ : found_).template data<std::uint32_t>(),
-      by_count ? capacity_ : pixel_capacity_, unit_, options_.subpixel == Subpixel::quadratic,
-      corners_.data<Corner>(), capacity_, counts_.data<std::uint32_t>());
+  select_kernel<R><<<frames, kSelectThreads, 0, stream>>>(
+      lists, caps_cells() ? cells_.keep() : nullptr, options_.max_points,
+      chosen_.data<std::uint32_t>(), capacity_, counts_.data<std::uint32_t>());
+  cuda_check_launch("peaks: caps");
+}
+
+template <class R>
+void DevicePeaks::enqueue_points(DeviceView<const R> first, int frames) {
+  const bool capped = caps();
+  point_kernel<R>
+      <<<dim3(point_blocks(capacity_), frames), kPointThreads, 0, cuda_stream(context_)>>>(
+          first, (capped ? chosen_ : pixels_).template data<std::uint32_t>(),
+          (capped ? counts_ : found_).template data<std::uint32_t>(),
+          capped ? capacity_ : pixel_capacity_, unit_, options_.subpixel == Subpixel::quadratic,
+          corners_.data<Corner>(), capacity_, counts_.data<std::uint32_t>());
   cuda_check_launch("peaks: points");
 }
 
@@ -146,7 +152,9 @@ std::vector<Corner> DevicePeaks::fetch(int frame) const {
   return corners;
 }
 
+template void DevicePeaks::cap(DeviceView<const float>, int);
+template void DevicePeaks::cap(DeviceView<const double>, int);
 template void DevicePeaks::enqueue_points(DeviceView<const float>, int);
 template void DevicePeaks::enqueue_points(DeviceView<const double>, int);
 
-}  // namespace cornea
+}  // namespace cornea::peaks

@@ -15,6 +15,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace peaks;
+
 template <class R>
 Image<R> random_map(int width, int height, std::uint64_t seed, int levels) {
   Image<R> map(width, height);
@@ -104,7 +107,7 @@ std::vector<Corner> search(const Context& context, const Image<R>& map, Region r
   const HostView<const std::uint8_t> host_mask =
       mask.empty() ? HostView<const std::uint8_t>() : mask.host();
   if (!context.is_cuda()) {
-    return find_peaks<R>(context, map.host(), region, host_mask, options, unit);
+    return search_peaks<R>(context, map.host(), region, host_mask, options, unit, {});
   }
   if constexpr (kHasCuda) {
     const Image<R> device_map = to_device(context, map);

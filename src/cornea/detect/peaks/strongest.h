@@ -8,7 +8,7 @@
 #include "cornea/core/stack.h"
 #include "cornea/detect/peaks/peaks_math.h"
 
-namespace cornea {
+namespace cornea::peaks {
 
 __device__ inline void raise_to(std::uint32_t* at, std::uint32_t v) { atomicMax(at, v); }
 __device__ inline void raise_to(std::uint64_t* at, std::uint64_t v) {
@@ -17,13 +17,13 @@ __device__ inline void raise_to(std::uint64_t* at, std::uint64_t v) {
 
 // Called by all lanes of a warp, each with the largest response that it saw.
 template <class R>
-__device__ void raise_strongest(R largest, OrderedBits<R>* strongest) {
-  OrderedBits<R> bits = ordered_bits(largest);
+__device__ void raise_strongest(R largest, core::OrderedBits<R>* strongest) {
+  core::OrderedBits<R> bits = core::ordered_bits(largest);
   for (int step = 16; step > 0; step /= 2) {
-    const OrderedBits<R> other = __shfl_xor_sync(~0u, bits, step);
+    const core::OrderedBits<R> other = __shfl_xor_sync(~0u, bits, step);
     bits = other > bits ? other : bits;
   }
   if (threadIdx.x % 32 == 0) raise_to(strongest, bits);
 }
 
-}  // namespace cornea
+}  // namespace cornea::peaks

@@ -10,6 +10,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace refine;
+
 constexpr int kCornersPerPiece = 64;
 
 template <class T>

@@ -1,10 +1,12 @@
 #include "cornea/core/cuda.h"
 #include "cornea/core/warp.h"
-#include "cornea/detect/refine/refine.h"
+#include "cornea/detect/refine/device_refine.h"
 #include "cornea/detect/refine/refine_math.h"
 
-namespace cornea {
+namespace cornea::refine {
 namespace {
+
+using namespace core;
 
 static_assert(kRefineParts == kWarp);
 constexpr int kWarpsPerBlock = 4;
@@ -73,4 +75,4 @@ void enqueue_refine_corners(const Context& context, AnyView first, int frames, i
   });
 }
 
-}  // namespace cornea
+}  // namespace cornea::refine

@@ -15,23 +15,18 @@
 // so that both give the same bytes.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 
 namespace cornea {
 
-inline constexpr int kLargestRefineRadius = 15;
-
-// Host image (8-bit, 16-bit or float gray); corners are moved in place.
-void refine_corners(const Context& context, AnyView image, int radius, std::span<Corner> corners);
-
-// Device images that lie one below the other, each with its own corners: counts[f] of them from
-// corners + f * capacity on. Queued on the context's stream.
-void enqueue_refine_corners(const Context& context, AnyView first, int frames, int radius,
-                            Corner* corners, const std::uint32_t* counts, std::size_t capacity);
+// Host image (8-bit, 16-bit or float gray); corners are moved in place. The radius r is from 1 to
+// 15 pixels.
+CORNEA_API void refine_corners(const Context& context, AnyView image, int radius,
+                               std::span<Corner> corners);
 
 }  // namespace cornea

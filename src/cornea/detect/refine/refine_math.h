@@ -8,7 +8,9 @@
 #include "cornea/core/pixels.h"
 #include "cornea/detect/refine/refine.h"
 
-namespace cornea {
+namespace cornea::refine {
+
+inline constexpr int kLargestRefineRadius = 15;
 
 inline constexpr int kRefineParts = 32;       // interleaved parts of a sum
 inline constexpr int kRefineTurns = 20;       // at most
@@ -49,8 +51,8 @@ CORNEA_HD inline float patch_value(const View& image, const PatchOrigin& o, int 
   const int x0 = inside(o.x + i, image.width), x1 = inside(o.x + i + 1, image.width);
   const auto* above = image.row(inside(o.y + j, image.height));
   const auto* below = image.row(inside(o.y + j + 1, image.height));
-  return o.w00 * gray_level(above[x0]) + o.w10 * gray_level(above[x1]) +
-         o.w01 * gray_level(below[x0]) + o.w11 * gray_level(below[x1]);
+  return o.w00 * core::gray_level(above[x0]) + o.w10 * core::gray_level(above[x1]) +
+         o.w01 * core::gray_level(below[x0]) + o.w11 * core::gray_level(below[x1]);
 }
 
 // The five sums of the equation; one part, or all of them.
@@ -86,4 +88,4 @@ CORNEA_HD inline void accept_refined(double x0, double y0, double x, double y, i
   corner.y = static_cast<float>(y);
 }
 
-}  // namespace cornea
+}  // namespace cornea::refine

@@ -11,6 +11,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 // A blurred saddle, as a checkerboard's crossing looks, rotated, with its centre at (cx, cy).
 Image<float> crossing(double cx, double cy, double angle) {
   Image<float> image(41, 37);

@@ -84,8 +84,8 @@ void check_file(const std::string& file, Database::Open how) {
     fail(ErrorCode::io, file, ": is a folder; name a file for the database in it");
   }
   if (how == Database::Open::existing && !fs::exists(status)) {
-    fail(ErrorCode::io, file, ": there is no such database; make it with cornea extract DIR --db ",
-         file);
+    fail(ErrorCode::io, file,
+         ": there is no such database; extract a folder of images into it first");
   }
 }
 
@@ -120,7 +120,7 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   run("PRAGMA page_size = 65536");
   const bool has_tables = check_tables();
   if (how == Open::existing && !has_tables) {
-    fail(ErrorCode::io, file_, ": has no tables yet; fill it with cornea extract DIR --db ", file_);
+    fail(ErrorCode::io, file_, ": has no tables yet; extract a folder of images into it first");
   }
   use_log();
   if (how == Open::create) make_tables();

@@ -34,6 +34,7 @@
 #include <string>
 #include <vector>
 
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 
 struct sqlite3;
@@ -48,8 +49,8 @@ struct ImagePair {
   friend auto operator<=>(const ImagePair&, const ImagePair&) = default;
 };
 // Either order gives the same number.
-Id pair_id(ImagePair pair);
-ImagePair pair_of(Id pair_id);
+CORNEA_API Id pair_id(ImagePair pair);
+CORNEA_API ImagePair pair_of(Id pair_id);
 
 enum class CameraModel { simple_pinhole = 0, pinhole = 1, simple_radial = 2 };
 struct Camera {
@@ -93,7 +94,7 @@ struct TwoViewRow {
   std::optional<std::array<double, 9>> F, H;  // row by row, x2^T F x1 = 0, x2 ~ H x1
 };
 
-class Database {
+class CORNEA_API Database {
  public:
   enum class Open { existing, create };
   // An error that names the file where it is missing (unless it may be made) or is no such

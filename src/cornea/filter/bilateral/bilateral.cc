@@ -8,11 +8,18 @@
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
+#include "cornea/filter/bilateral/bilateral_windows.h"
 #include "cornea/filter/bilateral/range_rows.h"
 #include "cornea/filter/bilateral/range_weight.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace filter;
+using namespace bilateral;
+
+using namespace core;
 
 constexpr int kMostRadius = 4096;
 constexpr int kRowsPerPiece = 32;  // and as many as the radius, so that a pair spans two pieces
@@ -30,13 +37,22 @@ void BilateralOptions::validate() const {
           kMostRadius, " pixels, not ", radius);
 }
 
-BilateralFilter::BilateralFilter(const Context& context, const BilateralOptions& options)
-    : ImageFilter(context), options_(options) {
-  options.validate();
-  radius_ = options.radius > 0 ? options.radius : static_cast<int>(std::ceil(3 * options.sigma));
+int BilateralOptions::window_radius() const {
+  return radius > 0 ? radius : static_cast<int>(std::ceil(3 * sigma));
 }
 
-void BilateralFilter::run(HostView<const float> image, HostView<float> out, float unit) {
+BilateralFilter::BilateralFilter(const Context& context, const BilateralOptions& options)
+    : ImageFilter(std::make_unique<bilateral::Windows>(context, options)) {}
+
+namespace bilateral {
+
+Windows::Windows(const Context& context, const BilateralOptions& options)
+    : FloatFilter(context), options_(options) {
+  options.validate();
+  radius_ = options.window_radius();
+}
+
+void Windows::run(HostView<const float> image, HostView<float> out, float unit, StageClock& clock) {
   const auto range = static_cast<float>(exponent_scale(options_.sigma_range * unit));
   // No further than to the other side of the image.
   const int h = image.height, radius = std::min(radius_, std::max(image.width, h));
@@ -70,15 +86,16 @@ void BilateralFilter::run(HostView<const float> image, HostView<float> out, floa
       }
     }
   });
-  mark("windows");
+  clock.mark("windows");
 }
 
-void BilateralFilter::enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out,
-                                    int images, float unit) {
+void Windows::enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images,
+                      float unit, StageClock& clock) {
   if constexpr (kHasCuda) {
     enqueue_windows(first, first_out, images, unit);
-    mark("windows");
+    clock.mark("windows");
   }
 }
 
+}  // namespace bilateral
 }  // namespace cornea

@@ -1,10 +1,13 @@
 #include "cornea/core/cuda.h"
 #include "cornea/core/stack.h"
-#include "cornea/filter/bilateral/bilateral.h"
+#include "cornea/filter/bilateral/bilateral_windows.h"
 #include "cornea/filter/bilateral/range_window.h"
 
-namespace cornea {
+namespace cornea::bilateral {
 namespace {
+
+using namespace core;
+using namespace filter;
 
 constexpr dim3 kBlock(32, 8);
 
@@ -15,13 +18,13 @@ __global__ void __launch_bounds__(256)
   const int x = blockIdx.y * kBlock.x + threadIdx.x, y = blockIdx.x * kBlock.y + threadIdx.y;
   if (x >= image.width || y >= image.height) return;
   frame_of(first_out, blockIdx.z)(x, y) =
-      image(x, y) + window_mean<false>(image, window, x, y, radius, 0, 0);
+      image(x, y) + window_mean(image, window, Level(), x, y, radius);
 }
 
 }  // namespace
 
-void BilateralFilter::enqueue_windows(DeviceView<const float> first, DeviceView<float> first_out,
-                                      int images, float unit) {
+void Windows::enqueue_windows(DeviceView<const float> first, DeviceView<float> first_out,
+                              int images, float unit) {
   const DeviceGuard device(context());
   const RangeWindow window{static_cast<float>(exponent_scale(options_.sigma)),
                            static_cast<float>(exponent_scale(options_.sigma_range * unit)),
@@ -33,4 +36,4 @@ void BilateralFilter::enqueue_windows(DeviceView<const float> first, DeviceView<
   cuda_check_launch("bilateral filter");
 }
 
-}  // namespace cornea
+}  // namespace cornea::bilateral

@@ -8,33 +8,24 @@
 // stands for them.
 #pragma once
 
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/filter/image_filter.h"
 
 namespace cornea {
 
-struct BilateralOptions {
+struct CORNEA_API BilateralOptions {
   double sigma = 4;         // of distances, pixels
   double sigma_range = 20;  // of differences, gray levels of 0..255
   int radius = 0;           // of the window, pixels; 0: 3 sigma, rounded up
 
   void validate() const;
+  int window_radius() const;  // `radius`, or what 0 stands for
 };
 
-class BilateralFilter : public ImageFilter {
+class CORNEA_API BilateralFilter : public ImageFilter {
  public:
   explicit BilateralFilter(const Context& context, const BilateralOptions& options = {});
-
-  int radius() const { return radius_; }
-
- private:
-  void run(HostView<const float> image, HostView<float> out, float unit) override;
-  void enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out, int images,
-                     float unit) override;
-  void enqueue_windows(DeviceView<const float> first, DeviceView<float> first_out, int images,
-                       float unit);
-
-  BilateralOptions options_;
-  int radius_ = 0;
 };
 
 }  // namespace cornea

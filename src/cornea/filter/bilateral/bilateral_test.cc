@@ -10,6 +10,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace filter;
+
 // The definition, in double, at one pixel of an image of 0..1.
 double plain_bilateral(const Image<float>& image, int x, int y, double sigma, double sigma_range,
                        int radius) {
@@ -42,12 +45,12 @@ TEST_P(Bilateral, AgreesWithTheDefinition) {
     double largest = 0;
     for (int y = 0; y < h; ++y) {
       for (int x = 0; x < w; ++x) {
-        const double expected =
-            plain_bilateral(image, x, y, options.sigma, options.sigma_range, filter.radius());
+        const double expected = plain_bilateral(image, x, y, options.sigma, options.sigma_range,
+                                                options.window_radius());
         largest = std::max(largest, std::abs(out(x, y) - expected) * 255);
       }
     }
-    EXPECT_LT(largest, 1e-3) << w << " x " << h << ", radius " << filter.radius();
+    EXPECT_LT(largest, 1e-3) << w << " x " << h << ", radius " << options.window_radius();
   }
 }
 
@@ -106,7 +109,7 @@ TEST(BilateralOptions, AreChecked) {
   EXPECT_THROW(BilateralFilter(cpu, {0, 20}), Error);
   EXPECT_THROW(BilateralFilter(cpu, {4, 0}), Error);
   EXPECT_THROW(BilateralFilter(cpu, {4, 20, -1}), Error);
-  EXPECT_EQ(BilateralFilter(cpu, {4.1, 20}).radius(), 13);
+  EXPECT_EQ(BilateralOptions({4.1, 20}).window_radius(), 13);
 }
 
 TEST(BilateralThreads, GiveTheSameBytes) {

@@ -2,49 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
 
 #include "cornea/core/parallel.h"
 #include "cornea/core/simd.h"
+#include "cornea/filter/bilateral/exp2_pack.h"
 #include "cornea/filter/bilateral/range_weight.h"
 
-namespace cornea {
+namespace cornea::bilateral {
 namespace {
 
-using Floats = Pack<float>;
-using Ints = Pack<std::int32_t>;
-constexpr int kWidth = kLanes<float>;
-// Packs of a row, for work while one waits; as many as the registers hold.
-constexpr int kAtOnce = kPackBytes == 16 ? 6 : 4;
-constexpr int kSlack = kAtOnce * kWidth;  // that may be read and written beyond a row
+using namespace core;
+
 constexpr int kRowsPerPiece = 64;
-
-// 2^e for e <= 0, to 3e-6 of itself; below -125 it stays at 2^-125, a normal number. The whole part
-// goes to the exponent, 2^f for |f| <= 1/2 is a polynomial.
-inline Floats exp2_pack(Floats e) {
-  const Floats least = pack_of(-125.0f);
-  e = e > least ? e : least;
-  constexpr float kRound = 12582912.0f;  // 1.5 2^23: sums with it have no fraction
-  const Floats shifted = e + kRound;
-  const Floats f = e - (shifted - kRound), squared = f * f;
-  const Floats low = f * 0.69312181f + 0.99999926f, high = f * 0.05591786f + 0.24024745f;
-  const Floats p = (squared * 0.0095701f + high) * squared + low;
-  Ints bits, whole;
-  std::memcpy(&bits, &p, sizeof bits);
-  std::memcpy(&whole, &shifted, sizeof whole);
-  bits += whole << 23;
-  Floats result;
-  std::memcpy(&result, &bits, sizeof result);
-  return result;
-}
-
-inline float sum_of(Floats v) {
-  float sum = 0;
-  for (int i = 0; i < kWidth; ++i) sum += v[i];
-  return sum;
-}
 
 }  // namespace
 
@@ -177,41 +146,4 @@ void bilateral_row_of_two(const PaddedImage& image, const PaddedImage& first,
   }
 }
 
-PlaneWindows::PlaneWindows(double sigma, const std::vector<int>& reach_of)
-    : reach(reach_of), centre_(static_cast<int>(reach_of.size()) - 1) {
-  const double k = exponent_scale(sigma);
-  for (int m = -centre_; m <= centre_ + kSlack; ++m) {
-    exponents_.push_back(static_cast<float>(-k * k * m * m));
-  }
-}
-
-CORNEA_VECTOR_CLONES
-float mean_above_plane(const PaddedImage& image, const PlaneWindows& windows, int x, int y,
-                       int half, float a, float b) {
-  Floats lanes;
-  Ints index;
-  for (int i = 0; i < kWidth; ++i) lanes[i] = float(i), index[i] = i;
-  const float own = image.row(y)[x];
-  const Floats step = pack_of(-a * kWidth);
-  Floats weights{}, sums{};
-  const int top = std::max(-half, -y), bottom = std::min(half, image.height() - 1 - y);
-  for (int n = top; n <= bottom; ++n) {
-    const int reach = std::min(half, windows.reach[std::abs(n)]);
-    const int left = std::max(-reach, -x),
-              count = std::min(reach, image.width() - 1 - x) - left + 1;
-    const float *row = image.row(y + n) + x + left, *exponents = windows.exponents() + left;
-    const float row_exponent = windows.exponents()[n];
-    Floats plane = -(own + b * n) - a * (lanes + float(left));
-    for (int i = 0; i < count; i += kWidth, plane += step) {
-      const Floats d = load_pack(row + i) + plane;
-      Floats e = (load_pack(exponents + i) + row_exponent) - d * d;
-      if (i + kWidth > count) e = index < count - i ? e : pack_of(-1000.0f);
-      const Floats w = exp2_pack(e);
-      weights += w;
-      sums += w * d;
-    }
-  }
-  return sum_of(sums) / sum_of(weights);
-}
-
-}  // namespace cornea
+}  // namespace cornea::bilateral

@@ -11,7 +11,7 @@
 
 #include "cornea/core/host_device.h"
 
-namespace cornea {
+namespace cornea::bilateral {
 
 // k of a sigma.
 CORNEA_HD inline double exponent_scale(double sigma) { return 0.84932180028801907 / sigma; }
@@ -28,4 +28,4 @@ __device__ inline float fast_exp2(float e) {
 }
 #endif
 
-}  // namespace cornea
+}  // namespace cornea::bilateral

@@ -4,20 +4,26 @@
 #include "cornea/core/image.h"
 #include "cornea/filter/bilateral/range_weight.h"
 
-namespace cornea {
+namespace cornea::bilateral {
 
 struct RangeWindow {
   float spatial, range;  // the exponent's scales of distances and differences
   const int* reach;      // how far along x by the distance along y; null: `half` everywhere
 };
 
-// The mean of what lies above a plane through a pixel, as mean_above_plane() says (range_rows.h);
-// without a plane, of the differences.
-template <bool has_plane>
+// What neighbours are compared with: the pixel's own value.
+struct Level {
+  // What is added to a value of the row at distance n, and to that at the scaled distance u along
+  // x.
+  __device__ float base(float own, int) const { return -own; }
+  __device__ float along(float d, float) const { return d; }
+};
+
+// The mean of the differences to what neighbours are compared with, over |m|, |n| <= half.
+template <class Surface>
 __device__ inline float window_mean(const DeviceView<const float>& image, const RangeWindow& window,
-                                    int x, int y, int half, float a, float b) {
+                                    const Surface& surface, int x, int y, int half) {
   const float own = __ldg(image.row(y) + x), k = window.spatial, range = window.range;
-  const float slope = has_plane ? -a / k : 0;  // by scaled distance
   float weights = 0, sum = 0;
   // Loops count from zero: nvcc 13.0 was seen to run one step too many of a loop up to and with a
   // limit that is only known at run time.
@@ -27,11 +33,10 @@ __device__ inline float window_mean(const DeviceView<const float>& image, const 
     const int reach = window.reach ? min(half, __ldg(window.reach + abs(n))) : half;
     const int left = max(-reach, -x), count = min(reach, image.width - 1 - x) - left + 1;
     const float* row = image.row(y + n) + x + left;
-    const float base = has_plane ? -fmaf(b, float(n), own) : -own;
+    const float base = surface.base(own, n);
     const float row_exponent = -(k * n) * (k * n);
     auto add = [&](float value, float u) {
-      float d = value + base;
-      if (has_plane) d = fmaf(slope, u, d);
+      const float d = surface.along(value + base, u);
       const float scaled = d * range;
       const float w = fast_exp2(fmaf(-scaled, scaled, fmaf(-u, u, row_exponent)));
       weights += w;
@@ -60,4 +65,4 @@ __device__ inline float window_mean(const DeviceView<const float>& image, const 
   return sum / weights;
 }
 
-}  // namespace cornea
+}  // namespace cornea::bilateral

@@ -13,10 +13,13 @@
 #include "cornea/core/host_device.h"
 #include "cornea/core/parallel.h"
 #include "cornea/core/simd.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/filter/gaussian/reflect.h"
 
-namespace cornea {
+namespace cornea::gaussian {
 namespace {
+
+using namespace core;
 
 constexpr double kLargestSigma = 10000.0;  // pixels; its radius still fits an int many times over
 
@@ -302,30 +305,42 @@ void gaussian_blur(const Context& context, HostView<const float> in, HostView<fl
   });
 }
 
-void GaussianOptions::validate() const { check_sigma(sigma); }
-
-GaussianFilter::GaussianFilter(const Context& context, const GaussianOptions& options)
-    : ImageFilter(context), options_(options) {
-  options.validate();
-  radius_ = gaussian_radius(options.sigma);
-  const std::vector<float> kernel = gaussian_kernel(options.sigma, radius_);
+Blur::Blur(const Context& context, const GaussianOptions& options)
+    : FloatFilter(context), sigma_(options.sigma), radius_(gaussian_radius(options.sigma)) {
+  const std::vector<float> kernel = gaussian_kernel(sigma_, radius_);
   weights_.assign(kernel.begin() + radius_, kernel.end());
   if constexpr (kHasCuda) {
     if (context.is_cuda()) upload_weights();
   }
 }
 
-void GaussianFilter::run(HostView<const float> image, HostView<float> out, float) {
-  gaussian_blur(context(), image, out, options_.sigma);
-  mark("blur");
+void Blur::run(HostView<const float> image, HostView<float> out, float, StageClock& clock) {
+  gaussian_blur(context(), image, out, sigma_);
+  clock.mark("blur");
 }
 
-void GaussianFilter::enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out,
-                                   int images, float) {
+void Blur::enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images, float,
+                   StageClock& clock) {
   if constexpr (kHasCuda) {
-    enqueue_blur(first, first_out, images);
-    mark("blur");
+    enqueue_on(context().stream(), first, first_out, images);
+    clock.mark("blur");
   }
 }
+
+}  // namespace cornea::gaussian
+
+namespace cornea {
+namespace {
+
+using namespace core;
+using namespace filter;
+using namespace gaussian;
+
+}  // namespace
+
+void GaussianOptions::validate() const { gaussian::check_sigma(sigma); }
+
+GaussianFilter::GaussianFilter(const Context& context, const GaussianOptions& options)
+    : ImageFilter(std::make_unique<gaussian::Blur>(context, options)) {}
 
 }  // namespace cornea

@@ -3,11 +3,13 @@
 
 #include "cornea/core/cuda.h"
 #include "cornea/core/stack.h"
-#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/filter/gaussian/reflect.h"
 
-namespace cornea {
+namespace cornea::gaussian {
 namespace {
+
+using namespace core;
 
 // Weights in a launch's parameters.
 constexpr int kMostWeights = 21;
@@ -150,7 +152,7 @@ void launch_tiles(cudaStream_t stream, DeviceView<const float> first, DeviceView
 
 }  // namespace
 
-void GaussianFilter::upload_weights() {
+void Blur::upload_weights() {
   if (radius_ <= kMostTiled) return;
   const DeviceGuard device(context());
   auto* to = device_weights_.reserve<float>(context(), weights_.size());
@@ -160,13 +162,12 @@ void GaussianFilter::upload_weights() {
   context().synchronize();
 }
 
-void GaussianFilter::enqueue_blur(DeviceView<const float> first, DeviceView<float> first_out,
-                                  int images, void* other_stream) {
+void Blur::enqueue_on(void* on, DeviceView<const float> first, DeviceView<float> first_out,
+                      int images) {
   static_assert(kMostTiled < kMostWeights);
-  require(!other_stream || runs_on_any_stream(), "this blur runs on its own stream");
+  require(on == context().stream() || runs_on_any_stream(), "this blur runs on its own stream");
   const DeviceGuard device(context());
-  const cudaStream_t stream =
-      other_stream ? static_cast<cudaStream_t>(other_stream) : cuda_stream(context());
+  const auto stream = static_cast<cudaStream_t>(on);
   if (radius_ == 0) {
     const std::size_t row = first.width * sizeof(float);
     context().copy_on_device(first_out.data, first_out.stride * sizeof(float), first.data,
@@ -195,4 +196,4 @@ void GaussianFilter::enqueue_blur(DeviceView<const float> first, DeviceView<floa
   cuda_check_launch("Gaussian lines");
 }
 
-}  // namespace cornea
+}  // namespace cornea::gaussian

@@ -1,5 +1,3 @@
-#include "cornea/filter/gaussian/gaussian.h"
-
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -8,10 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "cornea/core/testing.h"
+#include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/filter/gaussian/reflect.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace filter;
+using namespace gaussian;
 
 Image<float> blurred(const Image<float>& image, double sigma, int threads = 2) {
   Image<float> out(image.width(), image.height());

@@ -7,7 +7,7 @@
 
 #include "cornea/core/host_device.h"
 
-namespace cornea {
+namespace cornea::gaussian {
 
 // The index in [0, n) that stands for any i; n >= 1.
 CORNEA_HD inline int reflect101(int i, int n) {
@@ -22,4 +22,4 @@ CORNEA_HD inline int reflect101(int i, int n) {
   return static_cast<int>(inside < n ? inside : period - inside);
 }
 
-}  // namespace cornea
+}  // namespace cornea::gaussian

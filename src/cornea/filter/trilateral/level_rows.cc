@@ -6,8 +6,10 @@
 #include "cornea/core/simd.h"
 #include "cornea/filter/trilateral/trilateral_math.h"
 
-namespace cornea {
+namespace cornea::trilateral {
 namespace {
+
+using namespace core;
 
 inline float least(float a, float b) { return b < a ? b : a; }
 inline float largest(float a, float b) { return a < b ? b : a; }
@@ -98,4 +100,4 @@ void level_rows(HostView<const float> squared, double sigma_r, int level_count, 
   }
 }
 
-}  // namespace cornea
+}  // namespace cornea::trilateral

@@ -5,7 +5,7 @@
 
 #include "cornea/core/image.h"
 
-namespace cornea {
+namespace cornea::trilateral {
 
 // Rows that are worth making together: each needs as many more as there are levels on both sides.
 inline constexpr int kLevelRows = 48;
@@ -14,4 +14,4 @@ inline constexpr int kLevelRows = 48;
 void level_rows(HostView<const float> squared, double sigma_r, int level_count, int begin, int end,
                 HostView<std::uint8_t> levels);
 
-}  // namespace cornea
+}  // namespace cornea::trilateral

@@ -12,12 +12,19 @@
 #include "cornea/core/transfer.h"
 #include "cornea/filter/bilateral/range_rows.h"
 #include "cornea/filter/bilateral/range_weight.h"
+#include "cornea/filter/image_filter_state.h"
 #include "cornea/filter/trilateral/device_trilateral.h"
 #include "cornea/filter/trilateral/level_rows.h"
+#include "cornea/filter/trilateral/plane_windows.h"
 #include "cornea/filter/trilateral/trilateral_math.h"
+#include "cornea/filter/trilateral/trilateral_steps.h"
 
-namespace cornea {
+namespace cornea::trilateral {
 namespace {
+
+using namespace core;
+using namespace bilateral;
+using namespace filter;
 
 constexpr int kRowsPerPiece = 16;
 
@@ -120,14 +127,8 @@ std::vector<int> window_reach(double sigma) {
   return reach;
 }
 
-void TrilateralOptions::validate() const {
-  require(sigma >= 0.1 && sigma <= kTrilateralMostSigma,
-          "the trilateral filter's sigma lies in 0.1 to ", kTrilateralMostSigma, " pixels, not ",
-          sigma);
-}
-
-TrilateralFilter::TrilateralFilter(const Context& context, const TrilateralOptions& options)
-    : ImageFilter(context), options_(options) {
+TrilateralSteps::TrilateralSteps(const Context& context, const TrilateralOptions& options)
+    : FloatFilter(context), options_(options) {
   options.validate();
   options_.grouping = chosen(context, options.grouping);
   reach_ = window_reach(options.sigma);
@@ -139,19 +140,20 @@ TrilateralFilter::TrilateralFilter(const Context& context, const TrilateralOptio
   }
 }
 
-TrilateralFilter::~TrilateralFilter() = default;
+TrilateralSteps::~TrilateralSteps() = default;
 
-void TrilateralFilter::run(HostView<const float> image, HostView<float> out, float) {
+void TrilateralSteps::run(HostView<const float> image, HostView<float> out, float,
+                          StageClock& clock) {
   const int w = image.width, h = image.height;
   const int half = gradient_half_width(options_.sigma);
   const Gradients gradients(context(), image, half);
-  mark("gradients");
+  clock.mark("gradients");
   if (!(gradients.sigma_r > 0)) {
     for (int y = 0; y < h; ++y) std::copy_n(image.row(y), w, out.row(y));
     return;
   }
   const Image<std::uint8_t> levels = find_levels(context(), gradients);
-  mark("min-max stack");
+  clock.mark("min-max stack");
 
   const auto range = static_cast<float>(exponent_scale(gradients.sigma_r));
   const std::vector<float> exponents = window_exponents(options_.sigma, half);
@@ -162,11 +164,11 @@ void TrilateralFilter::run(HostView<const float> image, HostView<float> out, flo
                            exponents.data(), range, a.host().row(y), b.host().row(y));
     }
   });
-  mark("gradient smoothing");
+  clock.mark("gradient smoothing");
 
   std::vector<std::uint32_t> order;
   if (options_.grouping == Grouping::sorted) order = level_order(levels.host());
-  mark("adaptive level");
+  clock.mark("adaptive level");
 
   const PaddedImage source(context(), image, 0, 0, range);
   const PlaneWindows windows(options_.sigma, reach_);
@@ -190,31 +192,50 @@ void TrilateralFilter::run(HostView<const float> image, HostView<float> out, flo
       for (int i = begin; i < end; ++i) filter_pixel(order[i] % w, order[i] / w);
     });
   }
-  mark("detail filter");
+  clock.mark("detail filter");
 }
 
-void TrilateralFilter::enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out,
-                                     int images, float) {
-  if constexpr (kHasCuda) {
-    device_->enqueue(first, first_out, images, [this](const char* stage) { mark(stage); });
-  }
+void TrilateralSteps::enqueue(DeviceView<const float> first, DeviceView<float> first_out,
+                              int images, float, StageClock& clock) {
+  if constexpr (kHasCuda) device_->enqueue(first, first_out, images, clock);
 }
+
+Image<std::uint8_t> TrilateralSteps::levels(HostView<const float> image) const {
+  return find_levels(context(), Gradients(context(), image, 0));
+}
+
+Image<std::uint8_t> TrilateralSteps::levels(DeviceView<const float> image) {
+  Image<std::uint8_t> levels(image.width, image.height);
+  if constexpr (kHasCuda) {
+    StageClock untimed(context());
+    const DeviceView<const std::uint8_t> found(device_->enqueue_levels(image, 1, untimed),
+                                               image.width, image.height);
+    download<std::uint8_t>(context(), found, levels.host());
+  }
+  return levels;
+}
+
+}  // namespace cornea::trilateral
+
+namespace cornea {
+
+void TrilateralOptions::validate() const {
+  require(sigma >= 0.1 && sigma <= trilateral::kTrilateralMostSigma,
+          "the trilateral filter's sigma lies in 0.1 to ", trilateral::kTrilateralMostSigma,
+          " pixels, not ", sigma);
+}
+
+TrilateralFilter::TrilateralFilter(const Context& context, const TrilateralOptions& options)
+    : ImageFilter(std::make_unique<trilateral::TrilateralSteps>(context, options)) {}
 
 Image<std::uint8_t> TrilateralFilter::level_map(AnyView image) {
-  check_image(image);
-  if constexpr (kHasCuda) {
-    if (context().is_cuda()) {
-      Image<std::uint8_t> levels(image.width(), image.height());
-      const DeviceView<const float> first = levels_on_device(image);
-      const DeviceView<const std::uint8_t> found(
-          device_->enqueue_levels(first, 1, [](const char*) {}), image.width(), image.height());
-      download<std::uint8_t>(context(), found, levels.host());
-      wait();
-      return levels;
-    }
-  }
-  const Gradients gradients(context(), levels_on_host(image), 0);
-  return find_levels(context(), gradients);
+  Inside& in = inside();
+  core::check_images(in.context, {&image, 1});
+  auto& steps = static_cast<trilateral::TrilateralSteps&>(*in.filter);
+  if (!in.context.is_cuda()) return steps.levels(in.frames.on_host(image).host<float>());
+  Image<std::uint8_t> levels = steps.levels(in.frames.on_device({&image, 1}).device<float>());
+  in.wait();
+  return levels;
 }
 
 }  // namespace cornea

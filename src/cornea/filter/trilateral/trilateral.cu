@@ -6,8 +6,12 @@
 #include "cornea/filter/trilateral/device_trilateral.h"
 #include "cornea/filter/trilateral/trilateral_math.h"
 
-namespace cornea {
+namespace cornea::trilateral {
 namespace {
+
+using namespace core;
+using namespace bilateral;
+using namespace filter;
 
 constexpr dim3 kBlock(32, 8);
 constexpr int kThreads = 256;
@@ -190,6 +194,13 @@ __global__ void __launch_bounds__(kThreads)
   planes[at] = plane;
 }
 
+// A plane through a pixel that rises by b per row and falls by `slope` per scaled distance along x.
+struct SlopedPlane {
+  float b, slope;
+  __device__ float base(float own, int n) const { return -fmaf(b, float(n), own); }
+  __device__ float along(float d, float u) const { return fmaf(slope, u, d); }
+};
+
 // The detail of every pixel. Without an order, blocks of 32 x 8 pixels as they lie.
 __global__ void __launch_bounds__(kThreads)
     detail_kernel(DeviceView<const float> first, DeviceView<float> first_out,
@@ -216,7 +227,8 @@ __global__ void __launch_bounds__(kThreads)
   float mean = 0;
   if (half > 0 && sigma_r > 0) {
     const RangeWindow window{spatial, static_cast<float>(exponent_scale(sigma_r)), reach};
-    mean = window_mean<true>(image, window, x, y, half, planes[at].x, planes[at].y);
+    const SlopedPlane plane{planes[at].y, -planes[at].x / spatial};
+    mean = window_mean(image, window, plane, x, y, half);
   }
   frame_of(first_out, frame)(x, y) = image(x, y) + mean;
 }
@@ -240,7 +252,7 @@ DeviceTrilateral::DeviceTrilateral(const Context& context, double sigma,
 }
 
 const std::uint8_t* DeviceTrilateral::enqueue_levels(DeviceView<const float> first, int images,
-                                                     const std::function<void(const char*)>& mark) {
+                                                     StageClock& clock) {
   const DeviceGuard device(context_);
   const cudaStream_t stream = cuda_stream(context_);
   const int w = first.width, h = first.height;
@@ -254,37 +266,37 @@ const std::uint8_t* DeviceTrilateral::enqueue_levels(DeviceView<const float> fir
   gradient_kernel<<<pixel_grid(w, h, images), kBlock, 0, stream>>>(first, gradients, squares,
                                                                    extremes);
   cuda_check_launch("trilateral gradients");
-  mark("gradients");
+  clock.mark("gradients");
   const int count = trilateral_level_count(w, h);
   const int bytes = stack_bytes(count);
   const dim3 tiles(divide_up(h, kTile), divide_up(w, kTile), images);
   level_kernel<<<tiles, kThreads, bytes, stream>>>(squares, w, h, count, extremes, levels);
   cuda_check_launch("trilateral levels");
-  mark("min-max stack");
+  clock.mark("min-max stack");
   return levels;
 }
 
 void DeviceTrilateral::enqueue(DeviceView<const float> first, DeviceView<float> first_out,
-                               int images, const std::function<void(const char*)>& mark) {
+                               int images, StageClock& clock) {
   const DeviceGuard device(context_);
   const cudaStream_t stream = cuda_stream(context_);
   const int w = first.width, h = first.height;
-  const std::uint8_t* levels = enqueue_levels(first, images, mark);
+  const std::uint8_t* levels = enqueue_levels(first, images, clock);
   const auto* extremes = extremes_.data<Extremes>();
   const auto spatial = static_cast<float>(exponent_scale(sigma_));
   auto* planes = planes_.reserve<float2>(context_, std::size_t(w) * h * images);
   smooth_kernel<<<pixel_grid(w, h, images), kBlock, 0, stream>>>(
       gradients_.data<Gradient>(), w, h, gradient_half_width(sigma_), spatial, extremes, planes);
   cuda_check_launch("trilateral gradient smoothing");
-  mark("gradient smoothing");
+  clock.mark("gradient smoothing");
   const TrilateralOrder order = enqueue_order(w, h, images);
-  mark("adaptive level");
+  clock.mark("adaptive level");
   const dim3 grid(static_cast<unsigned>(divide_up<std::size_t>(order.slots, kThreads)), images);
   detail_kernel<<<grid, kThreads, 0, stream>>>(first, first_out, extremes, planes, levels,
                                                order.pixels, order.slots, spatial,
                                                reach_.data<int>(), reach_radius_);
   cuda_check_launch("trilateral detail");
-  mark("detail filter");
+  clock.mark("detail filter");
 }
 
-}  // namespace cornea
+}  // namespace cornea::trilateral

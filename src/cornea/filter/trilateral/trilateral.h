@@ -16,9 +16,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
+#include "cornea/core/image.h"
 #include "cornea/filter/image_filter.h"
 
 namespace cornea {
@@ -31,31 +32,19 @@ enum class Grouping {
   fastest  // what was measured to be fastest: sorted on CUDA, none on the CPU
 };
 
-struct TrilateralOptions {
+struct CORNEA_API TrilateralOptions {
   double sigma = 4;  // of distances, pixels
   Grouping grouping = Grouping::fastest;
 
   void validate() const;
 };
 
-class DeviceTrilateral;
-
-class TrilateralFilter : public ImageFilter {
+class CORNEA_API TrilateralFilter : public ImageFilter {
  public:
   explicit TrilateralFilter(const Context& context, const TrilateralOptions& options = {});
-  ~TrilateralFilter() override;
 
-  // Each pixel's level, in host memory.
+  // The level of each pixel, in host memory.
   Image<std::uint8_t> level_map(AnyView image);
-
- private:
-  void run(HostView<const float> image, HostView<float> out, float unit) override;
-  void enqueue_stack(DeviceView<const float> first, DeviceView<float> first_out, int images,
-                     float unit) override;
-
-  TrilateralOptions options_;
-  std::vector<int> reach_;  // of windows: see window_reach()
-  std::unique_ptr<DeviceTrilateral> device_;
 };
 
 }  // namespace cornea

@@ -7,7 +7,7 @@
 
 #include "cornea/core/host_device.h"
 
-namespace cornea {
+namespace cornea::trilateral {
 
 inline constexpr double kTrilateralBeta = 0.15;
 inline constexpr double kTrilateralMostSigma = 100;
@@ -82,4 +82,4 @@ inline int gradient_half_width(double sigma) { return (static_cast<int>(sigma) -
 // float.
 std::vector<int> window_reach(double sigma);
 
-}  // namespace cornea
+}  // namespace cornea::trilateral

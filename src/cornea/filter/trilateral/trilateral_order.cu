@@ -4,8 +4,11 @@
 #include "cornea/core/cuda.h"
 #include "cornea/filter/trilateral/device_trilateral.h"
 
-namespace cornea {
+namespace cornea::trilateral {
 namespace {
+
+using namespace core;
+using namespace filter;
 
 __global__ void count_up_kernel(std::uint32_t* values, std::size_t count) {
   const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -45,4 +48,4 @@ TrilateralOrder DeviceTrilateral::enqueue_order(int width, int height, int image
   return order;
 }
 
-}  // namespace cornea
+}  // namespace cornea::trilateral

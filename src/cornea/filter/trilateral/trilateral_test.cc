@@ -15,6 +15,10 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace filter;
+using namespace trilateral;
+
 // The definition, in double, with every neighbour of every window unless `reach` leaves some out.
 struct Plain {
   int w, h;

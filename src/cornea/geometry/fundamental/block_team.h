@@ -7,9 +7,9 @@
 #include "cornea/core/warp.h"
 #include "cornea/geometry/fundamental/plane_steps.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
-inline constexpr int kTeamWarps = kSumLanes / kWarp;
+inline constexpr int kTeamWarps = kSumLanes / core::kWarp;
 
 // Shared memory of a team.
 struct TeamMemory {
@@ -63,12 +63,12 @@ class BlockTeam {
     for (int k = 0; k < K; ++k) memory_.lanes[k][threadIdx.x] = sum[k];
     __syncthreads();
     // By halves: lanes 64 apart, 32, 16, ..
-    const int lane = threadIdx.x % kWarp;
-    for (int k = threadIdx.x / kWarp; k < K; k += kTeamWarps) {
+    const int lane = threadIdx.x % core::kWarp;
+    for (int k = threadIdx.x / core::kWarp; k < K; k += kTeamWarps) {
       const double* lanes = memory_.lanes[k];
       double v = (lanes[lane] + lanes[lane + 64]) + (lanes[lane + 32] + lanes[lane + 96]);
 #pragma unroll
-      for (int step = kWarp / 2; step > 0; step /= 2) v += __shfl_down_sync(~0u, v, step);
+      for (int step = core::kWarp / 2; step > 0; step /= 2) v += __shfl_down_sync(~0u, v, step);
       if (lane == 0) memory_.sums[k] = v;
     }
     __syncthreads();
@@ -79,12 +79,12 @@ class BlockTeam {
   __device__ Score score(const Matrix3<float>& f) {
     std::uint32_t cost = 0, inliers = 0;
     for (int i = threadIdx.x; i < count_; i += kSumLanes) add_cost(f, i, cost, inliers);
-    cost = warp_sum(cost);
-    inliers = warp_sum(inliers);
+    cost = core::warp_sum(cost);
+    inliers = core::warp_sum(inliers);
     __syncthreads();
-    if (threadIdx.x % kWarp == 0) {
-      memory_.counts[threadIdx.x / kWarp][0] = cost;
-      memory_.counts[threadIdx.x / kWarp][1] = inliers;
+    if (threadIdx.x % core::kWarp == 0) {
+      memory_.counts[threadIdx.x / core::kWarp][0] = cost;
+      memory_.counts[threadIdx.x / core::kWarp][1] = inliers;
     }
     __syncthreads();
     Score score{0, 0};
@@ -104,7 +104,7 @@ class BlockTeam {
 
   template <class F>
   __device__ int list(const F& f) {
-    const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+    const int lane = threadIdx.x % core::kWarp, warp = threadIdx.x / core::kWarp;
     int total = 0;
     for (int base = 0; base < count_; base += kSumLanes) {
       const int i = base + threadIdx.x;
@@ -137,9 +137,9 @@ class BlockTeam {
 
   // The best of what the threads have, for all of them.
   __device__ RoundBest best_of_block(const RoundBest& mine) {
-    std::uint64_t key = warp_least(mine.key);
+    std::uint64_t key = core::warp_least(mine.key);
     __syncthreads();
-    if (threadIdx.x % kWarp == 0) memory_.keys[threadIdx.x / kWarp] = key;
+    if (threadIdx.x % core::kWarp == 0) memory_.keys[threadIdx.x / core::kWarp] = key;
     __syncthreads();
 #pragma unroll
     for (int w = 0; w < kTeamWarps; ++w) key = memory_.keys[w] < key ? memory_.keys[w] : key;
@@ -167,4 +167,4 @@ class BlockTeam {
   CostScale scale_;
 };
 
-}  // namespace cornea
+}  // namespace cornea::geometry

@@ -8,8 +8,10 @@
 #include "cornea/geometry/fundamental/device_fundamental.h"
 #include "cornea/geometry/fundamental/fundamental_backend.h"
 
-namespace cornea {
+namespace cornea::geometry {
 namespace {
+
+using namespace core;
 
 static_assert(sizeof(Correspondence) == sizeof(float4));
 
@@ -236,4 +238,4 @@ std::unique_ptr<FundamentalBackend> make_device_fundamental(const Context& conte
   return std::make_unique<DeviceFundamental>(context, options);
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

@@ -10,7 +10,7 @@
 #include "cornea/core/cuda.h"
 #include "cornea/geometry/fundamental/plane_steps.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 struct DevicePairs {
   int count;
@@ -35,4 +35,4 @@ int blocks_a_round(int round, int threads_each);
 void enqueue_hypotheses(cudaStream_t stream, const DevicePairs& pairs,
                         const FundamentalOptions& options, int threads_each);
 
-}  // namespace cornea
+}  // namespace cornea::geometry

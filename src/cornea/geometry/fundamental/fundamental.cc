@@ -7,10 +7,14 @@
 #include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
 #include "cornea/geometry/fundamental/fundamental_backend.h"
+#include "cornea/geometry/fundamental/fundamental_study.h"
 #include "cornea/geometry/fundamental/host_team.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace geometry;
 
 Matrix3<double> to_normalised(double scale, double x, double y) {
   return {{scale, 0, -scale * x, 0, scale, -scale * y, 0, 0, 1}};
@@ -80,8 +84,7 @@ void FundamentalOptions::validate() const {
           confidence);
   require(max_hypotheses >= 1, "at least one hypothesis is needed, not ", max_hypotheses);
   require(target >= 0, "the target is a number of inliers, or 0 for none, not ", target);
-  require(sample >= 7 && sample <= kLargestSample, "a sample has 7 to ", kLargestSample,
-          " correspondences, not ", sample);
+  require(sample == 7 || sample == 8, "a sample has 7 or 8 correspondences, not ", sample);
   require(round >= 1 && round <= 1 << 24, "a round has 1 to ", 1 << 24, " hypotheses, not ", round);
 }
 
@@ -115,8 +118,8 @@ std::string_view name(StopReason reason) {
   return "";
 }
 
-void write_outcome(const Outcome& outcome, const Normalisation& normalisation,
-                   FundamentalResult& out) {
+void geometry::write_outcome(const Outcome& outcome, const Normalisation& normalisation,
+                             FundamentalResult& out) {
   out.kind = outcome.kind;
   out.hypotheses = outcome.hypotheses;
   out.rounds = outcome.rounds;
@@ -130,12 +133,27 @@ void write_outcome(const Outcome& outcome, const Normalisation& normalisation,
 
 FundamentalEstimator::FundamentalEstimator(const Context& context,
                                            const FundamentalOptions& options)
+    : FundamentalEstimator(context, (options.validate(), options), Unchecked()) {}
+
+FundamentalEstimator::FundamentalEstimator(const Context& context,
+                                           const FundamentalOptions& options, Unchecked)
     : context_(context), options_(options) {
-  options.validate();
   if constexpr (kHasCuda) {
     if (context.is_cuda()) backend_ = make_device_fundamental(context, options);
   }
   if (!backend_) backend_ = make_host_fundamental(context, options);
+}
+
+FundamentalEstimator geometry::estimator_with_sample(const Context& context,
+                                                     const FundamentalOptions& options,
+                                                     int sample) {
+  require(sample >= 7 && sample <= kLargestSample, "a sample has 7 to ", kLargestSample,
+          " correspondences, not ", sample);
+  FundamentalOptions wanted = options;
+  wanted.sample = 8;
+  wanted.validate();
+  wanted.sample = sample;
+  return {context, wanted, FundamentalEstimator::Unchecked()};
 }
 
 FundamentalEstimator::~FundamentalEstimator() = default;

@@ -37,17 +37,18 @@
 #include <vector>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 #include "cornea/core/features.h"
 
 namespace cornea {
 
-struct FundamentalOptions {
+struct CORNEA_API FundamentalOptions {
   double threshold = 1.5;       // t: largest distance of an inlier, pixels
   double confidence = 0.999;    // p: that a sample without outliers was drawn
   int max_hypotheses = 300000;  // N at most
   int target = 0;               // T: stop at that many inliers; 0: do not
-  int sample = 8;               // correspondences a hypothesis, 7 to 32
-  int round = 1024;             // hypotheses a round
+  int sample = 8;               // correspondences per hypothesis, 7 or 8
+  int round = 1024;             // hypotheses per round
   std::uint64_t seed = 0;       // of the samples
   bool optimise = true;         // local optimisation of a new best hypothesis
   bool check_plane = true;      // tell planes and pure rotations from general scenes
@@ -63,10 +64,10 @@ enum class TwoView {
   degenerate,      // no sample fixes F, or all inliers of an image lie on a line
   too_few_points,  // fewer than a sample
 };
-std::string_view name(TwoView kind);
+CORNEA_API std::string_view name(TwoView kind);
 
 enum class StopReason { confidence, target, maximum, nothing_to_do };
-std::string_view name(StopReason reason);
+CORNEA_API std::string_view name(StopReason reason);
 
 struct FundamentalResult {
   TwoView kind = TwoView::none;
@@ -80,10 +81,14 @@ struct FundamentalResult {
   bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }
 };
 
+class FundamentalEstimator;
+namespace geometry {
 class FundamentalBackend;
+FundamentalEstimator estimator_with_sample(const Context&, const FundamentalOptions&, int);
+}  // namespace geometry
 
 // Made once; then it takes pair after pair, or many in one call. On CUDA it keeps its memory.
-class FundamentalEstimator {
+class CORNEA_API FundamentalEstimator {
  public:
   explicit FundamentalEstimator(const Context& context, const FundamentalOptions& options = {});
   ~FundamentalEstimator();
@@ -99,16 +104,21 @@ class FundamentalEstimator {
   const FundamentalOptions& options() const { return options_; }
 
  private:
+  friend FundamentalEstimator geometry::estimator_with_sample(const Context&,
+                                                              const FundamentalOptions&, int);
+  struct Unchecked {};
+  FundamentalEstimator(const Context& context, const FundamentalOptions& options, Unchecked);
+
   Context context_;
   FundamentalOptions options_;
-  std::unique_ptr<FundamentalBackend> backend_;
+  std::unique_ptr<geometry::FundamentalBackend> backend_;
 };
 
 // F from 8 or more correspondences without outliers: least squares in normalised coordinates, then
 // the nearest matrix of rank 2. An error where they do not fix F.
-std::array<double, 9> eight_point(std::span<const Correspondence> matches);
+CORNEA_API std::array<double, 9> eight_point(std::span<const Correspondence> matches);
 
 // The distance of a correspondence to F, as above, pixels.
-double epipolar_distance(const std::array<double, 9>& F, const Correspondence& match);
+CORNEA_API double epipolar_distance(const std::array<double, 9>& F, const Correspondence& match);
 
 }  // namespace cornea

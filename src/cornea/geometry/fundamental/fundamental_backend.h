@@ -8,7 +8,7 @@
 #include "cornea/geometry/fundamental/fundamental.h"
 #include "cornea/geometry/fundamental/plane_steps.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 // Of a batch, that a thread of the host copies or checks at a time.
 inline constexpr int kPairsAPiece = 16;
@@ -31,4 +31,4 @@ std::unique_ptr<FundamentalBackend> make_host_fundamental(const Context& context
 std::unique_ptr<FundamentalBackend> make_device_fundamental(const Context& context,
                                                             const FundamentalOptions& options);
 
-}  // namespace cornea
+}  // namespace cornea::geometry

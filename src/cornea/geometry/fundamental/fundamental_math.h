@@ -11,7 +11,7 @@
 #include "cornea/geometry/lanes.h"
 #include "cornea/geometry/matrix3.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 inline constexpr int kLargestSample = 32;
 // A term of a cost is a whole number of these; most correspondences of a pair, so that a sum of
@@ -34,12 +34,12 @@ CORNEA_HD inline void draw_sample(std::uint64_t seed, std::uint64_t pair, std::u
                                   std::uint32_t* sample) {
   // Up to 2^4 numbers of four words each a hypothesis, 2^40 hypotheses and 2^16 streams.
   const std::uint64_t counter = std::uint64_t(stream) << 48 | hypothesis << 4;
-  Philox4 words{};
+  core::Philox4 words{};
   CORNEA_UNROLL
   for (int i = 0; i < size; ++i) {
-    if (i % 4 == 0) words = philox(seed, pair, counter + i / 4);
+    if (i % 4 == 0) words = core::philox(seed, pair, counter + i / 4);
     const std::uint32_t last = count - size + i;
-    std::uint32_t drawn = bounded(words.v[i % 4], last + 1);
+    std::uint32_t drawn = core::bounded(words.v[i % 4], last + 1);
     CORNEA_UNROLL
     for (int j = 0; j < i; ++j) drawn = sample[j] == drawn ? ~0u : drawn;
     sample[i] = drawn == ~0u ? last : drawn;
@@ -245,4 +245,4 @@ CORNEA_HD inline bool enough_samples(double share, int size, std::uint64_t drawn
   return missed <= 1 - confidence;
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

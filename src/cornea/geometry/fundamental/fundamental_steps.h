@@ -16,7 +16,7 @@
 #include "cornea/geometry/matrix3.h"
 #include "cornea/geometry/symmetric.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 inline constexpr int kSumLanes = 128;
 
@@ -362,4 +362,4 @@ CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, con
   return matrix_of(frame);
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

@@ -10,10 +10,14 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/testing.h"
+#include "cornea/geometry/fundamental/fundamental_study.h"
 #include "cornea/scene/matched_points.h"
 
 namespace cornea {
 namespace {
+
+using namespace core;
+using namespace geometry;
 
 double median_distance(const std::array<double, 9>& F, const std::vector<Correspondence>& points) {
   std::vector<double> distances;
@@ -42,7 +46,7 @@ class FundamentalOnDevice : public testing::OnEveryDevice {
  protected:
   FundamentalResult estimate(const std::vector<Correspondence>& matches,
                              const FundamentalOptions& options = {}) {
-    return FundamentalEstimator(context, options).estimate(matches);
+    return estimator_with_sample(context, options, options.sample).estimate(matches);
   }
 };
 INSTANTIATE_TEST_SUITE_P(, FundamentalOnDevice, testing::every_device(), testing::device_name);
@@ -207,8 +211,9 @@ TEST(FundamentalDevices, GiveTheSameBits) {
                                               .moves = i % 11 != 0,
                                               .seed = std::uint64_t(300 + i)});
       FundamentalOptions options{.max_hypotheses = 5000, .sample = sample, .seed = 77};
-      const auto a = FundamentalEstimator(Context::cpu(), options).estimate(scene.matches, i);
-      const auto b = FundamentalEstimator(cuda, options).estimate(scene.matches, i);
+      const auto a =
+          estimator_with_sample(Context::cpu(), options, sample).estimate(scene.matches, i);
+      const auto b = estimator_with_sample(cuda, options, sample).estimate(scene.matches, i);
       SCOPED_TRACE(text("sample ", sample, ", scene ", i));
       EXPECT_EQ(a.kind, b.kind);
       EXPECT_EQ(a.inliers, b.inliers);
@@ -353,6 +358,8 @@ TEST_P(FundamentalOnDevice, RefusesWhatIsNotANumberAndNamesIt) {
   EXPECT_THROW(FundamentalEstimator(context, {.threshold = 0}), Error);
   EXPECT_THROW(FundamentalEstimator(context, {.confidence = 1}), Error);
   EXPECT_THROW(FundamentalEstimator(context, {.sample = 6}), Error);
+  EXPECT_THROW(FundamentalEstimator(context, {.sample = 9}), Error);
+  EXPECT_THROW(estimator_with_sample(context, {}, 33), Error);
   EXPECT_THROW(FundamentalEstimator(context, {.round = 0}), Error);
 }
 

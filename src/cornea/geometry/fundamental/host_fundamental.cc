@@ -9,8 +9,10 @@
 #include "cornea/geometry/fundamental/hypotheses.h"
 #include "cornea/geometry/fundamental/search.h"
 
-namespace cornea {
+namespace cornea::geometry {
 namespace {
+
+using namespace core;
 
 constexpr int kTogether = kLanes<float>;  // hypotheses that are made at once, one a lane
 constexpr int kGrain = 64;                // hypotheses of a round that one thread takes at a time
@@ -166,4 +168,4 @@ std::unique_ptr<FundamentalBackend> make_host_fundamental(const Context& context
   return std::make_unique<HostFundamental>(context, options);
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

@@ -2,7 +2,9 @@
 
 #include "cornea/core/simd.h"
 
-namespace cornea {
+namespace cornea::geometry {
+
+using namespace core;
 
 void HostTeam::set(std::span<const Correspondence> matches) {
   points_.resize(matches.size());
@@ -31,7 +33,7 @@ void HostTeam::apply(const Normalisation& normalisation, double threshold) {
     look_.x2[k] = floats_.x2[i];
     look_.y2[k] = floats_.y2[i];
   }
-  scale_ = cornea::cost_scale(normalisation.scales, threshold);
+  scale_ = geometry::cost_scale(normalisation.scales, threshold);
 }
 
 namespace {
@@ -84,4 +86,4 @@ Score score_points(const FloatPoints& points, const CostScale& scale, const Matr
   return score;
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

@@ -10,7 +10,7 @@
 #include "cornea/geometry/fundamental/plane_steps.h"
 #include "cornea/geometry/fundamental/search.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 // Normalised coordinates as floats, a list each.
 struct FloatPoints {
@@ -89,4 +89,4 @@ class HostTeam {
   CostScale scale_{};
 };
 
-}  // namespace cornea
+}  // namespace cornea::geometry

@@ -2,8 +2,10 @@
 #include "cornea/geometry/fundamental/device_fundamental.h"
 #include "cornea/geometry/fundamental/hypotheses.h"
 
-namespace cornea {
+namespace cornea::geometry {
 namespace {
+
+using namespace core;
 
 constexpr int kThreads = 128;  // that 72 numbers of a system fit their registers
 constexpr int kTile = 512;     // correspondences in shared memory, 8 KB
@@ -227,4 +229,4 @@ void enqueue_hypotheses(cudaStream_t stream, const DevicePairs& pairs,
   cuda_check_launch("fundamental: hypotheses");
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

@@ -5,7 +5,7 @@
 #include "cornea/geometry/fundamental/fundamental_math.h"
 #include "cornea/geometry/symmetric.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 template <class T, int size>
 struct Sample {
@@ -167,4 +167,4 @@ CORNEA_HD inline Hypotheses from_many(const Sample<float, kLargestSample>& s, in
   return result;
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

@@ -14,7 +14,7 @@
 
 #include "cornea/geometry/fundamental/search.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 inline constexpr double kPlaneWidth = 4;      // thresholds that a point may lie off a plane
 inline constexpr int kPlaneSamples = 128;     // homographies
@@ -287,4 +287,4 @@ CORNEA_HD Outcome conclude(Team& team, const FundamentalOptions& options, std::u
   return outcome;
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

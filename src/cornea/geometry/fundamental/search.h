@@ -4,7 +4,7 @@
 #include "cornea/geometry/fundamental/fundamental.h"
 #include "cornea/geometry/fundamental/fundamental_steps.h"
 
-namespace cornea {
+namespace cornea::geometry {
 
 // Of a round: cost << 32 | hypothesis, so that the smallest is the best and of equal ones the
 // first.
@@ -98,4 +98,4 @@ CORNEA_HD void end_round(Team& team, const FundamentalOptions& options, const Ro
   search.stop = reason_to_stop(search, options, team.count());
 }
 
-}  // namespace cornea
+}  // namespace cornea::geometry

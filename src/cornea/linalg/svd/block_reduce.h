@@ -11,11 +11,11 @@ inline constexpr int kMostWarps = 32;
 // for kMostWarps numbers.
 template <class T>
 __device__ T block_sum(T v, T* scratch) {
-  v = warp_sum(v);
-  const int warps = blockDim.x / kWarp, warp = threadIdx.x / kWarp;
+  v = core::warp_sum(v);
+  const int warps = blockDim.x / core::kWarp, warp = threadIdx.x / core::kWarp;
   if (warps == 1) return v;
   __syncthreads();  // the sum before may still be read
-  if (threadIdx.x % kWarp == 0) scratch[warp] = v;
+  if (threadIdx.x % core::kWarp == 0) scratch[warp] = v;
   __syncthreads();
   T sum = scratch[0];
   for (int i = 1; i < warps; ++i) sum += scratch[i];
@@ -37,15 +37,15 @@ __device__ Largest<T> larger_of(const Largest<T>& a, const Largest<T>& b) {
 template <class T>
 __device__ Largest<T> block_largest(Largest<T> v, Largest<T>* scratch) {
 #pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) {
+  for (int step = core::kWarp / 2; step > 0; step /= 2) {
     const Largest<T> other{__shfl_xor_sync(~0u, v.value, step),
                            __shfl_xor_sync(~0u, v.index, step)};
     v = larger_of(v, other);
   }
-  const int warps = blockDim.x / kWarp, warp = threadIdx.x / kWarp;
+  const int warps = blockDim.x / core::kWarp, warp = threadIdx.x / core::kWarp;
   if (warps == 1) return v;
   __syncthreads();
-  if (threadIdx.x % kWarp == 0) scratch[warp] = v;
+  if (threadIdx.x % core::kWarp == 0) scratch[warp] = v;
   __syncthreads();
   Largest<T> best = scratch[0];
   for (int i = 1; i < warps; ++i) best = larger_of(best, scratch[i]);

@@ -2,6 +2,8 @@
 
 namespace cornea::svd {
 
+using namespace core;
+
 template <class T>
 void enqueue_column_jacobi(const Context& context, const ColumnBatch<T>& batch) {
   // Warps for the k / 2 pairs of a step; more than 16 wait longer for each other than they gain.

@@ -38,7 +38,7 @@ struct ColumnMatrix {
 template <class T>
 __device__ void rotate_columns(T* x, T* y, const Rotation<ScalarOps<T>>& r, int k) {
   using Ops = ScalarOps<T>;
-  for (int i = threadIdx.x % kWarp; i < k; i += kWarp) {
+  for (int i = threadIdx.x % core::kWarp; i < k; i += core::kWarp) {
     const T a = x[i], b = y[i];
     x[i] = rotated_first<Ops>(a, b, r.s, r.tau);
     y[i] = rotated_second<Ops>(a, b, r.s, r.tau);
@@ -51,15 +51,15 @@ __device__ bool orthogonalise_pair(const ColumnMatrix<T>& m, int p, int q) {
   T *x = m.column(p), *y = m.column(q);
   const int k = static_cast<int>(m.k);
   T xx = 0, yy = 0, xy = 0;
-  for (int i = threadIdx.x % kWarp; i < k; i += kWarp) {
+  for (int i = threadIdx.x % core::kWarp; i < k; i += core::kWarp) {
     const T a = x[i], b = y[i];
     xx = fma(a, a, xx);
     yy = fma(b, b, yy);
     xy = fma(a, b, xy);
   }
-  xx = warp_sum(xx);
-  yy = warp_sum(yy);
-  xy = warp_sum(xy);
+  xx = core::warp_sum(xx);
+  yy = core::warp_sum(yy);
+  xy = core::warp_sum(xy);
   if (!(ScalarOps<T>::magnitude(xy) > kColumnTolerance<T> * (sqrt(xx) * sqrt(yy)))) return false;
   const Rotation<ScalarOps<T>> r = one_sided_rotation(xx, yy, xy);
   rotate_columns(x, y, r, k);
@@ -71,7 +71,7 @@ __device__ bool orthogonalise_pair(const ColumnMatrix<T>& m, int p, int q) {
 template <class T>
 __device__ int orthogonalise(const ColumnMatrix<T>& m, int columns, int max_sweeps) {
   const int n = columns + columns % 2;
-  const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+  const int warp = threadIdx.x / core::kWarp, warps = blockDim.x / core::kWarp;
   for (int sweep = 0; sweep < max_sweeps; ++sweep) {
     int turned = 0;
     for (int step = 0; step < n - 1; ++step) {
@@ -92,7 +92,8 @@ __device__ int orthogonalise(const ColumnMatrix<T>& m, int columns, int max_swee
 template <class T>
 __device__ void complete_column(const ColumnMatrix<T>& m, int c, ReduceMemory<T>& memory) {
   const int k = static_cast<int>(m.k);
-  const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp, lane = threadIdx.x % kWarp;
+  const int warp = threadIdx.x / core::kWarp, warps = blockDim.x / core::kWarp,
+            lane = threadIdx.x % core::kWarp;
   T* x = m.column(c);
   Largest<T> best{T(-1), k};
   for (int i = threadIdx.x; i < k; i += blockDim.x) {
@@ -106,9 +107,9 @@ __device__ void complete_column(const ColumnMatrix<T>& m, int c, ReduceMemory<T>
       T share = 0;
       if (m.values[other] > T(0)) {
         const T* column = m.column(other);
-        for (int i = lane; i < k; i += kWarp) share = fma(x[i], column[i], share);
+        for (int i = lane; i < k; i += core::kWarp) share = fma(x[i], column[i], share);
       }
-      share = warp_sum(share);
+      share = core::warp_sum(share);
       if (lane == 0) m.shares[other] = share;
     }
     __syncthreads();
@@ -132,13 +133,13 @@ __device__ void complete_column(const ColumnMatrix<T>& m, int c, ReduceMemory<T>
 // Columns of unit length, and the length of each in `values`.
 template <class T>
 __device__ void normalise(const ColumnMatrix<T>& m) {
-  const int k = static_cast<int>(m.k), lane = threadIdx.x % kWarp;
-  for (int c = threadIdx.x / kWarp; c < k; c += blockDim.x / kWarp) {
+  const int k = static_cast<int>(m.k), lane = threadIdx.x % core::kWarp;
+  for (int c = threadIdx.x / core::kWarp; c < k; c += blockDim.x / core::kWarp) {
     T* x = m.column(c);
     T squares = 0;
-    for (int i = lane; i < k; i += kWarp) squares = fma(x[i], x[i], squares);
-    const T value = sqrt(warp_sum(squares));
-    for (int i = lane; i < k && value > T(0); i += kWarp) x[i] /= value;
+    for (int i = lane; i < k; i += core::kWarp) squares = fma(x[i], x[i], squares);
+    const T value = sqrt(core::warp_sum(squares));
+    for (int i = lane; i < k && value > T(0); i += core::kWarp) x[i] /= value;
     if (lane == 0) m.values[c] = value;
   }
   __syncthreads();

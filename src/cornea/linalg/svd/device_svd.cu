@@ -7,8 +7,10 @@
 #include "cornea/linalg/svd/svd_backend.h"
 #include "cornea/linalg/svd/svd_math.h"
 
-namespace cornea {
+namespace cornea::svd {
 namespace {
+
+using namespace core;
 
 using svd::DeviceCounts;
 
@@ -220,4 +222,4 @@ std::unique_ptr<SvdBackend> make_device_svd(const Context& context, const SvdOpt
   return std::make_unique<DeviceSvd>(context, options);
 }
 
-}  // namespace cornea
+}  // namespace cornea::svd

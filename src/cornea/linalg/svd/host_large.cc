@@ -12,6 +12,8 @@
 namespace cornea::svd {
 namespace {
 
+using namespace core;
+
 // A matrix by columns, each filled up with zeros to whole packs.
 template <class T>
 struct Columns {

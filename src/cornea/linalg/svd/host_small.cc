@@ -13,6 +13,8 @@
 namespace cornea::svd {
 namespace {
 
+using namespace core;
+
 // A row-major matrix of packs.
 template <class T>
 class Packs {

@@ -30,7 +30,7 @@ struct alignas(16) Turn {
 
 template <class T, int N>
 struct Group {
-  static constexpr int kGroups = kWarp / N;  // matrices a warp
+  static constexpr int kGroups = core::kWarp / N;  // matrices a warp
   static constexpr int kPairs = N / 2;
   // Numbers from a row of a matrix in shared memory to the next: an odd multiple of 4, so that
   // lanes that read four numbers of their rows meet different banks.
@@ -52,22 +52,23 @@ struct Lane {
   using G = Group<T, N>;
 
   __device__ explicit Lane(const SquareBatch<T>& batch)
-      : lane(threadIdx.x % kWarp),
+      : lane(threadIdx.x % core::kWarp),
         in_group(lane < G::kGroups * N),
         group(in_group ? lane / N : 0),
         row(in_group ? lane % N : 0),
         base(group * N) {
-    const int warp = threadIdx.x / kWarp;
+    const int warp = threadIdx.x / core::kWarp;
     unsigned char* memory = block_memory() + warp * G::kWarpBytes;
     turns = reinterpret_cast<Turn<T>*>(memory);
     matrices = reinterpret_cast<T*>(memory + G::kTurns * sizeof(Turn<T>));
-    first = (static_cast<long long>(blockIdx.x) * (kSmallThreads / kWarp) + warp) * G::kGroups;
+    first =
+        (static_cast<long long>(blockIdx.x) * (kSmallThreads / core::kWarp) + warp) * G::kGroups;
     const long long left = batch.count - first;
     count = left < 0 ? 0 : left < G::kGroups ? static_cast<int>(left) : G::kGroups;
     active = in_group && group < count;
   }
   __device__ unsigned group_bits() const {
-    return (N == kWarp ? ~0u : (1u << (N % kWarp)) - 1) << base;
+    return (N == core::kWarp ? ~0u : (1u << (N % core::kWarp)) - 1) << base;
   }
   __device__ T* matrix() const { return matrices + group * G::kMatrix; }
   __device__ T* own_row() const { return matrix() + row * G::kStride; }
@@ -90,7 +91,7 @@ struct Lane {
 template <class T, int N>
 __device__ void load_matrices(const Lane<T, N>& at, const T* from, int k) {
   from += at.first * k * k;
-  for (int i = at.lane; i < at.count * k * k; i += kWarp) {
+  for (int i = at.lane; i < at.count * k * k; i += core::kWarp) {
     const int row = i / k;
     const int group = row / k;
     at.matrices[group * Group<T, N>::kMatrix + (row - group * k) * Group<T, N>::kStride + i -
@@ -100,7 +101,7 @@ __device__ void load_matrices(const Lane<T, N>& at, const T* from, int k) {
 template <class T, int N>
 __device__ void store_matrices(const Lane<T, N>& at, T* to, int k) {
   to += at.first * k * k;
-  for (int i = at.lane; i < at.count * k * k; i += kWarp) {
+  for (int i = at.lane; i < at.count * k * k; i += core::kWarp) {
     const int row = i / k;
     const int group = row / k;
     to[i] = at.matrices[group * Group<T, N>::kMatrix + (row - group * k) * Group<T, N>::kStride +

@@ -7,13 +7,13 @@ namespace cornea::svd {
 
 template <class T, int N, bool vectors>
 void launch_kogbetliantz(const Context& context, const SquareBatch<T>& batch) {
-  constexpr int kWarps = kSmallThreads / kWarp;
+  constexpr int kWarps = kSmallThreads / core::kWarp;
   constexpr std::size_t kBytes = kWarps * Group<T, N>::kWarpBytes;
   static_assert(kBytes <= 48 * 1024, "what every device has");
-  const int blocks = divide_up(batch.count, kWarps * Group<T, N>::kGroups);
+  const int blocks = core::divide_up(batch.count, kWarps * Group<T, N>::kGroups);
   kogbetliantz_kernel<T, N, vectors>
-      <<<blocks, kSmallThreads, kBytes, cuda_stream(context)>>>(batch);
-  cuda_check_launch("kogbetliantz_kernel");
+      <<<blocks, kSmallThreads, kBytes, core::cuda_stream(context)>>>(batch);
+  core::cuda_check_launch("kogbetliantz_kernel");
 }
 
 template <class T, int N = 2>

@@ -13,6 +13,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace svd;
+
 constexpr int kSmallPerPiece = 64;  // matrices; whole packs on every machine
 
 class HostSvd final : public SvdBackend {

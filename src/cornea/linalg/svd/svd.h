@@ -29,10 +29,11 @@
 #include <span>
 
 #include "cornea/core/context.h"
+#include "cornea/core/export.h"
 
 namespace cornea {
 
-struct SvdOptions {
+struct CORNEA_API SvdOptions {
   int max_sweeps = 40;  // 1 to 1000; a matrix that needs more counts as not converged
 
   void validate() const;
@@ -53,11 +54,13 @@ struct SvdReport {
   int first_not_finite = -1;  // index of the first of these; -1: none
 };
 
+namespace svd {
 class SvdBackend;
+}
 
 // Made once; it keeps its scratch memory and allocates nothing on the device after the first call
 // of a size.
-class Svd {
+class CORNEA_API Svd {
  public:
   explicit Svd(const Context& context, const SvdOptions& options = {});
   ~Svd();
@@ -80,7 +83,7 @@ class Svd {
   SvdReport report() const;
 
  private:
-  std::unique_ptr<SvdBackend> backend_;
+  std::unique_ptr<svd::SvdBackend> backend_;
 };
 
 }  // namespace cornea

@@ -6,7 +6,7 @@
 #include "cornea/core/context.h"
 #include "cornea/linalg/svd/svd.h"
 
-namespace cornea {
+namespace cornea::svd {
 
 class SvdBackend {
  public:
@@ -24,4 +24,4 @@ class SvdBackend {
 // In builds with CUDA.
 std::unique_ptr<SvdBackend> make_device_svd(const Context& context, const SvdOptions& options);
 
-}  // namespace cornea
+}  // namespace cornea::svd

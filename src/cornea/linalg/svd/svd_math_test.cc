@@ -10,6 +10,9 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+using namespace svd;
+
 TEST(BrentLukOrder, MeetsEveryPairOnceAndReturns) {
   for (int n = 2; n <= 64; n += 2) {
     std::set<std::pair<int, int>> met;

@@ -13,6 +13,8 @@
 namespace cornea {
 namespace {
 
+using namespace core;
+
 using namespace svd_testing;
 
 class SvdTest : public testing::OnEveryDevice {

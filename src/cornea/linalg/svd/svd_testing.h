@@ -21,7 +21,7 @@ inline constexpr Kind kKinds[] = {Kind::normal,   Kind::uniform,   Kind::half_ra
                                   Kind::graded,   Kind::repeated,  Kind::zero,
                                   Kind::identity, Kind::one_entry, Kind::ties};
 
-inline MatrixXd random_normal(int rows, int cols, Random& random) {
+inline MatrixXd random_normal(int rows, int cols, core::Random& random) {
   MatrixXd a(rows, cols);
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < cols; ++j) a(i, j) = random.normal();
@@ -30,7 +30,7 @@ inline MatrixXd random_normal(int rows, int cols, Random& random) {
 }
 
 // Random orthonormal columns times `values` times random orthonormal rows.
-inline MatrixXd with_values(int rows, int cols, const VectorXd& values, Random& random) {
+inline MatrixXd with_values(int rows, int cols, const VectorXd& values, core::Random& random) {
   const int k = std::min(rows, cols);
   const auto thin = [&](int n) {
     const MatrixXd square = random_normal(n, k, random);
@@ -40,7 +40,7 @@ inline MatrixXd with_values(int rows, int cols, const VectorXd& values, Random& 
   return thin(rows) * values.asDiagonal() * thin(cols).transpose();
 }
 
-inline MatrixXd make_matrix(Kind kind, int rows, int cols, Random& random) {
+inline MatrixXd make_matrix(Kind kind, int rows, int cols, core::Random& random) {
   const int k = std::min(rows, cols);
   VectorXd values(k);
   switch (kind) {

@@ -3,6 +3,8 @@
 namespace cornea::svd {
 namespace {
 
+using namespace core;
+
 // A warp is quickest for what it holds in some 30 numbers a lane: a block then waits for nobody.
 int threads_for(int tall, int k) {
   const long long size = static_cast<long long>(tall) * k;

@@ -59,10 +59,11 @@ __device__ int load_scaled(const TallMatrix<T>& m, bool transposed, ReduceMemory
 template <class T>
 __device__ T squares_from(const T* column, int row, int tall) {
   T sum = 0;
-  for (int i = row / kWarp * kWarp + threadIdx.x % kWarp; i < tall; i += kWarp) {
+  for (int i = row / core::kWarp * core::kWarp + threadIdx.x % core::kWarp; i < tall;
+       i += core::kWarp) {
     if (i >= row) sum = fma(column[i], column[i], sum);
   }
-  return warp_sum(sum);
+  return core::warp_sum(sum);
 }
 
 // Brings the column with the largest rest to place j; false where nothing is left.
@@ -123,14 +124,14 @@ __device__ T make_reflector(const TallMatrix<T>& m, int j, ReduceMemory<T>& memo
 // has rows l, l + 32, .. at every step.
 template <class T>
 __device__ void reflect(const T* w, T beta, int j, T* x, int tall) {
-  const int begin = j / kWarp * kWarp + threadIdx.x % kWarp;
+  const int begin = j / core::kWarp * core::kWarp + threadIdx.x % core::kWarp;
   T dot = 0;
-  for (int i = begin; i < tall; i += kWarp) {
+  for (int i = begin; i < tall; i += core::kWarp) {
     if (i > j) dot = fma(w[i], x[i], dot);
     if (i == j) dot += x[i];
   }
-  dot = warp_sum(dot) * beta;
-  for (int i = begin; i < tall; i += kWarp) {
+  dot = core::warp_sum(dot) * beta;
+  for (int i = begin; i < tall; i += core::kWarp) {
     if (i > j) x[i] = fma(-dot, w[i], x[i]);
     if (i == j) x[i] -= dot;
   }
@@ -140,11 +141,11 @@ template <class T>
 __global__ void qr_kernel(TallBatch<T> batch) {
   __shared__ ReduceMemory<T> memory;
   const TallMatrix<T> m(batch, blockIdx.x);
-  const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+  const int warp = threadIdx.x / core::kWarp, warps = blockDim.x / core::kWarp;
   const int exponent = load_scaled(m, batch.transposed, memory);
   for (int c = warp; c < m.k; c += warps) {
     const T squares = squares_from(m.column(c), 0, m.tall);
-    if (threadIdx.x % kWarp == 0) {
+    if (threadIdx.x % core::kWarp == 0) {
       m.squares[c] = squares;
       m.order[c] = c;
     }
@@ -160,7 +161,7 @@ __global__ void qr_kernel(TallBatch<T> batch) {
       reflect(w, beta, rank, m.column(c), m.tall);
       if (!batch.pivot) continue;
       const T squares = squares_from(m.column(c), rank + 1, m.tall);
-      if (threadIdx.x % kWarp == 0) m.squares[c] = squares;
+      if (threadIdx.x % core::kWarp == 0) m.squares[c] = squares;
     }
     __syncthreads();
   }
@@ -180,19 +181,19 @@ template <class T>
 __global__ void apply_q_kernel(TallBatch<T> batch, Core<T> core, T* product, T* left) {
   const std::size_t index = blockIdx.x;
   const TallMatrix<T> m(batch, index);
-  const int lane = threadIdx.x % kWarp;
+  const int lane = threadIdx.x % core::kWarp;
   const int rank = batch.ranks[index];
   const bool finite = batch.exponents[index] != kNotFinite;
   const T* from = core.data + index * m.k * m.k;
-  for (int c = threadIdx.x / kWarp; c < m.k; c += blockDim.x / kWarp) {
+  for (int c = threadIdx.x / core::kWarp; c < m.k; c += blockDim.x / core::kWarp) {
     T* x = product + index * m.size + std::size_t(c) * m.tall;
-    for (int i = lane; i < m.tall; i += kWarp) {
+    for (int i = lane; i < m.tall; i += core::kWarp) {
       x[i] = i < m.k ? from[std::size_t(i) * core.row_stride + std::size_t(c) * core.column_stride]
                      : T(0);
     }
     for (int j = rank - 1; j >= 0; --j) reflect(m.column(j), m.beta[j], j, x, m.tall);
     T* to = left + index * m.size + (core.places ? core.places[index * m.k + c] : c);
-    for (int i = lane; i < m.tall; i += kWarp) {
+    for (int i = lane; i < m.tall; i += core::kWarp) {
       to[std::size_t(i) * m.k] = finite ? x[i] : kNotANumber<T>;
     }
   }

@@ -1,0 +1,13 @@
+# The target WebP::webp, where libwebp is found: Debian's has no package file of its own.
+find_path(WEBP_INCLUDE_DIR webp/decode.h)
+find_library(WEBP_LIBRARY webp)
+mark_as_advanced(WEBP_INCLUDE_DIR WEBP_LIBRARY)
+set(WEBP_FOUND FALSE)
+if(WEBP_INCLUDE_DIR AND WEBP_LIBRARY)
+  set(WEBP_FOUND TRUE)
+  if(NOT TARGET WebP::webp)
+    add_library(WebP::webp UNKNOWN IMPORTED)
+    set_target_properties(WebP::webp PROPERTIES IMPORTED_LOCATION ${WEBP_LIBRARY}
+                                                INTERFACE_INCLUDE_DIRECTORIES ${WEBP_INCLUDE_DIR})
+  endif()
+endif()

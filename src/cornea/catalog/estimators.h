@@ -1,0 +1,33 @@
+// Estimators of two-view geometry in the table that front ends read: names, flags, help, defaults.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cornea/catalog/settings.h"
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
+#include "cornea/geometry/fundamental/fundamental.h"
+
+namespace cornea {
+
+struct EstimatorEntry {
+  std::string name;     // "fundamental"
+  std::string summary;  // one line
+  std::string source;   // the paper
+  std::vector<Flag> flags;
+  // An unknown flag or a bad value is an error (invalid_argument) that names it.
+  std::function<std::unique_ptr<FundamentalEstimator>(const Context&, const Settings&)> make;
+};
+
+CORNEA_API const std::vector<EstimatorEntry>& estimator_table();
+
+// The options of "fundamental", for front ends that hand them on; errors as above.
+CORNEA_API FundamentalOptions fundamental_options(const Settings& settings);
+
+// An unknown name is an error that lists the known ones.
+CORNEA_API const EstimatorEntry& find_estimator(const std::string& name);
+
+}  // namespace cornea

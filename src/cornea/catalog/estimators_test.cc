@@ -1,0 +1,40 @@
+#include "cornea/catalog/estimators.h"
+
+#include <gtest/gtest.h>
+
+#include "cornea/core/error.h"
+
+namespace cornea {
+namespace {
+
+using namespace core;
+
+TEST(Estimators, ReadTheirOptionsFromText) {
+  const EstimatorEntry& entry = find_estimator("fundamental");
+  const auto estimator = entry.make(
+      Context::cpu(1), {{"threshold", "2.5"}, {"seed", "18446744073709551615"}, {"refine", "no"}});
+  EXPECT_EQ(estimator->options().threshold, 2.5);
+  EXPECT_EQ(estimator->options().seed, ~std::uint64_t{0});
+  EXPECT_FALSE(estimator->options().refine);
+  EXPECT_TRUE(estimator->options().optimise);
+}
+
+TEST(Estimators, NameWhatIsWrong) {
+  const EstimatorEntry& entry = find_estimator("fundamental");
+  EXPECT_THROW(entry.make(Context::cpu(1), {{"no-such", "1"}}), Error);
+  EXPECT_THROW(entry.make(Context::cpu(1), {{"sample", "6"}}), Error);
+  EXPECT_THROW(entry.make(Context::cpu(1), {{"seed", "-1"}}), Error);
+  EXPECT_THROW(find_estimator("homography"), Error);
+}
+
+TEST(Estimators, ShowTheDefaults) {
+  for (const Flag& flag : find_estimator("fundamental").flags) {
+    EXPECT_FALSE(flag.help.empty()) << flag.name;
+    if (flag.name == "threshold") {
+      EXPECT_EQ(flag.default_text, "1.5");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cornea

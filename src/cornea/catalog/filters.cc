@@ -1,0 +1,58 @@
+#include "cornea/catalog/filters.h"
+
+#include "cornea/catalog/options_table.h"
+#include "cornea/filter/bilateral/bilateral.h"
+#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/trilateral/trilateral.h"
+
+namespace cornea {
+namespace {
+
+using namespace core;
+using namespace catalog;
+
+constexpr Choice<Grouping> kGroupings[] = {
+    {Grouping::fastest, "fastest"}, {Grouping::none, "none"}, {Grouping::sorted, "sorted"}};
+
+template <class Visitor>
+void visit(GaussianOptions& o, Visitor& v) {
+  v("sigma", o.sigma, "of distances, pixels");
+}
+
+template <class Visitor>
+void visit(BilateralOptions& o, Visitor& v) {
+  v("sigma", o.sigma, "of distances, pixels");
+  v("sigma-range", o.sigma_range, "of differences, gray levels of 0..255");
+  v("radius", o.radius, "of the square window, pixels; 0: 3 sigma");
+}
+
+template <class Visitor>
+void visit(TrilateralOptions& o, Visitor& v) {
+  v("sigma", o.sigma, "of distances, pixels");
+  v("grouping", o.grouping, "order of the work; changes the time, not the result", kGroupings);
+}
+
+template <class Filter, class Options>
+FilterEntry entry(const char* name, const char* summary, const char* source) {
+  return options_entry<FilterEntry, ImageFilter, Filter, Options>(
+      "filter", name, summary, source, [](Options& o, auto& v) { visit(o, v); });
+}
+
+}  // namespace
+
+const std::vector<FilterEntry>& filter_table() {
+  static const std::vector<FilterEntry> table = {
+      entry<GaussianFilter, GaussianOptions>("gaussian", "blurs", "Gauss"),
+      entry<BilateralFilter, BilateralOptions>("bilateral", "blurs, keeps edges",
+                                               "Tomasi & Manduchi 1998"),
+      entry<TrilateralFilter, TrilateralOptions>("trilateral", "blurs, keeps edges and slopes",
+                                                 "Choudhury & Tumblin 2003"),
+  };
+  return table;
+}
+
+const FilterEntry& find_filter(const std::string& name) {
+  return find_entry(filter_table(), "filter", name);
+}
+
+}  // namespace cornea

@@ -1,0 +1,17 @@
+// A folder of photographs into a COLMAP database. A component of the package, because it needs a
+// build with SQLite: find_package(cornea COMPONENTS colmap), then link cornea::colmap.
+#pragma once
+
+#include "cornea/core/build.h"
+
+#if !CORNEA_HAS_SQLITE
+#error "this Cornea was built without SQLite and has no COLMAP databases; build it where SQLite is"
+#else
+
+#include "cornea/export/colmap/camera.h"
+#include "cornea/export/colmap/database.h"
+#include "cornea/pipeline/folder/extract.h"
+#include "cornea/pipeline/folder/match_all.h"
+#include "cornea/pipeline/folder/verify.h"
+
+#endif

@@ -1,0 +1,8 @@
+// Marks what a shared library shows: the public classes and functions, and nothing else.
+#pragma once
+
+#if defined(__GNUC__)
+#define CORNEA_API __attribute__((visibility("default")))
+#else
+#define CORNEA_API
+#endif

@@ -1,0 +1,144 @@
+#include "cornea/core/frames.h"
+
+#include "cornea/core/build.h"
+#include "cornea/core/error.h"
+
+namespace cornea::core {
+namespace {
+
+const char* place_name(const AnyView& view) { return view.on_device() ? "device" : "host"; }
+
+std::size_t row_bytes(const AnyView& image) { return image.width() * bytes_of(image.pixel()); }
+
+// Pixels of a type in a block of memory, row after row.
+AnyTarget target_at(void* data, Pixel pixel, int width, int height, bool on_device) {
+  return with_pixel(pixel, [&](auto value) {
+    auto* pixels = static_cast<decltype(value)*>(data);
+    return on_device ? AnyTarget(DeviceView(pixels, width, height))
+                     : AnyTarget(HostView(pixels, width, height));
+  });
+}
+
+void check_mask(const AnyView& image, const AnyView& mask) {
+  if (mask.empty()) return;
+  require(mask.pixel() == Pixel::u8, "the mask must be 8-bit gray, not ", name(mask.pixel()));
+  require(mask.width() == image.width() && mask.height() == image.height(), "the mask is ",
+          mask.width(), " x ", mask.height(), " pixels and the image ", image.width(), " x ",
+          image.height(), "; they must be equal");
+  require(mask.on_device() == image.on_device(), "the image lies in ", place_name(image),
+          " memory and the mask in ", place_name(mask), " memory; copy them to one place");
+}
+
+}  // namespace
+
+void check_images(const Context& context, std::span<const AnyView> images, const AnyView& mask) {
+  require(!images.empty(), "no image was given");
+  require(images.size() <= kLargestBatch, "a batch of ", images.size(),
+          " images is too large; the limit is ", kLargestBatch);
+  const AnyView& first = images.front();
+  require(!first.empty(), "the image is empty");
+  require(first.pixel() != Pixel::f64, "double images are not supported; give float ones (0..1)");
+  require(first.data() != nullptr, "the image has a size and no pixels");
+  check_image_size(first);
+  require(context.is_cuda() || !first.on_device(),
+          "the image lies in device memory and the context is the CPU's; use the context that owns "
+          "the image");
+  for (const AnyView& image : images) {
+    require(image.width() == first.width() && image.height() == first.height() &&
+                image.pixel() == first.pixel(),
+            "the images of a batch differ: ", first.width(), " x ", first.height(), " ",
+            name(first.pixel()), " and ", image.width(), " x ", image.height(), " ",
+            name(image.pixel()), "; make a call for each kind");
+    require(image.on_device() == first.on_device(),
+            "the images of a batch lie in host and in device memory; copy them to one place");
+  }
+  check_mask(first, mask);
+}
+
+AnyView Frames::on_host(const AnyView& image, bool copy) {
+  if (channel_of(image.pixel()) == Pixel::f32) require(all_usable(context_, image), kUnusable);
+  const Pixel pixel = pixel_of(image);
+  if (pixel == image.pixel() && !copy) return image;
+  const int w = image.width(), h = image.height();
+  void* memory = host_.reserve_bytes(context_, std::size_t(w) * h * bytes_of(pixel));
+  const AnyTarget to = target_at(memory, pixel, w, h, false);
+  convert(context_, image, working_, to);
+  return to.view();
+}
+
+void Frames::flag_if_float(const AnyView& image) {
+  if constexpr (kHasCuda) {
+    if (channel_of(image.pixel()) != Pixel::f32) return;
+    if (!unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
+    flag_unusable(context_, image, unusable_.data<int>());
+  }
+}
+
+// A host image as it is, on the device.
+AnyView Frames::uploaded(const AnyView& image) {
+  const std::size_t row = row_bytes(image);
+  void* at = stored_.reserve_bytes(context_, row * image.height());
+  context_.upload(at, row, image.data(), image.stride_bytes(), row, image.height());
+  return target_at(at, image.pixel(), image.width(), image.height(), true).view();
+}
+
+// An image as working pixels at `to` on the device.
+void Frames::place(const AnyView& image, const AnyTarget& to) {
+  void* at = const_cast<void*>(to.view().data());
+  const std::size_t row = row_bytes(image);
+  if (to.view().pixel() != image.pixel()) {
+    const AnyView source = image.on_device() ? image : uploaded(image);
+    flag_if_float(source);
+    convert(context_, source, working_, to);
+  } else if (image.on_device()) {
+    context_.copy_on_device(at, row, image.data(), image.stride_bytes(), row, image.height());
+    flag_if_float(to.view());
+  } else {
+    context_.upload(at, row, image.data(), image.stride_bytes(), row, image.height());
+    flag_if_float(to.view());
+  }
+}
+
+AnyView Frames::on_device(std::span<const AnyView> images, bool copy) {
+  const AnyView& first = images[0];
+  const Pixel pixel = pixel_of(first);
+  if (images.size() == 1 && first.on_device() && pixel == first.pixel() && !copy) {
+    flag_if_float(first);
+    return first;
+  }
+  const int w = first.width(), h = first.height();
+  const std::size_t frame = std::size_t(w) * h * bytes_of(pixel);
+  auto* stack = static_cast<std::byte*>(stack_.reserve_bytes(context_, frame * images.size()));
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    place(images[i], target_at(stack + i * frame, pixel, w, h, true));
+  }
+  return target_at(stack, pixel, w, h, true).view();
+}
+
+DeviceView<const std::uint8_t> Frames::mask_on_device(const AnyView& mask, bool copy) {
+  if (mask.empty()) return {};
+  if (mask.on_device() && !copy) return mask.device<std::uint8_t>();
+  const int w = mask.width(), h = mask.height();
+  auto* to = mask_.reserve<std::uint8_t>(context_, std::size_t(w) * h);
+  mask.on_device() ? context_.copy_on_device(to, w, mask.data(), mask.stride_bytes(), w, h)
+                   : context_.upload(to, w, mask.data(), mask.stride_bytes(), w, h);
+  return {to, w, h};
+}
+
+void Frames::check_usable() {
+  int* flag = unusable_.data<int>();
+  if (!flag || *flag == 0) return;
+  *flag = 0;
+  fail(ErrorCode::invalid_argument, kUnusable);
+}
+
+void Frames::forget() noexcept {
+  try {
+    context_.synchronize();
+  } catch (...) {
+    // The error that is under way says more.
+  }
+  if (int* flag = unusable_.data<int>()) *flag = 0;
+}
+
+}  // namespace cornea::core

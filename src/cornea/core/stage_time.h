@@ -1,0 +1,13 @@
+// A stage of a call and the time that it took.
+#pragma once
+
+#include <string>
+
+namespace cornea {
+
+struct StageTime {
+  std::string stage = {};
+  double milliseconds = 0;
+};
+
+}  // namespace cornea

@@ -1,0 +1,18 @@
+// The response of Harris and Shi-Tomasi on CUDA.
+#pragma once
+
+#include "cornea/core/context.h"
+#include "cornea/core/image.h"
+#include "cornea/core/ordered_bits.h"
+#include "cornea/detect/harris/harris_math.h"
+
+namespace cornea::harris {
+
+// The response map alone, for `frames` images one below the other, queued on the context's stream.
+// `strongest`, if given, is raised to the largest response that may be a corner, one a frame.
+template <class T>
+void enqueue_harris_response(const Context& context, DeviceView<const T> first, int frames,
+                             const HarrisFormula& formula, DeviceView<float> first_map,
+                             core::OrderedBits<float>* strongest = nullptr);
+
+}  // namespace cornea::harris

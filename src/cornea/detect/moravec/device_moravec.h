@@ -1,0 +1,18 @@
+// Moravec's response on CUDA.
+#pragma once
+
+#include "cornea/core/context.h"
+#include "cornea/core/image.h"
+#include "cornea/core/ordered_bits.h"
+
+namespace cornea::moravec {
+
+// The response map alone, for `frames` images one below the other, queued on the context's stream.
+// `strongest`, if given, is raised to the largest response that may be a corner, one a frame.
+// T: std::uint8_t with R = float, or std::uint16_t with R = double.
+template <class T, class R>
+void enqueue_moravec_response(const Context& context, DeviceView<const T> first, int frames,
+                              int window, DeviceView<R> first_map,
+                              core::OrderedBits<R>* strongest = nullptr);
+
+}  // namespace cornea::moravec

@@ -1,0 +1,18 @@
+// For .cu files: what a further test does to a peak that fails it.
+#pragma once
+
+#include "cornea/detect/peaks/device_peaks.h"
+
+namespace cornea::peaks {
+
+// Removes a peak. Sums and cleared bits have no order: the result does not depend on who comes
+// first.
+__device__ inline void drop_candidate(const DeviceCandidates& candidates, int frame,
+                                      std::uint32_t pixel) {
+  const std::uint32_t x = pixel % candidates.width, y = pixel / candidates.width;
+  const std::size_t row = std::size_t(frame) * candidates.height + y;
+  atomicAnd(&candidates.marks[row * candidates.words_per_row + x / 32], ~(1u << x % 32));
+  atomicSub(&candidates.row_counts[row], 1u);
+}
+
+}  // namespace cornea::peaks

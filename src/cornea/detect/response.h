@@ -1,0 +1,81 @@
+// What a detector with a response map is to CornerDetector.
+#pragma once
+
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/image.h"
+#include "cornea/core/pixels.h"
+#include "cornea/core/stage_clock.h"
+#include "cornea/detect/peaks/device_peaks.h"
+#include "cornea/detect/peaks/peak_search.h"
+
+namespace cornea::detect {
+
+// A response map to write; one of float or double, on the host or the device.
+struct Map {
+  void* data = nullptr;
+  int width = 0, height = 0;
+  template <class R>
+  HostView<R> host() const {
+    return {static_cast<R*>(data), width, height};
+  }
+  template <class R>
+  DeviceView<R> device() const {
+    return {static_cast<R*>(data), width, height};
+  }
+};
+
+// What a map is for. For peaks only those values have to be right that decide which pixels exceed
+// the threshold (in the options, not relative) and are the largest of their square.
+enum class MapUse { every_value, peaks };
+
+// The images of a call, which lie one below the other, as the pixels that the algorithm works on,
+// and their maps, which do likewise.
+struct ResponseCall {
+  AnyView first;
+  int frames = 1;
+  Map first_map;
+  MapUse use = MapUse::every_value;
+  // On the device, or null: OrderedBits of the map's type, one per frame, to be raised to the
+  // largest response inside the margin.
+  void* strongest = nullptr;
+  // On the device, for peaks: where an algorithm that knows which pixels may be peaks marks them.
+  peaks::DevicePeaks* device_peaks = nullptr;
+  core::StageClock* clock = nullptr;
+};
+
+class Response {
+ public:
+  explicit Response(const Context& context) : context_(context) {}
+  virtual ~Response() = default;
+
+  // The pixels that the algorithm works on, the type of its map of them (f32 or f64), and the
+  // map's value of response 1.
+  virtual core::Working working() const { return core::Working::gray; }
+  virtual Pixel map_pixel(Pixel working) const = 0;
+  virtual double unit(Pixel working) const = 0;
+  // Pixels at each side where no corner can be.
+  virtual peaks::Margin margin() const = 0;
+  // Writes the maps; on the device it queues.
+  virtual void respond(const ResponseCall& call) = 0;
+
+  // A further test of the peaks before the caps, where the algorithm has one: see PeakTest and
+  // DeviceCandidates.
+  virtual bool confirms() const { return false; }
+  virtual void confirm(AnyView, double, std::vector<peaks::PixelAt>&, core::StageClock&) {}
+  virtual void enqueue_confirm(AnyView, const peaks::DeviceCandidates&, core::StageClock&) {}
+
+  // The report's names of what respond() does last and of the search.
+  struct StageNames {
+    const char *response = "response", *peaks = "peaks";
+  };
+  virtual StageNames stage_names() const { return {}; }
+
+  const Context& context() const { return context_; }
+
+ private:
+  Context context_;
+};
+
+}  // namespace cornea::detect

@@ -1,0 +1,53 @@
+// The Gaussian blur on floats, for its own filter and for the rooms that blur on their way.
+#pragma once
+
+#include <vector>
+
+#include "cornea/core/buffer.h"
+#include "cornea/core/context.h"
+#include "cornea/core/image.h"
+#include "cornea/filter/float_filter.h"
+#include "cornea/filter/gaussian/gaussian.h"
+
+namespace cornea::gaussian {
+
+// ceil(4 sigma): beyond it the weights are under 1/2900 of the peak. 0 for sigma = 0.
+int gaussian_radius(double sigma);
+
+// The 2 radius + 1 weights g(-radius) .. g(radius). They are computed in double and sum to 1.
+std::vector<float> gaussian_kernel(double sigma, int radius);
+
+// `sigma` in pixels; 0 copies. `out` has the size of `in` and is either the same pixels or does not
+// overlap them. The same bytes come out on any number of threads.
+void gaussian_blur(const Context& context, HostView<const float> in, HostView<float> out,
+                   double sigma);
+
+class Blur : public filter::FloatFilter {
+ public:
+  Blur(const Context& context, const GaussianOptions& options);
+
+  void run(HostView<const float> image, HostView<float> out, float unit,
+           core::StageClock& clock) override;
+  void enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images, float unit,
+               core::StageClock& clock) override;
+
+  // The same, on another stream of the device than the context's (a cudaStream_t), which only some
+  // can: those without memory of their own.
+  void enqueue_on(void* stream, DeviceView<const float> first, DeviceView<float> first_out,
+                  int images);
+  bool runs_on_any_stream() const { return radius_ >= 1 && radius_ <= kMostTiled; }
+
+ private:
+  // CUDA kernels up to this radius have their own code.
+  static constexpr int kMostTiled = 20;
+
+  void upload_weights();
+
+  double sigma_;
+  int radius_ = 0;
+  std::vector<float> weights_;                                       // from the centre outwards
+  core::Buffer device_weights_{Place::device, "gaussian: weights"};  // of a wide kernel
+  core::Buffer rows_{Place::device, "gaussian: rows"};               // blurred along x only
+};
+
+}  // namespace cornea::gaussian

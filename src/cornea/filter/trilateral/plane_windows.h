@@ -1,0 +1,33 @@
+// The trilateral filter's last step on the CPU: windows around a plane.
+#pragma once
+
+#include <vector>
+
+#include "cornea/filter/bilateral/range_rows.h"
+
+namespace cornea::trilateral {
+
+// Windows of their own for pixels, with |m| <= reach[|n|] for each of their rows.
+class PlaneWindows {
+ public:
+  PlaneWindows(double sigma, const std::vector<int>& reach);
+
+  std::vector<int> reach;
+  // By the distance along x or y, from -R to R and a little more.
+  const float* exponents() const { return exponents_.data() + centre_; }
+
+ private:
+  int centre_;
+  std::vector<float> exponents_;
+};
+
+// The mean of what lies above a plane through a pixel,
+//
+//   sum D w / sum w,   D(m, n) = I(x + m, y + n) - I(x, y) - a m - b n
+//
+// over |m|, |n| <= half that lie in the image. The image is multiplied by the exponent's scale of
+// differences, and so are a, b and the result.
+float mean_above_plane(const bilateral::PaddedImage& image, const PlaneWindows& windows, int x,
+                       int y, int half, float a, float b);
+
+}  // namespace cornea::trilateral

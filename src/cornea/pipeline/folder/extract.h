@@ -1,0 +1,78 @@
+// A folder of photographs into the features of a COLMAP database.
+//
+// Image after image, by name: other threads decode ahead, a bounded number of images; this one
+// finds features; another one writes the image, its camera and its features, in one transaction. So
+// ids depend on the names alone, and a run that was stopped, however hard, is continued by the
+// next: images with features are left alone. What cannot be read leaves nothing behind.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
+#include "cornea/describe/sift/sift.h"
+#include "cornea/export/colmap/database.h"
+#include "cornea/io/image_file.h"
+#include "cornea/pipeline/folder/events.h"
+
+namespace cornea {
+
+// SIFT as COLMAP's own extractor sets it: 8,192 points, RootSIFT, at most two angles a point. The
+// contrast is Lowe's with COLMAP's factor.
+CORNEA_API SiftOptions folder_sift_options();
+
+struct CORNEA_API ExtractOptions {
+  SiftOptions sift = folder_sift_options();
+  // An image NAME has its mask in masks/NAME.png, of the same size; no feature lies where it is 0.
+  // Images without a mask are taken whole. Empty: no masks. It may lie below the images; what is in
+  // it is not taken for images then.
+  std::filesystem::path masks;
+  bool single_camera = false;  // one for all images, which have one size then
+  int decoders = 0;            // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
+  ReadOptions reading;
+
+  void validate() const;
+};
+
+struct CORNEA_API ExtractReport {
+  int images = 0;              // in the folder
+  int skipped = 0;             // had points
+  int extracted = 0;           // have them now
+  int failed = 0;              // images, and folders that cannot be read
+  int masked = 0;              // of the extracted: had a mask
+  std::uint64_t features = 0;  // of the extracted images
+  double milliseconds = 0;     // the whole call
+  // Work, on whatever thread: it overlaps.
+  double decode_milliseconds = 0, compute_milliseconds = 0, write_milliseconds = 0;
+  // How long the features had to wait for pixels.
+  double waiting_milliseconds = 0;
+  // Of the work.
+  double decode_share() const;
+};
+
+// The mask of an image.
+CORNEA_API std::filesystem::path mask_of(const std::filesystem::path& masks,
+                                         const std::string& name);
+
+struct FolderListing {
+  // Paths below the folder, with '/', of the files that end in .jpg, .jpeg, .png, .tif or .tiff (in
+  // capitals or not), sorted by bytes.
+  std::vector<std::string> names;
+  std::vector<std::string> unreadable;  // a sentence for each folder below that cannot be read
+};
+// With all folders below but `except`, that of the masks; links to folders are not followed. An
+// error where the folder itself cannot be read, or is that of the masks.
+CORNEA_API FolderListing list_images(const std::filesystem::path& folder,
+                                     const std::filesystem::path& except = {});
+
+// What cannot be read, or has no features for another reason of its own, is reported as a sentence
+// that names it; the rest is done.
+CORNEA_API ExtractReport extract_folder(const Context& context, const std::filesystem::path& folder,
+                                        colmap::Database& database,
+                                        const ExtractOptions& options = {},
+                                        const FolderEvents& events = {});
+
+}  // namespace cornea

@@ -1,0 +1,62 @@
+// Inside of pipeline: items that several threads make ahead of their use, a bounded number, taken
+// in their order.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace cornea::folder {
+
+template <class Item>
+class InOrder {
+ public:
+  // At most `ahead` items are claimed or waiting at a time.
+  InOrder(std::size_t count, std::size_t ahead) : count_(count), slots_(ahead) {}
+
+  // For the makers: the next item to make; empty when there is none left or stop() was called.
+  std::optional<std::size_t> claim() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(
+        lock, [&] { return stopped_ || claimed_ == count_ || claimed_ < taken_ + slots_.size(); });
+    if (stopped_ || claimed_ == count_) return std::nullopt;
+    return claimed_++;
+  }
+  void put(std::size_t index, Item item) {
+    const std::lock_guard lock(mutex_);
+    slots_[index % slots_.size()] = std::move(item);
+    changed_.notify_all();
+  }
+
+  // For the one user: waits for the next item; empty after the last and after stop().
+  std::optional<Item> take() {
+    std::unique_lock lock(mutex_);
+    std::optional<Item>& slot = slots_[taken_ % slots_.size()];
+    changed_.wait(lock, [&] { return stopped_ || taken_ == count_ || slot; });
+    if (stopped_ || taken_ == count_) return std::nullopt;
+    std::optional<Item> item = std::exchange(slot, std::nullopt);
+    ++taken_;
+    changed_.notify_all();
+    return item;
+  }
+
+  // Wakes and sends away all who wait.
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  const std::size_t count_;
+  std::vector<std::optional<Item>> slots_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t claimed_ = 0, taken_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace cornea::folder

@@ -1,0 +1,317 @@
+#include "cornea/pipeline/folder/match_all.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <unordered_map>
+
+#include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
+
+namespace cornea {
+namespace {
+
+using namespace core;
+
+namespace fs = std::filesystem;
+using colmap::Database;
+using colmap::Id;
+using colmap::ImagePair;
+using colmap::IndexPair;
+
+// Images in a row, by their place in the list of all.
+struct Block {
+  int begin = 0, end = 0;
+};
+
+// Two places in the list of images, first < second.
+struct Places {
+  int first = 0, second = 0;
+};
+
+// The descriptors of a block, one after the other.
+class LoadedBlock {
+ public:
+  void load(const Database& database, const std::vector<Database::FeatureCount>& images,
+            Block block) {
+    if (holds(block)) return;
+    begin_ = block.begin;
+    bytes_.clear();
+    first_.clear();
+    std::size_t points = 0;
+    for (int i = block.begin; i < block.end; ++i) points += std::size_t(images[i].count);
+    bytes_.reserve(points * Features::kLength);
+    for (int i = block.begin; i < block.end; ++i) {
+      first_.push_back(bytes_.size());
+      database.read_descriptors(images[i].image, bytes_);
+    }
+    first_.push_back(bytes_.size());
+  }
+  bool holds(Block block) const { return begin_ == block.begin; }
+  DescriptorView of(int place) const {
+    const std::size_t i = std::size_t(place - begin_);
+    return {bytes_.data() + first_[i], int((first_[i + 1] - first_[i]) / Features::kLength)};
+  }
+
+ private:
+  int begin_ = -1;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<std::size_t> first_;
+};
+
+class Matching {
+ public:
+  Matching(const Context& context, Database& database, const MatchAllOptions& options,
+           const FolderEvents& events)
+      : database_(database),
+        options_(options),
+        events_(events),
+        matcher_(context, options.match),
+        // About a third of a second, which is what a kill can cost.
+        batch_distances_(context.is_cuda() ? 3e11 : 6e8),
+        batch_pairs_(context.is_cuda() ? 4096 : 64) {}
+
+  MatchAllReport run() {
+    const Stopwatch watch;
+    images_ = database_.descriptor_counts();
+    report_.images = int(images_.size());
+    order_by_name();
+    cut_into_blocks();
+    place_listed_pairs();
+    count_pairs();
+    events_.begin(int(std::min<std::int64_t>(report_.pairs - report_.skipped, INT32_MAX)));
+    for (std::size_t a = 0; a < blocks_.size(); ++a) {
+      for (std::size_t b = a; b < blocks_.size(); ++b) match_blocks(a, b);
+    }
+    report_.milliseconds = watch.milliseconds();
+    return report_;
+  }
+
+ private:
+  // Ids mostly rise with the names; images that came later have later ids.
+  void order_by_name() {
+    if (options_.sequential == 0) return;
+    std::unordered_map<Id, std::string> names;
+    for (const colmap::ImageRow& row : database_.images()) names[row.id] = row.name;
+    std::sort(images_.begin(), images_.end(),
+              [&](const auto& a, const auto& b) { return names[a.image] < names[b.image]; });
+  }
+
+  void cut_into_blocks() {
+    constexpr int kMostImages = 64;
+    std::size_t bytes = 0;
+    for (int i = 0; i < int(images_.size()); ++i) {
+      const std::size_t own = std::size_t(images_[i].count) * Features::kLength;
+      if (blocks_.empty() || bytes + own > options_.block_bytes ||
+          i - blocks_.back().begin == kMostImages) {
+        blocks_.push_back({i, i});
+        bytes = 0;
+      }
+      bytes += own;
+      blocks_.back().end = i + 1;
+    }
+  }
+
+  std::size_t block_of(int place) const {
+    const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), place,
+                                        [](int p, const Block& block) { return p < block.begin; });
+    return std::size_t(after - blocks_.begin()) - 1;
+  }
+
+  void place_listed_pairs() {
+    if (!options_.listed) return;
+    std::unordered_map<Id, int> places;
+    for (int i = 0; i < int(images_.size()); ++i) places[images_[i].image] = i;
+    std::vector<Id> ids;
+    for (const ImagePair& pair : options_.pairs) ids.push_back(colmap::pair_id(pair));
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    for (const Id id : ids) {
+      const auto [first, second] = colmap::pair_of(id);
+      const auto a = places.find(first), b = places.find(second);
+      if (a == places.end() || b == places.end()) {
+        ++report_.missing;
+        continue;
+      }
+      listed_[{block_of(a->second), block_of(b->second)}].push_back({a->second, b->second});
+    }
+  }
+
+  // Of two blocks, in a fixed order.
+  std::vector<Places> pairs_of(std::size_t a, std::size_t b) const {
+    if (options_.listed) {
+      const auto it = listed_.find({a, b});
+      return it == listed_.end() ? std::vector<Places>() : it->second;
+    }
+    std::vector<Places> pairs;
+    for (int i = blocks_[a].begin; i < blocks_[a].end; ++i) {
+      const int last = options_.sequential > 0
+                           ? int(std::min<std::int64_t>(blocks_[b].end,
+                                                        std::int64_t(i) + options_.sequential + 1))
+                           : blocks_[b].end;
+      for (int j = std::max(i + 1, blocks_[b].begin); j < last; ++j) pairs.push_back({i, j});
+    }
+    return pairs;
+  }
+
+  Id id_of(Places pair) const {
+    return colmap::pair_id({images_[pair.first].image, images_[pair.second].image});
+  }
+
+  void count_pairs() {
+    for (std::size_t a = 0; a < blocks_.size(); ++a) {
+      for (std::size_t b = a; b < blocks_.size(); ++b) {
+        const auto all = std::int64_t(pairs_of(a, b).size());
+        report_.pairs += all;
+        report_.skipped += all - std::int64_t(pending_of(a, b).size());
+      }
+    }
+  }
+
+  std::vector<Places> pending_of(std::size_t a, std::size_t b) const {
+    std::vector<Places> pairs = pairs_of(a, b);
+    if (pairs.empty()) return pairs;
+    // The pairs of an image have neighbouring ids: one question an image.
+    std::vector<Id> done;
+    for (std::size_t from = 0; from < pairs.size();) {
+      Id first = id_of(pairs[from]), last = first;
+      const Id low = colmap::pair_of(first).first;
+      std::size_t to = from + 1;
+      for (; to < pairs.size() && colmap::pair_of(id_of(pairs[to])).first == low; ++to) {
+        first = std::min(first, id_of(pairs[to]));
+        last = std::max(last, id_of(pairs[to]));
+      }
+      const std::vector<Id> more = database_.matched_pairs(first, last);
+      done.insert(done.end(), more.begin(), more.end());
+      from = to;
+    }
+    std::sort(done.begin(), done.end());
+    std::erase_if(pairs, [&](const Places& pair) {
+      return std::binary_search(done.begin(), done.end(), id_of(pair));
+    });
+    return pairs;
+  }
+
+  void match_blocks(std::size_t a, std::size_t b) {
+    const std::vector<Places> pairs = pending_of(a, b);
+    if (pairs.empty()) return;
+    const Stopwatch watch;
+    if (second_.holds(blocks_[a])) std::swap(first_, second_);  // in sequence it was the other one
+    first_.load(database_, images_, blocks_[a]);
+    if (a != b) second_.load(database_, images_, blocks_[b]);
+    report_.read_milliseconds += watch.milliseconds();
+    const LoadedBlock& other = a == b ? first_ : second_;
+    for (std::size_t from = 0; from < pairs.size();) {
+      std::size_t to = from;
+      const std::size_t most = std::min(pairs.size(), from + batch_pairs_);
+      for (double distances = 0; to < most && distances < batch_distances_; ++to) {
+        distances += double(images_[pairs[to].first].count) * images_[pairs[to].second].count;
+      }
+      match_batch(std::span(pairs).subspan(from, to - from), other);
+      from = to;
+    }
+  }
+
+  // One transaction. The image with the lower id is the first of a pair, as it is in the database.
+  void match_batch(std::span<const Places> pairs, const LoadedBlock& other) {
+    std::vector<MatchPair> views;
+    for (const Places& pair : pairs) {
+      MatchPair view{first_.of(pair.first), other.of(pair.second)};
+      if (images_[pair.first].image > images_[pair.second].image) std::swap(view.a, view.b);
+      views.push_back(view);
+    }
+    Stopwatch watch;
+    const std::vector<std::vector<Match>> found = matcher_.match_batch(views);
+    report_.compute_milliseconds += watch.milliseconds();
+    watch.start();
+    Database::Transaction transaction(database_);
+    std::vector<IndexPair> rows;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      rows.clear();
+      for (const Match& m : found[i]) rows.push_back({std::uint32_t(m.a), std::uint32_t(m.b)});
+      database_.write_matches({images_[pairs[i].first].image, images_[pairs[i].second].image},
+                              rows);
+      report_.matches += rows.size();
+    }
+    transaction.commit();
+    report_.write_milliseconds += watch.milliseconds();
+    report_.matched += std::int64_t(pairs.size());
+    events_.advance(int(pairs.size()));
+  }
+
+  Database& database_;
+  const MatchAllOptions& options_;
+  const FolderEvents& events_;
+  Matcher matcher_;
+  const double batch_distances_;
+  const std::size_t batch_pairs_;
+  MatchAllReport report_;
+  std::vector<Database::FeatureCount> images_;
+  std::vector<Block> blocks_;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<Places>> listed_;
+  LoadedBlock first_, second_;
+};
+
+// Where a line can be parted into two known names.
+std::vector<ImagePair> ways_to_part(const std::string& line,
+                                    const std::unordered_map<std::string, Id>& ids) {
+  auto trimmed = [](std::string s) {
+    s.erase(0, std::min(s.find_first_not_of(" \t"), s.size()));
+    s.erase(s.find_last_not_of(" \t") + 1);
+    return s;
+  };
+  std::vector<ImagePair> ways;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != ' ' && line[i] != '\t') continue;
+    if (i > 0 && (line[i - 1] == ' ' || line[i - 1] == '\t')) continue;
+    const auto a = ids.find(trimmed(line.substr(0, i))), b = ids.find(trimmed(line.substr(i)));
+    if (a != ids.end() && b != ids.end()) ways.push_back({a->second, b->second});
+  }
+  return ways;
+}
+
+}  // namespace
+
+void MatchAllOptions::validate() const {
+  match.validate();
+  require(sequential >= 0, "the overlap of images in sequence is 0 or more, not ", sequential);
+  require(!(listed && sequential > 0), "pairs are listed or in sequence, not both");
+  require(block_bytes > 0, "a block has room for at least one byte");
+}
+
+PairList read_pair_list(const fs::path& file, const Database& database) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || fs::is_directory(file)) {
+    fail(ErrorCode::io, file.string(), ": cannot be read; name a text file with two images a line");
+  }
+  std::unordered_map<std::string, Id> ids;
+  for (const colmap::ImageRow& row : database.images()) ids[row.name] = row.id;
+  PairList list;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.empty() || line[0] == '#') continue;
+    const std::vector<ImagePair> ways = ways_to_part(line, ids);
+    if (ways.size() != 1 || ways[0].first == ways[0].second) {
+      list.refused.push_back(text(
+          file.string(), ", line ", number, ": '", line, "' ",
+          ways.empty() ? "does not name two images of the database (extract leaves out what it "
+                         "cannot read); names are paths below the folder of images"
+          : ways.size() == 1 ? "names one image twice"
+                             : "names two images in more than one way; rename one"));
+      continue;
+    }
+    list.pairs.push_back(ways[0]);
+  }
+  if (list.pairs.empty() && !list.refused.empty()) fail(ErrorCode::io, list.refused.front());
+  return list;
+}
+
+MatchAllReport match_all(const Context& context, Database& database, const MatchAllOptions& options,
+                         const FolderEvents& events) {
+  options.validate();
+  return Matching(context, database, options, events).run();
+}
+
+}  // namespace cornea

@@ -1,0 +1,58 @@
+// The images of a COLMAP database matched with one another.
+//
+// Images go in blocks whose descriptors have room in memory; block is matched with block, many
+// pairs a call. Pairs that have a row of matches, be it an empty one, are left alone, so that a run
+// that was stopped is continued by the next. What a pair gets does not depend on what else is
+// matched.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
+#include "cornea/export/colmap/database.h"
+#include "cornea/match/match.h"
+#include "cornea/pipeline/folder/events.h"
+
+namespace cornea {
+
+struct CORNEA_API MatchAllOptions {
+  MatchOptions match;
+  // Which pairs: each image with the N after it in the order of names; those listed; or all.
+  int sequential = 0;                    // N; 0: not sequential
+  std::vector<colmap::ImagePair> pairs;  // if `listed`, by image id, in any order
+  bool listed = false;
+  std::size_t block_bytes = std::size_t{64} << 20;  // descriptors of a block of images
+
+  void validate() const;
+};
+
+struct MatchAllReport {
+  int images = 0;             // with features
+  std::int64_t pairs = 0;     // asked for
+  std::int64_t skipped = 0;   // had matches
+  std::int64_t matched = 0;   // have them now
+  std::int64_t missing = 0;   // of the listed: an image has no features
+  std::uint64_t matches = 0;  // of the matched pairs
+  double milliseconds = 0;    // the whole call
+  double compute_milliseconds = 0, read_milliseconds = 0, write_milliseconds = 0;
+};
+
+// Two names a line, parted by white space; names may hold spaces themselves where only one way to
+// part them gives two images. Empty lines and lines that begin with # are passed over.
+struct PairList {
+  std::vector<colmap::ImagePair> pairs;
+  std::vector<std::string> refused;  // a sentence for each line that does not name two images
+};
+// An error where the file cannot be read or every line is refused.
+CORNEA_API PairList read_pair_list(const std::filesystem::path& file,
+                                   const colmap::Database& database);
+
+CORNEA_API MatchAllReport match_all(const Context& context, colmap::Database& database,
+                                    const MatchAllOptions& options = {},
+                                    const FolderEvents& events = {});
+
+}  // namespace cornea

@@ -1,0 +1,46 @@
+// The geometry of every matched pair of a COLMAP database.
+//
+// Where F explains at least `min_inliers` matches the pair is UNCALIBRATED and holds F; where a
+// homography does so it is PLANAR_OR_PANORAMIC and holds H; otherwise it is DEGENERATE and holds
+// nothing. The inliers are the rows. Pairs that have a row are left alone.
+//
+// The random samples of a pair are keyed by its two ids, so that its result does not depend on what
+// else is verified, when, or on which device.
+#pragma once
+
+#include <cstdint>
+
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
+#include "cornea/export/colmap/database.h"
+#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/pipeline/folder/events.h"
+
+namespace cornea {
+
+// A threshold for photographs as they are, whose lenses bend lines a little: 4 pixels, both
+// distances together; and at most 10,000 hypotheses.
+CORNEA_API FundamentalOptions folder_fundamental_options();
+
+struct CORNEA_API VerifyOptions {
+  FundamentalOptions fundamental = folder_fundamental_options();
+  int min_inliers = 15;  // COLMAP's
+
+  void validate() const;
+};
+
+struct VerifyReport {
+  std::int64_t pairs = 0;    // with matches
+  std::int64_t skipped = 0;  // had a geometry
+  std::int64_t missing = 0;  // of images that are not in the database
+  std::int64_t general = 0, planar = 0, degenerate = 0;
+  std::uint64_t inliers = 0;
+  double milliseconds = 0;  // the whole call
+  double compute_milliseconds = 0, read_milliseconds = 0, write_milliseconds = 0;
+};
+
+CORNEA_API VerifyReport verify_all(const Context& context, colmap::Database& database,
+                                   const VerifyOptions& options = {},
+                                   const FolderEvents& events = {});
+
+}  // namespace cornea
