@@ -1,5 +1,5 @@
 # The headers for users, the library, the program, and what find_package(cornea) and pkg-config need.
-# Nothing names a folder of the machine that built it: the installed tree can be moved.
+# The installed tree can be moved: its files find each other, and other libraries by name.
 include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cornea)
@@ -38,20 +38,24 @@ install(FILES ${PROJECT_BINARY_DIR}/cornea-config.cmake
               ${PROJECT_BINARY_DIR}/cornea-config-version.cmake
               ${PROJECT_SOURCE_DIR}/cmake/find_webp.cmake DESTINATION ${config_folder})
 
-# pkg-config: what the static library needs is private to it.
-set(CORNEA_PC_REQUIRES "libpng libjpeg")
-set(CORNEA_PC_LIBS "-lstdc++ -lpthread")
-if(CORNEA_HAS_TIFF)
-  string(APPEND CORNEA_PC_REQUIRES " libtiff-4")
-endif()
-if(CORNEA_HAS_WEBP)
-  string(APPEND CORNEA_PC_REQUIRES " libwebp")
-endif()
-if(CORNEA_HAS_SQLITE)
-  string(APPEND CORNEA_PC_REQUIRES " sqlite3")
-endif()
-if(CORNEA_HAS_CUDA)
-  string(APPEND CORNEA_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+# pkg-config: what the archive needs; a shared library has linked it already.
+set(CORNEA_PC_REQUIRES "")
+set(CORNEA_PC_LIBS "")
+if(NOT BUILD_SHARED_LIBS)
+  set(CORNEA_PC_REQUIRES "libpng libjpeg")
+  set(CORNEA_PC_LIBS "-lstdc++ -lpthread")
+  if(CORNEA_HAS_TIFF)
+    string(APPEND CORNEA_PC_REQUIRES " libtiff-4")
+  endif()
+  if(CORNEA_HAS_WEBP)
+    string(APPEND CORNEA_PC_REQUIRES " libwebp")
+  endif()
+  if(CORNEA_HAS_SQLITE)
+    string(APPEND CORNEA_PC_REQUIRES " sqlite3")
+  endif()
+  if(CORNEA_HAS_CUDA)
+    string(APPEND CORNEA_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+  endif()
 endif()
 file(RELATIVE_PATH CORNEA_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/cornea.pc.in cornea.pc @ONLY)

@@ -9,7 +9,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace catalog;
 
 constexpr Choice<CornerMeasure> kMeasures[] = {{CornerMeasure::harris, "harris"},

@@ -16,14 +16,14 @@
 namespace cornea {
 
 struct DetectorEntry {
-  std::string name;     // "harris"
-  std::string summary;  // one line
-  std::string source;   // the paper
-  std::vector<Flag> flags;
+  std::string name = {};     // "harris"
+  std::string summary = {};  // one line
+  std::string source = {};   // the paper
+  std::vector<Flag> flags = {};
   // One of these is set: most detectors find corners, SIFT finds and describes features. An unknown
   // flag or a bad value is an error (invalid_argument) that names it.
-  std::function<std::unique_ptr<CornerDetector>(const Context&, const Settings&)> make;
-  std::function<std::unique_ptr<Sift>(const Context&, const Settings&)> make_sift;
+  std::function<std::unique_ptr<CornerDetector>(const Context&, const Settings&)> make = {};
+  std::function<std::unique_ptr<Sift>(const Context&, const Settings&)> make_sift = {};
 };
 
 CORNEA_API const std::vector<DetectorEntry>& detector_table();

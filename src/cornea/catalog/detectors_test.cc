@@ -10,8 +10,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 TEST(DetectorTable, EveryDetectorCanBeMadeFromItsOwnDefaults) {
   const auto image = testing::random_image<std::uint8_t>(80, 60, 1);
   const Context context = Context::cpu();

@@ -6,7 +6,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace catalog;
 
 template <class Visitor>

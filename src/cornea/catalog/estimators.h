@@ -14,12 +14,12 @@
 namespace cornea {
 
 struct EstimatorEntry {
-  std::string name;     // "fundamental"
-  std::string summary;  // one line
-  std::string source;   // the paper
-  std::vector<Flag> flags;
+  std::string name = {};     // "fundamental"
+  std::string summary = {};  // one line
+  std::string source = {};   // the paper
+  std::vector<Flag> flags = {};
   // An unknown flag or a bad value is an error (invalid_argument) that names it.
-  std::function<std::unique_ptr<FundamentalEstimator>(const Context&, const Settings&)> make;
+  std::function<std::unique_ptr<FundamentalEstimator>(const Context&, const Settings&)> make = {};
 };
 
 CORNEA_API const std::vector<EstimatorEntry>& estimator_table();

@@ -7,8 +7,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 TEST(Estimators, ReadTheirOptionsFromText) {
   const EstimatorEntry& entry = find_estimator("fundamental");
   const auto estimator = entry.make(

@@ -8,7 +8,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace catalog;
 
 constexpr Choice<Grouping> kGroupings[] = {

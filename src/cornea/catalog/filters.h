@@ -15,12 +15,12 @@
 namespace cornea {
 
 struct FilterEntry {
-  std::string name;     // "bilateral"
-  std::string summary;  // one line
-  std::string source;   // the paper
-  std::vector<Flag> flags;
+  std::string name = {};     // "bilateral"
+  std::string summary = {};  // one line
+  std::string source = {};   // the paper
+  std::vector<Flag> flags = {};
   // An unknown flag or a bad value is an error (invalid_argument) that names it.
-  std::function<std::unique_ptr<ImageFilter>(const Context&, const Settings&)> make;
+  std::function<std::unique_ptr<ImageFilter>(const Context&, const Settings&)> make = {};
 };
 
 CORNEA_API const std::vector<FilterEntry>& filter_table();

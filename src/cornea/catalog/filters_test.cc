@@ -8,8 +8,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 bool same(const Image<std::uint8_t>& a, const Image<std::uint8_t>& b) {
   for (int y = 0; y < a.height(); ++y) {
     for (int x = 0; x < a.width(); ++x) {

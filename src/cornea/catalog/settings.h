@@ -10,11 +10,11 @@ namespace cornea {
 // One option as a front end shows it.
 struct Flag {
   enum class Kind { number, integer, on_off, choice, numbers };
-  std::string name;  // "max-points"
-  std::string help;  // with the unit
+  std::string name = {};  // "max-points"
+  std::string help = {};  // with the unit
   Kind kind = Kind::number;
-  std::string default_text;
-  std::vector<std::string> choices;  // of a choice
+  std::string default_text = {};
+  std::vector<std::string> choices = {};  // of a choice
 };
 
 // Values as text, by flag name; what is missing keeps its default.

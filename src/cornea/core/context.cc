@@ -12,9 +12,8 @@ namespace {
 int chosen(int threads) { return threads == 0 ? core::available_threads() : threads; }
 
 void check_threads(int threads) {
-  constexpr int kMostThreads = 1024;
-  require(threads >= 0 && threads <= kMostThreads, "the number of threads is from 1 to ",
-          kMostThreads, ", or 0 for all, not ", threads);
+  require(threads >= 0 && threads <= core::kMostThreads, "the number of threads is from 1 to ",
+          core::kMostThreads, ", or 0 for all, not ", threads);
 }
 
 std::shared_ptr<Context::State> make_cuda_state(int index, int threads, void* stream,

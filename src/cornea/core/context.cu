@@ -14,9 +14,10 @@ __global__ void probe_kernel() {}
 
 // Whether the build holds code that this device can run.
 bool has_code_for(int index) {
-  const DeviceGuard device(index);
+  const DeviceGuard device(index, std::nothrow);
   cudaFuncAttributes attributes;
-  const bool runs = cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess;
+  const bool runs =
+      device.selected() && cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess;
   cudaGetLastError();
   return runs;
 }
@@ -101,7 +102,7 @@ std::shared_ptr<CudaSide> CudaSide::beside(const std::shared_ptr<const CudaSide>
 }
 
 CudaSide::~CudaSide() {
-  const DeviceGuard device(index);
+  const DeviceGuard device(index, std::nothrow);
   cudaStreamSynchronize(stream_of(*this));
   if (pool && !pools_of) cudaMemPoolDestroy(pool_of(*this));
   if (owns_stream && stream) cudaStreamDestroy(stream_of(*this));
@@ -123,7 +124,7 @@ void* CudaSide::allocate(Place place, std::size_t bytes) {
 }
 
 void CudaSide::release(Place place, void* data) noexcept {
-  const DeviceGuard device(index);
+  const DeviceGuard device(index, std::nothrow);
   if (place == Place::pinned) {
     cudaStreamSynchronize(stream_of(*this));  // a copy may still be under way
     cudaFreeHost(data);

@@ -31,7 +31,7 @@ struct Transfers {
 
 struct DeviceInfo {
   int index = 0;
-  std::string name;
+  std::string name = {};
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;
   std::size_t memory_bytes = 0, l2_bytes = 0;

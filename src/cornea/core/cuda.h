@@ -1,6 +1,8 @@
 // For .cu files only: checked CUDA calls.
 #pragma once
 
+#include <new>
+
 #include <cuda_runtime.h>
 
 #include "cornea/core/context.h"
@@ -27,12 +29,18 @@ inline cudaStream_t cuda_stream(const Context& context) {
 // caller's own CUDA code finds its device as it left it.
 class DeviceGuard {
  public:
-  explicit DeviceGuard(int index) {
+  explicit DeviceGuard(int index) : DeviceGuard(index, std::nothrow) {
+    cuda_check(status_, "selecting the CUDA device");
+  }
+  // For destructors, and for devices that may not be there: what goes wrong is in selected().
+  DeviceGuard(int index, std::nothrow_t) noexcept {
     cudaGetDevice(&before_);
     if (before_ == index) return;
-    cuda_check(cudaSetDevice(index), "selecting the CUDA device");
-    changed_ = true;
+    status_ = cudaSetDevice(index);
+    changed_ = selected();
+    if (!selected()) cudaGetLastError();
   }
+  bool selected() const { return status_ == cudaSuccess; }
   explicit DeviceGuard(const Context& context) : DeviceGuard(context.cuda_index()) {}
   ~DeviceGuard() {
     if (changed_) cudaSetDevice(before_);
@@ -43,6 +51,7 @@ class DeviceGuard {
  private:
   int before_ = 0;
   bool changed_ = false;
+  cudaError_t status_ = cudaSuccess;
 };
 
 }  // namespace cornea::core

@@ -26,8 +26,8 @@ struct Keypoint {
 // Points and what describes each of them: kLength bytes a point, in the order of the points.
 struct Features {
   static constexpr int kLength = 128;
-  std::vector<Keypoint> keypoints;
-  std::vector<std::uint8_t> descriptors;
+  std::vector<Keypoint> keypoints = {};
+  std::vector<std::uint8_t> descriptors = {};
 
   std::size_t size() const { return keypoints.size(); }
   const std::uint8_t* descriptor(std::size_t i) const { return descriptors.data() + i * kLength; }

@@ -21,6 +21,7 @@ AnyTarget target_at(void* data, Pixel pixel, int width, int height, bool on_devi
 
 void check_mask(const AnyView& image, const AnyView& mask) {
   if (mask.empty()) return;
+  check_view(mask, "mask");
   require(mask.pixel() == Pixel::u8, "the mask must be 8-bit gray, not ", name(mask.pixel()));
   require(mask.width() == image.width() && mask.height() == image.height(), "the mask is ",
           mask.width(), " x ", mask.height(), " pixels and the image ", image.width(), " x ",
@@ -31,6 +32,13 @@ void check_mask(const AnyView& image, const AnyView& mask) {
 
 }  // namespace
 
+void check_view(const AnyView& view, const char* what) {
+  require(view.data() != nullptr, "the ", what, " has a size and no pixels");
+  require(view.height() <= 1 || view.stride_bytes() >= std::ptrdiff_t(row_bytes(view)),
+          "the rows of the ", what, " overlap or run backwards: they are ", view.stride_bytes(),
+          " bytes apart and ", row_bytes(view), " bytes long; copy it first");
+}
+
 void check_images(const Context& context, std::span<const AnyView> images, const AnyView& mask) {
   require(!images.empty(), "no image was given");
   require(images.size() <= kLargestBatch, "a batch of ", images.size(),
@@ -38,12 +46,12 @@ void check_images(const Context& context, std::span<const AnyView> images, const
   const AnyView& first = images.front();
   require(!first.empty(), "the image is empty");
   require(first.pixel() != Pixel::f64, "double images are not supported; give float ones (0..1)");
-  require(first.data() != nullptr, "the image has a size and no pixels");
   check_image_size(first);
   require(context.is_cuda() || !first.on_device(),
           "the image lies in device memory and the context is the CPU's; use the context that owns "
           "the image");
   for (const AnyView& image : images) {
+    check_view(image, "image");
     require(image.width() == first.width() && image.height() == first.height() &&
                 image.pixel() == first.pixel(),
             "the images of a batch differ: ", first.width(), " x ", first.height(), " ",

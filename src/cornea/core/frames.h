@@ -20,6 +20,9 @@ inline constexpr std::size_t kLargestBatch = 65535;
 void check_images(const Context& context, std::span<const AnyView> images,
                   const AnyView& mask = {});
 
+// An error unless a view, which `what` names, has pixels and rows that follow one another.
+void check_view(const AnyView& view, const char* what);
+
 class Frames {
  public:
   Frames(const Context& context, Working working) : context_(context), working_(working) {}
@@ -40,7 +43,17 @@ class Frames {
 
   // After the context was waited for: an error if a value could not be used.
   void check_usable();
-  // After another error: waits for what is queued, and no later image is to blame for it.
+  // Runs a call; after an error it waits for what is queued, so that no later image is to blame for
+  // values of this one.
+  template <class Call>
+  void guarded(const Call& call) {
+    try {
+      call();
+    } catch (...) {
+      forget();
+      throw;
+    }
+  }
   void forget() noexcept;
 
  private:

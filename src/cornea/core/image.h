@@ -25,7 +25,7 @@ namespace cornea {
 class Context;
 
 template <class T>
-struct Rgb {
+struct CORNEA_API Rgb {
   T r{}, g{}, b{};
   friend bool operator==(const Rgb&, const Rgb&) = default;
 };
@@ -44,7 +44,7 @@ using GrayOf = typename GrayType<T>::type;
 
 // What both views share: a pointer, a size and the distance between rows, in elements.
 template <class T>
-struct ViewBase {
+struct CORNEA_API ViewBase {
   T* data = nullptr;
   int width = 0, height = 0;
   std::ptrdiff_t stride = 0;
@@ -56,7 +56,7 @@ struct ViewBase {
 };
 
 template <class T>
-struct HostView : ViewBase<T> {
+struct CORNEA_API HostView : ViewBase<T> {
   HostView() = default;
   CORNEA_HD HostView(T* data, int width, int height, std::ptrdiff_t stride)
       : ViewBase<T>{data, width, height, stride} {}
@@ -67,7 +67,7 @@ struct HostView : ViewBase<T> {
 };
 
 template <class T>
-struct DeviceView : ViewBase<T> {
+struct CORNEA_API DeviceView : ViewBase<T> {
   DeviceView() = default;
   CORNEA_HD DeviceView(T* data, int width, int height, std::ptrdiff_t stride)
       : ViewBase<T>{data, width, height, stride} {}
@@ -78,7 +78,7 @@ struct DeviceView : ViewBase<T> {
 };
 
 template <class T>
-class Image {
+class CORNEA_API Image {
  public:
   Image() = default;
   // Pageable host memory; pixels are not initialised.

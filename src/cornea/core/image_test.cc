@@ -7,8 +7,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 static_assert(!std::is_copy_constructible_v<Image<float>>);
 static_assert(std::is_move_constructible_v<Image<float>>);
 static_assert(std::is_convertible_v<HostView<float>, HostView<const float>>);

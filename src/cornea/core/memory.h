@@ -23,10 +23,10 @@ enum class Place {
 CORNEA_API std::string_view name(Place place);
 
 struct MemoryUse {
-  std::size_t bytes = 0;                          // held now
-  std::size_t peak_bytes = 0;                     // the most ever held
-  std::uint64_t allocations = 0;                  // blocks ever taken
-  std::map<std::string, std::size_t> by_purpose;  // bytes held now, by tag
+  std::size_t bytes = 0;                               // held now
+  std::size_t peak_bytes = 0;                          // the most ever held
+  std::uint64_t allocations = 0;                       // blocks ever taken
+  std::map<std::string, std::size_t> by_purpose = {};  // bytes held now, by tag
 };
 
 namespace core {

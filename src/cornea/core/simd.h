@@ -13,9 +13,10 @@
 #include <utility>
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__CUDACC__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__CUDACC__)
 #define CORNEA_VECTOR_CLONES __attribute__((flatten, target_clones("default", "arch=x86-64-v3")))
-#elif defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__CUDACC__)
+#elif defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__CUDACC__)
 #define CORNEA_VECTOR_CLONES __attribute__((flatten))
 #else
 #define CORNEA_VECTOR_CLONES

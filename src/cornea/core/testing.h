@@ -30,7 +30,8 @@ inline std::vector<std::string> devices() {
   return names;
 }
 
-// A test with one instance a device: INSTANTIATE_TEST_SUITE_P(, Name, kEveryDevice, device_name).
+// A test with one instance per device:
+// INSTANTIATE_TEST_SUITE_P(, Name, testing::every_device(), testing::device_name).
 class OnEveryDevice : public ::testing::TestWithParam<std::string> {
  protected:
   Context context = Context::from_name(GetParam());

@@ -12,8 +12,6 @@
 namespace cornea::core {
 namespace {
 
-constexpr int kMostThreads = 1024;
-
 // Longer than the gap between two loops of one algorithm, shorter than what anyone else would miss.
 constexpr std::chrono::microseconds kPatience{20};
 
@@ -122,9 +120,11 @@ void ThreadPool::run(int count, const std::function<void(int)>& piece) {
   }
   helpers == 1 ? opened_.notify_one() : opened_.notify_all();
   work(loop);
-  spin_until([&] { return loop.helpers == 0; });
   std::unique_lock lock(mutex_);
   if (std::erase(open_, &loop) > 0) --open_count_;
+  lock.unlock();
+  spin_until([&] { return loop.helpers == 0; });
+  lock.lock();
   left_.wait(lock, [&] { return loop.helpers == 0; });
 }
 

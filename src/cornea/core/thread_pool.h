@@ -14,6 +14,8 @@
 
 namespace cornea::core {
 
+inline constexpr int kMostThreads = 1024;
+
 // Threads that this process may use: OMP_NUM_THREADS where it is set, otherwise the processors that
 // its affinity leaves it.
 int available_threads();

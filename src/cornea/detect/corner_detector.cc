@@ -43,7 +43,7 @@ struct CornerDetector::Inside {
   }
   std::vector<Corner> detect_on_host(const AnyView& image, const AnyView& mask);
   void enqueue(std::span<const AnyView> images, const AnyView& mask);
-  std::vector<std::vector<Corner>> collect();
+  std::vector<std::vector<Corner>> collect(int count);
 
   std::unique_ptr<detect::Response> response;
   Context context;
@@ -53,7 +53,7 @@ struct CornerDetector::Inside {
   core::StageClock clock;
   core::Buffer map;
   bool time_stages = false;
-  int queued_frames = 0;
+  bool enqueued = false;  // by enqueue(), and not lost by an error since
   DetectReport report;
 };
 
@@ -158,16 +158,15 @@ void CornerDetector::Inside::enqueue(std::span<const AnyView> images, const AnyV
     }
     device_peaks.enqueue_delivery(count);
     clock.mark("download");
-    queued_frames = count;
   }
 }
 
-std::vector<std::vector<Corner>> CornerDetector::Inside::collect() {
-  std::vector<std::vector<Corner>> corners(queued_frames);
+std::vector<std::vector<Corner>> CornerDetector::Inside::collect(int count) {
+  std::vector<std::vector<Corner>> corners(count);
   if constexpr (kHasCuda) {
     context.synchronize();
     frames.check_usable();
-    for (int i = 0; i < queued_frames; ++i) corners[i] = device_peaks.fetch(i);
+    for (int i = 0; i < count; ++i) corners[i] = device_peaks.fetch(i);
   }
   return corners;
 }
@@ -179,17 +178,14 @@ std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const An
   in.check_call(images, mask);
   in.clock.start(in.time_stages);
   std::vector<std::vector<Corner>> corners;
-  try {
+  in.frames.guarded([&] {
     if (in.context.is_cuda()) {
       in.enqueue(images, mask);
-      corners = in.collect();
+      corners = in.collect(static_cast<int>(images.size()));
     } else {
       for (const AnyView& image : images) corners.push_back(in.detect_on_host(image, mask));
     }
-  } catch (...) {
-    in.frames.forget();
-    throw;
-  }
+  });
   in.report = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0, 0,
                in.clock.read()};
   for (const auto& frame : corners) in.report.points += frame.size();
@@ -206,9 +202,7 @@ Image<float> CornerDetector::response(AnyView image) {
   core::check_images(in.context, {&image, 1});
   in.clock.start(false);
   Image<float> result(image.width(), image.height());
-  const AnyView working =
-      in.context.is_cuda() ? in.frames.on_device({&image, 1}) : in.frames.on_host(image);
-  const double unit = in.response->unit(working.pixel());
+  double unit = 1;
   auto scaled_copy = [&](auto map) {
     for (int y = 0; y < map.height; ++y) {
       for (int x = 0; x < map.width; ++x) result(x, y) = static_cast<float>(map(x, y) / unit);
@@ -222,11 +216,16 @@ Image<float> CornerDetector::response(AnyView image) {
     in.context.synchronize();
     scaled_copy(copy.host());
   };
-  const ResponseCall call = in.call_for(working, 1, MapUse::every_value);
-  in.response->respond(call);
-  in.response->map_pixel(working.pixel()) == Pixel::f32 ? read_map(call.first_map, float{})
-                                                        : read_map(call.first_map, double{});
-  in.frames.check_usable();
+  in.frames.guarded([&] {
+    const AnyView working =
+        in.context.is_cuda() ? in.frames.on_device({&image, 1}) : in.frames.on_host(image);
+    unit = in.response->unit(working.pixel());
+    const ResponseCall call = in.call_for(working, 1, MapUse::every_value);
+    in.response->respond(call);
+    in.response->map_pixel(working.pixel()) == Pixel::f32 ? read_map(call.first_map, float{})
+                                                          : read_map(call.first_map, double{});
+    in.frames.check_usable();
+  });
   return result;
 }
 
@@ -237,13 +236,14 @@ void CornerDetector::enqueue(AnyView device_image, AnyView device_mask) {
           "enqueue() takes an image in device memory; use detect() or "
           "upload it first (cornea/core/transfer.h)");
   inside_->clock.start(false);
-  inside_->enqueue({&device_image, 1}, device_mask);
+  inside_->enqueued = false;
+  inside_->frames.guarded([&] { inside_->enqueue({&device_image, 1}, device_mask); });
+  inside_->enqueued = true;
 }
 
 std::vector<Corner> CornerDetector::collect() {
-  require(inside_->queued_frames == 1,
-          "collect() was called and nothing was queued; call enqueue() first");
-  return std::move(inside_->collect().front());
+  require(inside_->enqueued, "collect() was called and nothing was queued; call enqueue() first");
+  return std::move(inside_->collect(1).front());
 }
 
 }  // namespace cornea

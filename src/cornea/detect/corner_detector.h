@@ -1,6 +1,6 @@
 // Frames in, corners out: what every detector that makes a response map shares. A detector is made
-// once with its options and then takes frame after frame; after the first one of a size it
-// allocates nothing.
+// once with its options and then takes frame after frame; after the first one of a size it takes
+// no more memory for images, on either device.
 //
 // Images are 8-bit, 16-bit or float (0..1), gray or RGB. On a CPU context they lie in host memory.
 // On a CUDA context they lie in host memory (one upload per frame; from pinned memory it is
@@ -41,8 +41,9 @@ class CORNEA_API CornerDetector {
 
   // On CUDA, in two halves: enqueue() queues the work on a device image and returns at once, and
   // collect() waits and hands the corners over. Once a frame of that size and type has gone
-  // through, enqueue() allocates nothing and does not wait, so that it can be captured in a graph:
-  // collect() then returns the corners of the last replay.
+  // through, enqueue() allocates nothing and does not wait, so that it can be captured in a graph,
+  // which may be replayed until the detector meets a larger image or batch: collect() then returns
+  // the corners of the last replay.
   void enqueue(AnyView device_image, AnyView device_mask = {});
   std::vector<Corner> collect();
 

@@ -16,7 +16,6 @@ namespace cornea {
 namespace {
 
 using namespace core;
-using namespace detect;
 
 PeakOptions capped_peaks(double threshold) {
   return {.threshold = threshold,
@@ -281,6 +280,32 @@ TEST_P(CornerDetectorTest, ReportsItsStages) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, CornerDetectorTest, testing::every_device(), testing::device_name);
+
+TEST_P(CornerDetectorTest, CollectGivesWhatWasEnqueuedAndNothingElse) {
+  const auto image = testing::random_image<std::uint8_t>(90, 70, 3);
+  Harris harris(context);
+  harris.detect(image);
+  EXPECT_THROW(harris.collect(), Error);  // detect() queues nothing for it
+  if (!context.is_cuda()) return;
+  const auto on_device = to_device(context, image);
+  harris.enqueue(on_device);
+  const std::vector<AnyView> both = {image, image};
+  const auto expected = harris.detect_batch(both).front();
+  harris.enqueue(on_device);
+  EXPECT_TRUE(harris.collect() == expected);
+}
+
+TEST_P(CornerDetectorTest, ViewsWithoutPixelsOrWithRowsThatOverlapAreRefused) {
+  const auto image = testing::random_image<std::uint8_t>(90, 70, 3);
+  Harris harris(context);
+  const HostView<const std::uint8_t> whole = image.host(), none(nullptr, 90, 70);
+  const HostView<const std::uint8_t> backwards(whole.row(69), 90, 70, -90);
+  const std::vector<AnyView> batch = {whole, none};
+  EXPECT_THROW(harris.detect_batch(batch), Error);
+  EXPECT_THROW(harris.detect(whole, none), Error);
+  EXPECT_THROW(harris.detect(backwards), Error);
+  EXPECT_FALSE(harris.detect(whole).empty());
+}
 
 }  // namespace
 }  // namespace cornea

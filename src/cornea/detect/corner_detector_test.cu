@@ -14,7 +14,6 @@ namespace cornea {
 namespace {
 
 using namespace core;
-using namespace detect;
 
 class DetectorGraph : public ::testing::Test {
  protected:

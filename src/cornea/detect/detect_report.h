@@ -10,10 +10,10 @@ namespace cornea {
 
 struct DetectReport {
   int width = 0, height = 0, frames = 0;
-  std::size_t points = 0;         // of all frames
-  double milliseconds = 0;        // the whole call, on the host's clock
-  std::vector<StageTime> stages;  // if asked for; upload, response, peaks, refinement, download,
-                                  // or the detector's own
+  std::size_t points = 0;              // of all frames
+  double milliseconds = 0;             // the whole call, on the host's clock
+  std::vector<StageTime> stages = {};  // if asked for; upload, response, peaks, refinement,
+                                       // download, or the detector's own
 };
 
 }  // namespace cornea

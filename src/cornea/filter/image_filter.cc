@@ -36,6 +36,7 @@ void check_call(const Context& context, std::span<const AnyView> images,
   const Pixel gray = channel_of(first.pixel());
   for (const AnyTarget& target : out) {
     const AnyView& result = target.view();
+    core::check_view(result, "result");
     require(result.width() == first.width() && result.height() == first.height(), "an image of ",
             first.width(), " x ", first.height(), " pixels cannot be written into ", result.width(),
             " x ", result.height());
@@ -124,17 +125,14 @@ void ImageFilter::apply_batch(std::span<const AnyView> images, std::span<const A
   const Stopwatch watch;
   check_call(in.context, images, out);
   in.clock.start(in.time_stages);
-  try {
+  in.frames.guarded([&] {
     if (in.context.is_cuda()) {
       in.enqueue(images, out, true);
       in.wait();
     } else {
       for (std::size_t i = 0; i < images.size(); ++i) in.apply_on_host(images[i], out[i]);
     }
-  } catch (...) {
-    in.frames.forget();
-    throw;
-  }
+  });
   in.report = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0,
                in.clock.read()};
   in.report.milliseconds = watch.milliseconds();
@@ -145,7 +143,7 @@ void ImageFilter::enqueue(AnyView image, AnyTarget out) {
   check_call(inside_->context, {&image, 1}, {&out, 1});
   require(image.on_device(), "enqueue() takes images in device memory; apply() uploads others");
   inside_->clock.start(false);
-  inside_->enqueue({&image, 1}, {&out, 1}, false);
+  inside_->frames.guarded([&] { inside_->enqueue({&image, 1}, {&out, 1}, false); });
 }
 
 }  // namespace cornea

@@ -34,9 +34,10 @@ class CORNEA_API ImageFilter {
   virtual ~ImageFilter();
   ImageFilter(ImageFilter&&) noexcept;
 
-  // After an error the result may hold anything, unless it would lie over the image.
+  // After an error the result may hold anything, unless it lies over the image.
   void apply(AnyView image, AnyTarget out) { apply_batch({&image, 1}, {&out, 1}); }
-  // Many images of one size and type in one go. No result lies over an image but its own.
+  // Many images of one size and type in one go. No result lies over an image but its own. On the
+  // CPU one image after the other is filtered: those before an error have their results.
   void apply_batch(std::span<const AnyView> images, std::span<const AnyTarget> out);
   // A new gray image of the same type in the same kind of memory.
   template <class T>

@@ -11,9 +11,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-using namespace filter;
-
 template <class Filter, class Options>
 void replays_what_it_captured(const Options& options) {
   if (cuda_devices().empty()) GTEST_SKIP() << "no CUDA device";

@@ -4,6 +4,8 @@
 namespace cornea::filter {
 namespace {
 
+using namespace core;
+
 constexpr dim3 kBlock(32, 8);
 
 template <class T>
@@ -15,14 +17,14 @@ __global__ void from_levels_kernel(DeviceView<const float> from, DeviceView<T> t
 }  // namespace
 
 void from_levels(const Context& context, DeviceView<const float> from, const AnyTarget& to) {
-  const core::DeviceGuard device(context);
+  const DeviceGuard device(context);
   // Rows go along the grid's first index: only that one may be large.
   const dim3 grid(divide_up(from.height, int(kBlock.y)), divide_up(from.width, int(kBlock.x)));
   with_gray(to.view().pixel(), [&](auto type) {
-    from_levels_kernel<<<grid, kBlock, 0, core::cuda_stream(context)>>>(
-        from, to.device<decltype(type)>());
+    from_levels_kernel<<<grid, kBlock, 0, cuda_stream(context)>>>(from,
+                                                                  to.device<decltype(type)>());
   });
-  core::cuda_check_launch("levels to pixels");
+  cuda_check_launch("levels to pixels");
 }
 
 }  // namespace cornea::filter

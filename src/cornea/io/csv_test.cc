@@ -14,7 +14,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace io;
 
 std::string cell(float value, CsvNumbers numbers) {

@@ -21,7 +21,7 @@ struct Exif {
   // along the other diagonal, 8 turned anticlockwise by 90 degrees.
   int orientation = 1;
   double focal_mm = 0, focal_35mm = 0;   // focal length; its equivalent on 35 mm film; 0: not said
-  std::string make, model;               // of the camera, bytes as they are in the file
+  std::string make = {}, model = {};     // of the camera, bytes as they are in the file
   double focal_plane_pixels_per_mm = 0;  // across the sensor; 0: not said
   int pixels_across = 0, pixels_down = 0;  // of the image that this density is of; 0: not said
 

@@ -32,7 +32,7 @@ struct ReadOptions {
 
 // What a file says of itself, before any conversion.
 struct ImageFileInfo {
-  std::string format;  // "PNG", "JPEG", "PBM", "PGM", "PPM", "PFM", "TIFF", "WebP"
+  std::string format = {};  // "PNG", "JPEG", "PBM", "PGM", "PPM", "PFM", "TIFF", "WebP"
   int width = 0, height = 0;
   int channels = 0;       // with alpha; a palette counts as its colours
   int bits = 0;           // of one channel
@@ -58,7 +58,7 @@ CORNEA_API Image<T> decode_image(std::span<const std::uint8_t> bytes, const std:
 
 // Gray at the depth that the file holds.
 struct CORNEA_API GrayImage {
-  std::variant<Image<std::uint8_t>, Image<std::uint16_t>, Image<float>> pixels;
+  std::variant<Image<std::uint8_t>, Image<std::uint16_t>, Image<float>> pixels = {};
 
   AnyView view() const;
   int width() const { return view().width(); }
@@ -69,8 +69,8 @@ CORNEA_API GrayImage read_gray(const std::filesystem::path& file, const ReadOpti
 // The same, and what the camera wrote beside the pixels; empty where the file holds no EXIF that
 // can be read.
 struct Photograph {
-  GrayImage image;
-  std::optional<Exif> exif;
+  GrayImage image = {};
+  std::optional<Exif> exif = {};
 };
 CORNEA_API Photograph read_photograph(const std::filesystem::path& file,
                                       const ReadOptions& options = {});

@@ -226,7 +226,6 @@ DecodedImage decode_jpeg(const Source& source) {
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace io;
 
 }  // namespace

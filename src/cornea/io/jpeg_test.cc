@@ -10,8 +10,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 using testing::ByteVector;
 using testing::expect_error;
 

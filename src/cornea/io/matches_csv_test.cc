@@ -11,8 +11,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 std::vector<Correspondence> read_text(const std::string& contents) {
   const testing::TemporaryFolder folder;
   std::ofstream(folder / "m.csv", std::ios::binary) << contents;

@@ -5,8 +5,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 using testing::ByteVector;
 using testing::expect_error;
 using testing::expect_same;

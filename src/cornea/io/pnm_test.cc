@@ -3,8 +3,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 using testing::bytes_of_text;
 using testing::ByteVector;
 using testing::expect_error;

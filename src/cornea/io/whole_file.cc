@@ -15,8 +15,6 @@
 namespace cornea::io {
 namespace {
 
-using namespace core;
-
 namespace fs = std::filesystem;
 using io::Bytes;
 

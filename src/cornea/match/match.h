@@ -57,7 +57,7 @@ struct CORNEA_API DescriptorView {
 };
 
 struct MatchPair {
-  DescriptorView a, b;
+  DescriptorView a = {}, b = {};
 };
 
 // The two nearest of B to a descriptor, with squared distances. Where B is too small for one of
@@ -91,7 +91,7 @@ class CORNEA_API Matcher {
 
   // In the order of A.
   std::vector<Match> match(DescriptorView a, DescriptorView b);
-  // Many pairs of any sizes in one go: on CUDA in one launch, with one wait for all.
+  // Many pairs of any sizes in one go: on CUDA in few launches, millions of points at a time.
   std::vector<std::vector<Match>> match_batch(std::span<const MatchPair> pairs);
   // The neighbours themselves, one entry a descriptor of A; no test is made.
   std::vector<Nearest> nearest(DescriptorView a, DescriptorView b);

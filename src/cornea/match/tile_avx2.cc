@@ -9,8 +9,6 @@
 namespace cornea::match {
 namespace {
 
-using namespace core;
-
 struct Avx2 : Avx2Lanes {
   static constexpr int kRows = 4, kColumns = 16, kRowVectors = 4, kColumnVectors = 2;
   using Packed = std::int16_t;

@@ -11,8 +11,6 @@
 namespace cornea::match {
 namespace {
 
-using namespace core;
-
 struct Avx512Vnni {
   using Vector = __m512i;  // one row, sixteen columns
   static constexpr int kLanes = 16, kRowsPerVector = 1, kColumnsPerVector = 16;

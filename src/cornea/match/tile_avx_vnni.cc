@@ -12,8 +12,6 @@
 namespace cornea::match {
 namespace {
 
-using namespace core;
-
 struct AvxVnni : Avx2Lanes {
   static constexpr int kRows = 4, kColumns = 16, kRowVectors = 4, kColumnVectors = 2;
   using Packed = std::uint8_t;

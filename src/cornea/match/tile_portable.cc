@@ -5,8 +5,6 @@
 namespace cornea::match {
 namespace {
 
-using namespace core;
-
 static_assert(kLargestValue < 1 << 24);
 
 struct Portable {

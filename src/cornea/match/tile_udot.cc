@@ -11,8 +11,6 @@
 namespace cornea::match {
 namespace {
 
-using namespace core;
-
 // A vector is one row, four columns.
 struct Udot : NeonLanes {
   static constexpr int kRowsPerVector = 1, kColumnsPerVector = 4;

@@ -11,8 +11,6 @@
 namespace cornea::match {
 namespace {
 
-using namespace core;
-
 // A vector is two rows, two columns: a0 b0, a0 b1, a1 b0, a1 b1.
 struct Ummla : NeonLanes {
   static constexpr int kRowsPerVector = 2, kColumnsPerVector = 2;

@@ -1,12 +1,6 @@
 #include "cornea/pipeline/features.h"
 
 namespace cornea {
-namespace {
-
-using namespace core;
-
-}  // namespace
-
 FeatureExtractor::FeatureExtractor(const Context& context, const std::string& detector,
                                    const Settings& settings) {
   const DetectorEntry& entry = find_detector(detector);

@@ -9,8 +9,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 class Extraction : public testing::OnEveryDevice {};
 
 TEST_P(Extraction, EveryDetectorsPointsAreDescribed) {

@@ -33,14 +33,15 @@ struct CORNEA_API PairOptions {
 };
 
 struct CORNEA_API PairResult {
-  Features first, second;
-  std::vector<Match> matches;  // in the order of the first image's points
-  FundamentalResult geometry;  // its inliers are of `matches`
+  Features first = {}, second = {};
+  std::vector<Match> matches = {};  // in the order of the first image's points
+  FundamentalResult geometry = {};  // its inliers are of `matches`
   // Of every match, pixels: to the two epipolar lines; where the kind is planar, to where H puts
   // the points, in both images together. Empty where there is no F.
-  std::vector<float> distances;
-  std::vector<StageTime> stages;  // features, matching, geometry: milliseconds on the host's clock
-  std::string match_kernel;       // what made the products
+  std::vector<float> distances = {};
+  std::vector<StageTime> stages =
+      {};                         // features, matching, geometry: milliseconds on the host's clock
+  std::string match_kernel = {};  // what made the products
 
   Correspondence correspondence(std::size_t match) const;
 };

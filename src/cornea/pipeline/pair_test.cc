@@ -13,8 +13,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 struct Views {
   std::vector<View> views;
   std::array<double, 9> F{};  // the true one

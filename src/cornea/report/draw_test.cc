@@ -10,8 +10,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 using Colour = Rgb<std::uint8_t>;
 
 Image<Colour> plain(int width, int height, std::uint8_t gray) {

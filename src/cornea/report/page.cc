@@ -14,7 +14,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace report;
 
 using Json = nlohmann::ordered_json;

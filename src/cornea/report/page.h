@@ -24,18 +24,18 @@
 namespace cornea {
 
 struct PagePhotograph {
-  std::string name;  // any bytes; what is not UTF-8 is replaced
-  HostView<const Rgb<std::uint8_t>> pixels;
-  std::span<const Keypoint> points;
+  std::string name = {};  // any bytes; what is not UTF-8 is replaced
+  HostView<const Rgb<std::uint8_t>> pixels = {};
+  std::span<const Keypoint> points = {};
 };
 
 struct PairPage {
-  PagePhotograph first, second;
-  std::span<const Match> matches;
+  PagePhotograph first = {}, second = {};
+  std::span<const Match> matches = {};
   const FundamentalResult* geometry = nullptr;  // of the matches
-  std::span<const float> distances;             // of the matches, pixels; empty where there is no F
+  std::span<const float> distances = {};        // of the matches, pixels; empty where there is no F
   float threshold = 0;                          // of an inlier's distance; 0: not to be marked
-  std::string sentence;                         // what the result means, in plain words
+  std::string sentence = {};                    // what the result means, in plain words
   bool notice = false;                          // that it is not what one hopes for
   std::vector<StageTime> stages = {};
   std::vector<std::pair<std::string, std::string>> facts = {};  // what ran where: name and value

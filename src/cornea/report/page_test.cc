@@ -16,7 +16,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace report;
 
 using Colour = Rgb<std::uint8_t>;

@@ -29,9 +29,9 @@ struct CORNEA_API CheckerboardOptions {
 };
 
 struct Checkerboard {
-  Image<float> image;
+  Image<float> image = {};
   // Inner corners in pixels, row by row; those outside of the image are listed too.
-  std::vector<Eigen::Vector2d> corners;
+  std::vector<Eigen::Vector2d> corners = {};
 };
 
 CORNEA_API Checkerboard checkerboard(const Context& context, const CheckerboardOptions& options);

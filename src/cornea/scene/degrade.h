@@ -27,8 +27,8 @@ struct CORNEA_API Degradation {
 };
 
 struct Degraded {
-  Image<float> image;             // 0..1
-  Eigen::Matrix3d from_original;  // x_degraded ~ M x_original, pixels
+  Image<float> image = {};                                      // 0..1
+  Eigen::Matrix3d from_original = Eigen::Matrix3d::Identity();  // x_degraded ~ M x_original, pixels
 };
 
 // The canvas keeps its shape: round(scale width) x round(scale height), at least 1 x 1. What the

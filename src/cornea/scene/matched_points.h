@@ -22,10 +22,10 @@ struct CORNEA_API MatchedPointsOptions {
 };
 
 struct MatchedPoints {
-  std::vector<Correspondence> matches;
-  std::vector<std::uint8_t> inliers;  // 0 or 1 each
-  std::vector<Correspondence> exact;  // the inliers without noise; those on the plane first
-  std::array<double, 9> F{};          // x2^T F x1 = 0, row by row; 0 where the camera only turns
+  std::vector<Correspondence> matches = {};
+  std::vector<std::uint8_t> inliers = {};  // 0 or 1 each
+  std::vector<Correspondence> exact = {};  // the inliers without noise; those on the plane first
+  std::array<double, 9> F{};  // x2^T F x1 = 0, row by row; 0 where the camera only turns
 };
 
 // Points 4 to 10 m before a camera of 1280 x 960 pixels that turns and moves by one or two metres.

@@ -11,7 +11,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace scene;
 
 using Eigen::Vector2d;

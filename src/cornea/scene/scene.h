@@ -49,10 +49,10 @@ struct CORNEA_API SceneOptions {
 };
 
 struct View {
-  std::string name;                      // "view_000", "view_001", ...
-  Image<float> image;                    // 0..1
-  Camera camera;                         // of the picture as it is, degraded or not
-  std::vector<Eigen::Vector2d> corners;  // checkerboard: exact inner corners, row by row
+  std::string name = {};                      // "view_000", "view_001", ...
+  Image<float> image = {};                    // 0..1
+  Camera camera = {};                         // of the picture as it is, degraded or not
+  std::vector<Eigen::Vector2d> corners = {};  // checkerboard: exact inner corners, row by row
 };
 
 CORNEA_API std::vector<View> make_views(const Context& context, const SceneOptions& options);

@@ -11,8 +11,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 SceneOptions small_scene(SceneKind kind) {
   return {.kind = kind, .views = 3, .width = 120, .height = 90, .samples = 2};
 }

@@ -10,7 +10,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace scene;
 
 constexpr Pattern kPatterns[] = {Pattern::plain,  Pattern::bricks,  Pattern::slabs,

@@ -7,7 +7,6 @@
 namespace cornea::sift {
 
 using namespace core;
-using namespace filter;
 
 void DeviceSift::wait(int slot) {
   cuda_check(cudaEventSynchronize(streams_.done[slot]), "waiting for features");
@@ -156,6 +155,7 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
     wait(0);
   } catch (...) {
     wait_for_all();
+    out.keypoints.clear(), out.descriptors.clear();
     throw;
   }
   for (std::uint32_t i = 0; i < n; ++i) {

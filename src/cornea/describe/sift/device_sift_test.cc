@@ -11,8 +11,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 using testing::blob_image;
 using testing::crowded_image;
 using testing::draw;

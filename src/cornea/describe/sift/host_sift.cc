@@ -11,7 +11,6 @@ namespace cornea::sift {
 namespace {
 
 using namespace core;
-using namespace filter;
 
 class HostSift : public SiftBackend {
  public:

@@ -6,11 +6,12 @@
 //      octave is the image, doubled if asked for; of the others, every second pixel of level n of
 //      the one before. Level l is a filter applied to level l - 1: a Gaussian with
 //      sigma sqrt(2^(2/n) - 1) 2^((l-1)/n), or an edge-preserving filter with that sigma.
-//   2. Points: D_l = level l + 1 - level l. A pixel of D_1 .. D_n that is the largest or the
-//      smallest of the 27 around it (of equal ones the first) is fitted with a quadratic in x, y
-//      and l, up to 5 times, each time around the pixel that the fit before it points to. It is a
-//      point if the fit settles, |D| there is at least contrast / n, and the two curvatures of D
-//      have one sign and a ratio under edge_ratio.
+//   2. Points: D_l = level l + 1 - level l. A pixel of D_1 .. D_n, at least 5 from the edge of its
+//      octave, that is positive and the largest or negative and the smallest of the 27 around it
+//      (of equal ones the first), with |D| above half of contrast / n, is fitted with a quadratic
+//      in x, y and l, up to 5 times, each time around the pixel that the fit before it points to.
+//      It is a point if the fit settles, |D| there is at least contrast / n, and the two curvatures
+//      of D have one sign and a ratio under edge_ratio.
 //   3. Angles: 36 bins of gradient directions in a disc of radius 4.5 times the scale. The highest
 //      bin and all local peaks of at least 0.8 of it give a feature each.
 //   4. Descriptors: gradients at 20 x 20 places of a grid that is turned and scaled with the point,
@@ -47,12 +48,12 @@ struct CORNEA_API SiftOptions {
   double sigma_range = 20;  // of the bilateral filter, gray levels of 0..255
   bool doubled = true;      // begin with an octave of twice the image's size
   int octaves = 0;          // most; 0: as many as have room for a point
-  int intervals = 3;        // n, 1 to 8: levels in which points are sought, an octave
+  int intervals = 3;        // n, 1 to 8: levels per octave in which points are sought
   double sigma = 1.6;       // of level 0, in its octave's pixels
   double blur = 0.5;        // that the image is taken to have, pixels
   double contrast = 0.04;   // least |D| times n; black to white is 1
   double edge_ratio = 10;   // of the curvatures; 0: no test for edges
-  int orientations = 4;     // most features a point, 1 to 8; 0: one, upright
+  int orientations = 4;     // most features per point, 1 to 8; 0: one, upright
   bool root = false;        // RootSIFT: square roots of the L1-normalised descriptor
   int max_points = 0;       // keep the features of the strongest points; 0: no limit
   int cell = 0;             // side of a grid cell, pixels of the image; 0: no grid
@@ -95,9 +96,9 @@ class CORNEA_API Sift {
   void keep_on_device(bool on);
   const std::uint8_t* device_descriptors() const;
 
-  // Device memory (on the CPU: host memory) that images of this size take, with room for a usual
-  // number of points. A call that finds less fails, says how much it needs, and gives back what it
-  // took.
+  // Device memory (on the CPU: host memory) that 8-bit gray images of this size take, with room for
+  // a usual number of points. A call that finds less fails, says how much it needs, and gives its
+  // scale space back.
   std::size_t memory_needed(int width, int height, int images = 1) const;
 
   // Of the last call. Times by stage cost a little on CUDA; off unless asked for.

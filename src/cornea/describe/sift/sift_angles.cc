@@ -9,7 +9,6 @@ namespace cornea::sift {
 namespace {
 
 using namespace core;
-using namespace filter;
 
 using Floats = Pack<float>;
 using Words = Pack<std::int32_t>;

@@ -9,7 +9,6 @@ namespace cornea::sift {
 namespace {
 
 using namespace core;
-using namespace filter;
 
 // Four samples at a time, or four pixels of a row.
 typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));

@@ -35,7 +35,7 @@ struct Streams {
     }
   }
   ~Streams() {
-    const core::DeviceGuard guard(device);
+    const core::DeviceGuard guard(device, std::nothrow);
     for (cudaStream_t s : side) cudaStreamDestroy(s);
     for (cudaEvent_t e : join) cudaEventDestroy(e);
     for (cudaEvent_t e : done) cudaEventDestroy(e);

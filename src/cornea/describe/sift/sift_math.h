@@ -19,7 +19,7 @@ inline constexpr int kAngleBins = 36;  // of the histogram of directions
 inline constexpr int kAngleParts =
     32;  // histograms that are summed, in turn for the window's pixels
 inline constexpr float kAngleSigma = 1.5f;  // of its window, in scales of the point
-inline constexpr float kAngleShare = 0.8f;  // of the highest peak that a further angle has
+inline constexpr float kAngleShare = 0.8f;  // of the highest peak that a further peak must reach
 inline constexpr int kMostAngles = 8;
 inline constexpr int kCells = 4;                       // along a side of the descriptor
 inline constexpr int kDirections = 8;                  // of a cell

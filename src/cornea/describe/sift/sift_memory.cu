@@ -7,7 +7,6 @@ namespace cornea::sift {
 namespace {
 
 using namespace core;
-using namespace filter;
 
 constexpr std::size_t kChunkBytes = std::size_t{2} << 30;  // of scale spaces at once, if one fits
 

@@ -10,9 +10,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-using namespace filter;
-
 using testing::blob_image;
 using testing::equal;
 using testing::SiftOnDevice;

@@ -26,7 +26,7 @@ DeviceSift::DeviceSift(const Context& context, const SiftOptions& options)
 }
 
 DeviceSift::~DeviceSift() {
-  const DeviceGuard device(context_);
+  const DeviceGuard device(context_.cuda_index(), std::nothrow);
   wait_for_all();
 }
 

@@ -9,9 +9,6 @@
 namespace cornea::foagdd {
 namespace {
 
-using namespace core;
-using namespace detect;
-
 constexpr double kSmallestShare = 1.0 / (1 << 23);
 
 // One kernel of the definition, lattice x lattice values row by row.

@@ -15,7 +15,6 @@ namespace {
 
 using namespace core;
 using namespace peaks;
-using namespace detect;
 
 constexpr int kSide = kFoagddPatchSide;
 constexpr int kMostAtOnce = 8;  // candidates of a block

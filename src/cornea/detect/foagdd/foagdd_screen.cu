@@ -13,8 +13,6 @@ namespace cornea::foagdd {
 namespace {
 
 using namespace core;
-using namespace peaks;
-using namespace detect;
 
 constexpr int n = 8;
 constexpr int kCellsPerWarp = kWarp - 4;  // two lanes at each side only help their neighbours

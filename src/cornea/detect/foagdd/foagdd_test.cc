@@ -17,7 +17,6 @@ namespace {
 
 using namespace core;
 using namespace peaks;
-using namespace detect;
 using namespace foagdd;
 
 using Plane = std::vector<std::vector<double>>;  // [row][column]

@@ -15,7 +15,6 @@ namespace {
 
 using namespace core;
 using namespace gaussian;
-using namespace detect;
 
 // The definition in double precision; `gray` is on the 0..1 scale.
 Image<double> plain_response(const Image<double>& pixels, const HarrisOptions& o) {

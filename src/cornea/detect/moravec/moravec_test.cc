@@ -12,7 +12,6 @@ namespace cornea {
 namespace {
 
 using namespace core;
-using namespace detect;
 
 // The definition, pixel by pixel: the smallest of eight sums of squared differences.
 template <class T>

@@ -22,7 +22,7 @@
 namespace cornea::peaks {
 
 // Peaks after suppression and before the caps, on the device, for a further test. drop_candidate()
-// (peak_test.h) removes one.
+// (drop_candidate.h) removes one.
 struct DeviceCandidates {
   int width = 0, height = 0, frames = 0;
   const std::uint32_t* pixels = nullptr;  // y * width + x, in no order, frame by frame

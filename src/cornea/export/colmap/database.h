@@ -57,13 +57,13 @@ struct Camera {
   Id id = 0;  // given by the database
   int model = int(CameraModel::simple_radial);
   int width = 0, height = 0;
-  std::vector<double> params;
+  std::vector<double> params = {};
   bool prior_focal_length = false;  // known, not guessed
 };
 
 struct ImageRow {
   Id id = 0;
-  std::string name;
+  std::string name = {};
   Id camera = 0;
 };
 
@@ -90,8 +90,8 @@ enum class Configuration {
 
 struct TwoViewRow {
   Configuration configuration = Configuration::undefined;
-  std::vector<IndexPair> inliers;
-  std::optional<std::array<double, 9>> F, H;  // row by row, x2^T F x1 = 0, x2 ~ H x1
+  std::vector<IndexPair> inliers = {};
+  std::optional<std::array<double, 9>> F = {}, H = {};  // row by row, x2^T F x1 = 0, x2 ~ H x1
 };
 
 class CORNEA_API Database {

@@ -7,7 +7,6 @@ namespace cornea::bilateral {
 namespace {
 
 using namespace core;
-using namespace filter;
 
 constexpr dim3 kBlock(32, 8);
 

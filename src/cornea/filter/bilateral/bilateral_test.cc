@@ -11,7 +11,6 @@ namespace cornea {
 namespace {
 
 using namespace core;
-using namespace filter;
 
 // The definition, in double, at one pixel of an image of 0..1.
 double plain_bilateral(const Image<float>& image, int x, int y, double sigma, double sigma_range,

@@ -13,7 +13,6 @@ namespace cornea {
 namespace {
 
 using namespace core;
-using namespace filter;
 using namespace gaussian;
 
 Image<float> blurred(const Image<float>& image, double sigma, int threads = 2) {

@@ -9,8 +9,6 @@
 namespace cornea::trilateral {
 namespace {
 
-using namespace core;
-
 inline float least(float a, float b) { return b < a ? b : a; }
 inline float largest(float a, float b) { return a < b ? b : a; }
 

@@ -233,8 +233,11 @@ Image<std::uint8_t> TrilateralFilter::level_map(AnyView image) {
   core::check_images(in.context, {&image, 1});
   auto& steps = static_cast<trilateral::TrilateralSteps&>(*in.filter);
   if (!in.context.is_cuda()) return steps.levels(in.frames.on_host(image).host<float>());
-  Image<std::uint8_t> levels = steps.levels(in.frames.on_device({&image, 1}).device<float>());
-  in.wait();
+  Image<std::uint8_t> levels;
+  in.frames.guarded([&] {
+    levels = steps.levels(in.frames.on_device({&image, 1}).device<float>());
+    in.wait();
+  });
   return levels;
 }
 

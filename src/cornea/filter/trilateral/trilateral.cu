@@ -11,7 +11,6 @@ namespace {
 
 using namespace core;
 using namespace bilateral;
-using namespace filter;
 
 constexpr dim3 kBlock(32, 8);
 constexpr int kThreads = 256;

@@ -8,7 +8,6 @@ namespace cornea::trilateral {
 namespace {
 
 using namespace core;
-using namespace filter;
 
 __global__ void count_up_kernel(std::uint32_t* values, std::size_t count) {
   const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;

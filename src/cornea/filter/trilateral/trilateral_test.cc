@@ -16,7 +16,6 @@ namespace cornea {
 namespace {
 
 using namespace core;
-using namespace filter;
 using namespace trilateral;
 
 // The definition, in double, with every neighbour of every window unless `reach` leaves some out.

@@ -8,7 +8,7 @@
 //   1. Coordinates are moved and scaled so that their mean is 0 and their mean distance sqrt(2).
 //   2. Rounds of hypotheses. Hypothesis h takes `sample` correspondences (Philox numbers keyed by
 //      seed, pair and h), F from them (8: the null vector of the 8 x 9 system by Householder
-//      reflections; 7: the cubic; more: least squares), and rank 2. Samples that do not fix F, or
+//      reflections; 7: the cubic), and rank 2. Samples that do not fix F, or
 //      whose points would lie behind a camera, are dropped. The cost of a hypothesis is
 //      sum min((distance / threshold)^2, 1) over all correspondences (MSAC), each term in steps of
 //      1/1024, so that sums are exact in any order.
@@ -71,9 +71,9 @@ CORNEA_API std::string_view name(StopReason reason);
 
 struct FundamentalResult {
   TwoView kind = TwoView::none;
-  std::array<double, 9> F{};          // row by row, of norm 1, its largest entry positive; 0: none
-  std::array<double, 9> H{};          // x2 ~ H x1, where the kind is planar; likewise
-  std::vector<std::uint8_t> inliers;  // 0 or 1 each; where the kind is planar, of H
+  std::array<double, 9> F{};  // row by row, of norm 1, its largest entry positive; 0: none
+  std::array<double, 9> H{};  // x2 ~ H x1, where the kind is planar; likewise
+  std::vector<std::uint8_t> inliers = {};  // 0 or 1 each; where the kind is planar, of H
   int inlier_count = 0;
   int hypotheses = 0;  // drawn
   int rounds = 0;

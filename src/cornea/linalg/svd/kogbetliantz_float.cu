@@ -2,8 +2,6 @@
 
 namespace cornea::svd {
 
-using namespace core;
-
 void enqueue_kogbetliantz(const Context& context, const SquareBatch<float>& batch) {
   enqueue_by_size<float>(context, batch);
 }

@@ -29,10 +29,10 @@ struct CORNEA_API ExtractOptions {
   // An image NAME has its mask in masks/NAME.png, of the same size; no feature lies where it is 0.
   // Images without a mask are taken whole. Empty: no masks. It may lie below the images; what is in
   // it is not taken for images then.
-  std::filesystem::path masks;
+  std::filesystem::path masks = {};
   bool single_camera = false;  // one for all images, which have one size then
   int decoders = 0;            // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
-  ReadOptions reading;
+  ReadOptions reading = {};
 
   void validate() const;
 };
@@ -60,8 +60,8 @@ CORNEA_API std::filesystem::path mask_of(const std::filesystem::path& masks,
 struct FolderListing {
   // Paths below the folder, with '/', of the files that end in .jpg, .jpeg, .png, .tif or .tiff (in
   // capitals or not), sorted by bytes.
-  std::vector<std::string> names;
-  std::vector<std::string> unreadable;  // a sentence for each folder below that cannot be read
+  std::vector<std::string> names = {};
+  std::vector<std::string> unreadable = {};  // a sentence for each folder below that cannot be read
 };
 // With all folders below but `except`, that of the masks; links to folders are not followed. An
 // error where the folder itself cannot be read, or is that of the masks.

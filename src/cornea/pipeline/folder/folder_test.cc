@@ -21,8 +21,6 @@
 namespace cornea {
 namespace {
 
-using namespace core;
-
 namespace fs = std::filesystem;
 using colmap::Database;
 using colmap::Id;

@@ -20,10 +20,10 @@
 namespace cornea {
 
 struct CORNEA_API MatchAllOptions {
-  MatchOptions match;
+  MatchOptions match = {};
   // Which pairs: each image with the N after it in the order of names; those listed; or all.
-  int sequential = 0;                    // N; 0: not sequential
-  std::vector<colmap::ImagePair> pairs;  // if `listed`, by image id, in any order
+  int sequential = 0;                         // N; 0: not sequential
+  std::vector<colmap::ImagePair> pairs = {};  // if `listed`, by image id, in any order
   bool listed = false;
   std::size_t block_bytes = std::size_t{64} << 20;  // descriptors of a block of images
 
@@ -44,8 +44,8 @@ struct MatchAllReport {
 // Two names a line, parted by white space; names may hold spaces themselves where only one way to
 // part them gives two images. Empty lines and lines that begin with # are passed over.
 struct PairList {
-  std::vector<colmap::ImagePair> pairs;
-  std::vector<std::string> refused;  // a sentence for each line that does not name two images
+  std::vector<colmap::ImagePair> pairs = {};
+  std::vector<std::string> refused = {};  // a sentence for each line that does not name two images
 };
 // An error where the file cannot be read or every line is refused.
 CORNEA_API PairList read_pair_list(const std::filesystem::path& file,

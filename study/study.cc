@@ -1,5 +1,5 @@
 // cornea study NAME: the published systems' own experiments, in one command each.
-#include "cornea/cli/study.h"
+#include "study/study.h"
 
 namespace cornea::cli {
 namespace {

@@ -1,10 +1,11 @@
-#include "cornea/cli/bench_match.h"
+#include "bench/bench_match.h"
 
 #include <cmath>
 #include <cstring>
 #include <iostream>
 
-#include "cornea/cli/bench_timing.h"
+#include "bench/bench_timing.h"
+
 #include "cornea/cli/progress.h"
 #include "cornea/core/random.h"
 #include "cornea/match/match.h"

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <iostream>
 
+#include "bench/bench_timing.h"
+#include "study/study.h"
 #include <Eigen/Dense>
 
-#include "cornea/cli/bench_timing.h"
-#include "cornea/cli/study.h"
 #include "cornea/core/random.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/linalg/svd/svd.h"

@@ -1,10 +1,11 @@
-#include "cornea/cli/bench_fundamental.h"
+#include "bench/bench_fundamental.h"
 
 #include <algorithm>
 #include <iostream>
 
+#include "bench/bench_timing.h"
+
 #include "cornea/catalog/estimators.h"
-#include "cornea/cli/bench_timing.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/io/matches_csv.h"

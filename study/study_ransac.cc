@@ -3,8 +3,9 @@
 #include <cmath>
 #include <iostream>
 
-#include "cornea/cli/bench_timing.h"
-#include "cornea/cli/study.h"
+#include "bench/bench_timing.h"
+#include "study/study.h"
+
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/geometry/fundamental/fundamental.h"

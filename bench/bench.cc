@@ -3,12 +3,13 @@
 #include <iostream>
 #include <optional>
 
+#include "bench/bench_fundamental.h"
+#include "bench/bench_match.h"
+#include "bench/bench_timing.h"
+
 #include "cornea/catalog/detectors.h"
 #include "cornea/catalog/estimators.h"
 #include "cornea/catalog/filters.h"
-#include "cornea/cli/bench_fundamental.h"
-#include "cornea/cli/bench_match.h"
-#include "cornea/cli/bench_timing.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/build.h"

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Checks how the house is built: house_test.py [SOURCE_FOLDER]. Prints what is wrong and exits 1.
+house_test.py --public [SOURCE_FOLDER] lists the headers for users instead.
+
+1. Data moves one way: a stage includes core, linalg and earlier stages only.
+2. Public headers (those that src/cornea/CMakeLists.txt lists) include the standard library and other
+   public headers only; those of the component `scene` also Eigen.
+3. Other headers declare nothing in namespace cornea itself: the insides of a room are its own.
+4. No two types have one name, unnamed namespaces aside.
+5. Sentences of the library name options (max_points), never flags (--max-points).
+6. Every member of a public struct has a default, so that {.single_camera = true} is initialised whole
+   and warns of nothing.
+"""
+import re
+import sys
+from pathlib import Path
+
+RANKS = ["core", "linalg", "io", "filter", "scene", "detect", "describe", "match",
+         "geometry", "report", "export", "catalog", "pipeline", "cli"]
+# Umbrella headers, which no stage includes.
+UMBRELLAS = {"cornea.h", "scene.h", "colmap.h"}
+
+
+def is_test(path):
+    return path.stem.endswith("_test") or path.stem.endswith("testing")
+
+
+def includes(text):
+    return re.findall(r'^#include "cornea/([^"]+)"', text, re.M)
+
+
+def public_headers(cmake):
+    """The headers that the CMake file lists, and of those the ones of the component scene."""
+    cmake = re.sub(r"#[^\n]*", "", cmake)
+    headers, of_scene = set(UMBRELLAS) | {"core/build.h"}, {"scene.h"}
+    for arguments in re.findall(r"cornea_headers\(([^)]*)\)", cmake):
+        words = arguments.split()
+        component = None
+        if words[0] == "COMPONENT":
+            component, words = words[1], words[2:]
+        names = {name if words[0] == "." else f"{words[0]}/{name}" for name in words[1:]}
+        headers |= names
+        if component == "scene":
+            of_scene |= names
+    for arguments in re.findall(r"cornea_room\(([^)]*)\)", cmake):
+        stage, room = arguments.split()[:2]
+        headers.add(f"{stage}/{room}/{room}.h")
+    return headers, of_scene
+
+
+def without_comments_and_strings(text):
+    text = re.sub(r'R"(\w*)\(.*?\)\1"', '""', text, flags=re.S)
+    text = re.sub(r"//[^\n]*", "", text)
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
+    return re.sub(r"(?<![0-9a-fA-F])'(\\.|[^'\\\n])'", "' '", text)
+
+
+def statements(text):
+    """(namespace, statement) of everything that stands at namespace scope, up to its `;` or `{`; of
+    what stands in an unnamed one the namespace is None."""
+    text = without_comments_and_strings(text)
+    text = re.sub(r"^\s*#(?:[^\n]*\\\n)*[^\n]*$", "", text, flags=re.M)
+    spaces, depth, statement = [], 0, ""  # depth: within something that is no namespace
+    for part in re.findall(r"[{};]|[^{};]+", text):
+        if part in "{;" and depth == 0:
+            space = re.fullmatch(r"\s*(?:inline\s+)?namespace(?:\s+([\w:]+))?\s*", statement)
+            if part == "{" and space:
+                spaces.append(space.group(1) or "")
+            else:
+                if statement.strip():
+                    yield None if "" in spaces else "::".join(spaces), statement.strip()
+                depth += part == "{"
+            statement = ""
+        elif part == "{":
+            depth += 1
+        elif part == "}":
+            if depth > 0:
+                depth -= 1
+            elif spaces:
+                spaces.pop()
+            statement = ""
+        elif part != ";":
+            statement += part
+
+
+def defined_type(statement):
+    """The name of the type that a statement before a `{` defines; specialisations aside."""
+    kind = re.match(r"(?:template\s*<.*?>\s*(?:requires[^{]*?)?)?(?:class|struct|union|enum(?:\s+class)?)\s+"
+                    r"(?:CORNEA_API\s+|alignas\([^)]*\)\s+)*(\w+)\s*(?:final\s*)?(?::[^:].*)?$",
+                    statement, re.S)
+    return kind.group(1) if kind and not re.match(r"template\s*<\s*>", statement) else None
+
+
+def declares_in_cornea(text):
+    """Whether a header declares something in namespace cornea itself. Nested types of public classes
+    (struct Sift::Inside) have to be defined there, and what comes first may be named there."""
+    return any(space == "cornea" and not re.match(r"(?:class|struct) \w+(?:::\w+)?$", statement)
+               for space, statement in statements(text))
+
+
+def members_without_default(text):
+    """(struct, member) of plain members that are declared without an initialiser."""
+    for name, body in re.findall(r"^struct (?:CORNEA_API )?(\w+) \{\n(.*?)^\};", text, re.S | re.M):
+        for line in body.split("\n"):
+            code = line.split("//")[0].strip()
+            if re.fullmatch(r"(?!using |friend )[\w:<>,\s]+\s+\*?\w+(, \*?\w+)*;", code):
+                yield name, code
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != "--public"]
+    source = Path(words[0] if words else Path(__file__).resolve().parent.parent)
+    house = source / "src" / "cornea"
+    complaints = []
+    public, of_scene = public_headers((house / "CMakeLists.txt").read_text())
+    if "--public" in sys.argv:
+        print("\n".join(f"cornea/{name}" for name in sorted(public)))
+        return 0
+    types = {}
+    files = sorted(p for p in house.rglob("*") if p.suffix in (".h", ".cc", ".cu"))
+    for path in files:
+        name = path.relative_to(house).as_posix()
+        text = path.read_text()
+        stage = name.split("/")[0]
+        if stage not in RANKS and name not in UMBRELLAS:
+            complaints.append(f"{name}: {stage} is no stage; see CONTRIBUTING.md")
+            continue
+        for included in includes(text):
+            if included.split("/")[0] in RANKS and stage in RANKS and not is_test(path):
+                if RANKS.index(included.split("/")[0]) > RANKS.index(stage):
+                    complaints.append(f"{name}: includes {included}, a later stage")
+            if included in UMBRELLAS and stage in RANKS:
+                complaints.append(f"{name}: includes the umbrella header {included}")
+            if name in public and included not in public:
+                complaints.append(f"{name}: is public and includes {included}, which is not")
+        if name in public:
+            for struct, member in members_without_default(text):
+                complaints.append(f"{name}: {struct} has a member without a default: {member}")
+            for other in re.findall(r"^#include <([^>]+)>", text, re.M):
+                known = re.fullmatch(r"[a-z_]+", other) or (other.startswith("Eigen/") and name in of_scene)
+                if not known:
+                    complaints.append(f"{name}: is public and includes <{other}>")
+        elif path.suffix == ".h" and not is_test(path) and stage != "cli" and declares_in_cornea(text):
+            complaints.append(f"{name}: is not public and declares names in namespace cornea")
+        if not is_test(path):
+            definitions = re.sub(r"\b(class|struct|enum class|enum)\s+\w+\s*;", "", text)
+            for space, statement in statements(definitions):
+                type_name = defined_type(statement)
+                if space and type_name:
+                    types.setdefault(f"{space}::{type_name}", []).append(name)
+            if stage not in ("cli", "catalog"):
+                for literal in re.findall(r'"(?:\\.|[^"\\\n])*"', re.sub(r"//[^\n]*", "", text)):
+                    if re.search(r"(^|[\s(\"])--[a-z]", literal):
+                        complaints.append(f"{name}: a sentence names a flag: {literal}")
+    for listed in sorted(public - {"core/build.h"}):
+        if not (house / listed).exists():
+            complaints.append(f"{listed}: is listed as public and does not exist")
+    for type_name, places in sorted(types.items()):
+        if len(places) > 1:
+            complaints.append(f"{type_name}: is defined in {' and in '.join(places)}")
+    for complaint in complaints:
+        print(complaint)
+    print(f"{len(files)} files, {len(public)} public headers, {len(types)} types, "
+          f"{len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
