@@ -59,11 +59,9 @@ int available_threads() {
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  opened_.notify_all();
+  stopping_ = true;
+  ++changes_;
+  changes_.notify_all();
   for (std::thread& helper : helpers_) helper.join();
 }
 
@@ -81,10 +79,15 @@ void ThreadPool::work(Loop& loop) {
 
 // False at the pool's end. Holds the lock where it returns true.
 bool ThreadPool::wait_for_loop(std::unique_lock<std::mutex>& lock) {
-  spin_until([&] { return open_count_ > 0 || stopping_; });
-  lock.lock();
-  opened_.wait(lock, [&] { return !open_.empty() || stopping_; });
-  return !stopping_;
+  for (;;) {
+    const int seen = changes_;
+    // Sleepers wake side by side: none waits for the mutex while it sleeps.
+    if (!spin_until([&] { return open_count_ > 0 || stopping_; })) changes_.wait(seen);
+    if (stopping_) return false;
+    lock.lock();
+    if (!open_.empty()) return true;
+    lock.unlock();
+  }
 }
 
 void ThreadPool::help() {
@@ -118,7 +121,8 @@ void ThreadPool::run(int count, const std::function<void(int)>& piece) {
     open_.push_back(&loop);
     ++open_count_;
   }
-  helpers == 1 ? opened_.notify_one() : opened_.notify_all();
+  ++changes_;
+  helpers == 1 ? changes_.notify_one() : changes_.notify_all();
   work(loop);
   std::unique_lock lock(mutex_);
   if (std::erase(open_, &loop) > 0) --open_count_;

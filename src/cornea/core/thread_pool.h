@@ -51,12 +51,12 @@ class ThreadPool {
   bool wait_for_loop(std::unique_lock<std::mutex>& lock);
 
   const int threads_;
+  std::atomic<int> changes_ = 0;  // a loop was opened, or the end has come
+  std::atomic<bool> stopping_ = false;
+  std::atomic<int> open_count_ = 0;  // of open_, to be looked at without the mutex
   std::mutex mutex_;                 // of what follows
-  std::condition_variable opened_;   // a loop, or the end
   std::condition_variable left_;     // a helper, its loop
   std::vector<Loop*> open_;          // loops that take helpers, the oldest first
-  std::atomic<int> open_count_ = 0;  // of them, to be looked at without the mutex
-  std::atomic<bool> stopping_ = false;
   std::vector<std::thread> helpers_;
 };
 
