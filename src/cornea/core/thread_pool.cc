@@ -12,8 +12,10 @@
 namespace cornea::core {
 namespace {
 
-// Longer than the gap between two loops of one algorithm, shorter than what anyone else would miss.
-constexpr std::chrono::microseconds kPatience{20};
+// How long a thread looks for the next loop before it sleeps: longer than most gaps between the
+// loops of one algorithm. After the first part of it the thread gives way to others that want to
+// run, so that a busy machine loses next to nothing.
+constexpr std::chrono::microseconds kAlert{10}, kPatience{200};
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -27,14 +29,16 @@ inline void relax() {
 template <class Condition>
 bool spin_until(const Condition& condition) {
   constexpr int kLooks = 16;  // between two looks at the clock
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  do {
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
     for (int i = 0; i < kLooks; ++i) {
       if (condition()) return true;
       relax();
     }
-  } while (std::chrono::steady_clock::now() < end);
-  return condition();
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited > kPatience) return condition();
+    if (waited > kAlert) std::this_thread::yield();
+  }
 }
 
 int processors() {

@@ -2,7 +2,7 @@
 //
 // OpenMP's threads spin for milliseconds after every loop, and a library cannot tell them not to:
 // on a machine that has other work, a call of many short loops then takes ten times as long. These
-// wait a few microseconds for the next loop, which is what a chain of loops needs, and then sleep.
+// look for the next loop for a fifth of a millisecond, giving way to others, and then sleep.
 #pragma once
 
 #include <atomic>
