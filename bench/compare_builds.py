@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Two builds of the program side by side, in one run: compare_builds.py OLD NEW [--device D] [--rounds N].
+
+Runs `cornea bench` of both in turn, so that what disturbs the machine disturbs both, and prints for
+each row the medians of all rounds: the lowest and the middle one of each build, and the ratio of the
+middle ones. A change that should cost nothing is held against this.
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+CALLS = {
+    "cuda": [["--sizes", "640x480,1920x1080", "--repeat", "200"],
+             ["--filter", "gaussian", "bilateral", "trilateral", "--sizes", "640x640,1920x1080",
+              "--repeat", "60"],
+             ["--match", "5700x7400,16700x20700", "--repeat", "60"],
+             ["--fundamental", "--repeat", "30"]],
+    "cpu": [["--sizes", "640x480,1920x1080", "--repeat", "8", "--batch", "1"],
+            ["--filter", "gaussian", "bilateral", "trilateral", "--sizes", "640x640", "--repeat", "6"],
+            ["--match", "5700x7400", "--repeat", "6"],
+            ["--fundamental", "--repeat", "20"]],
+}
+
+
+def rows(report):
+    """Name and median milliseconds of every row of a report of `cornea bench`."""
+    for part in ("results", "filters", "matches", "fundamental"):
+        for row in report.get(part) or []:
+            if not isinstance(row, dict):
+                continue
+            what = row.get("detector") or row.get("filter") or row.get("case") or "match"
+            size = (f"{row['a']}x{row['b']}" if "a" in row else
+                    f"{row['width']}x{row['height']}" if "width" in row else f"{row['pairs']} pairs")
+            for key in ("milliseconds", "milliseconds_resident"):
+                if isinstance(row.get(key), dict):
+                    suffix = ", resident" if key.endswith("resident") else ""
+                    pairs = f", {row['pairs']} pairs" if "a" in row else ""
+                    yield f"{what} {size}{pairs}{suffix}", row[key]["median"]
+
+
+def measure(program, device, call, folder):
+    out = Path(folder) / "report.json"
+    subprocess.run([program, "bench", "--device", device, "--json", str(out), "--quiet", *call],
+                   check=True)
+    return json.loads(out.read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("old")
+    parser.add_argument("new")
+    parser.add_argument("--device", choices=CALLS, default="cpu")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", help="keep the medians of all rounds")
+    options = parser.parse_args()
+    times = {"old": {}, "new": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(options.rounds):
+            for call in CALLS[options.device]:
+                for side in ("old", "new"):
+                    report = measure(getattr(options, side), options.device, call, folder)
+                    for name, median in rows(report):
+                        times[side].setdefault(name, []).append(median)
+    print(f"{'ratio':>6} {'old':>9} {'new':>9}   lowest of each")
+    for name, old in times["old"].items():
+        new = times["new"][name]
+        a, b = statistics.median(old), statistics.median(new)
+        print(f"{b / a:6.3f} {a:9.4f} {b:9.4f}   {min(old):.4f} {min(new):.4f}  {name}")
+    if options.json:
+        Path(options.json).write_text(json.dumps({"device": options.device, "milliseconds": times},
+                                                 indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
