@@ -115,7 +115,7 @@ set(_found FALSE)
 if(CORNEA_HAS_CLI AND CORNEA_HAS_SCENE)
   set(_found TRUE)
 endif()
-cornea_decide(BENCH ${_found} "cornea bench" "it is a command of the program and draws scenes; one is out")
+cornea_decide(BENCH ${_found} "cornea bench" "it is a command of the program that draws scenes: one of them is out")
 
 set(_found FALSE)
 if("${CORNEA_TESTS}" STREQUAL "AUTO" OR "${CORNEA_TESTS}")
