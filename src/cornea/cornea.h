@@ -3,31 +3,48 @@
 // cornea/colmap.h (a build with SQLite).
 #pragma once
 
-#include "cornea/catalog/detectors.h"
-#include "cornea/catalog/estimators.h"
-#include "cornea/catalog/filters.h"
+// clang-format off
+
+// What all share: where work runs, images, points, errors.
 #include "cornea/core/build.h"
 #include "cornea/core/context.h"
 #include "cornea/core/error.h"
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/core/transfer.h"
-#include "cornea/describe/sift/sift.h"
-#include "cornea/detect/foagdd/foagdd.h"
-#include "cornea/detect/harris/harris.h"
-#include "cornea/detect/moravec/moravec.h"
-#include "cornea/detect/peaks/peaks.h"
-#include "cornea/detect/refine/refine.h"
-#include "cornea/filter/bilateral/bilateral.h"
-#include "cornea/filter/gaussian/gaussian.h"
-#include "cornea/filter/trilateral/trilateral.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/linalg/svd/svd.h"
+
+// Files.
 #include "cornea/io/exif.h"
 #include "cornea/io/image_file.h"
 #include "cornea/io/matches_csv.h"
-#include "cornea/linalg/svd/svd.h"
+
+// Images to images.
+#include "cornea/filter/gaussian/gaussian.h"
+#include "cornea/filter/bilateral/bilateral.h"
+#include "cornea/filter/trilateral/trilateral.h"
+
+// Images to points.
+#include "cornea/detect/moravec/moravec.h"
+#include "cornea/detect/harris/harris.h"
+#include "cornea/detect/foagdd/foagdd.h"
+#include "cornea/detect/peaks/peaks.h"
+#include "cornea/detect/refine/refine.h"
+
+// Points with descriptors, and which of them belong together.
+#include "cornea/describe/sift/sift.h"
 #include "cornea/match/match.h"
-#include "cornea/pipeline/features.h"
-#include "cornea/pipeline/pair.h"
+
+// Matches to the geometry of two views.
+#include "cornea/geometry/fundamental/fundamental.h"
+
+// Pictures and pages.
 #include "cornea/report/draw.h"
 #include "cornea/report/page.h"
+
+// Algorithms and their options by name; all stages for a pair of images.
+#include "cornea/catalog/detectors.h"
+#include "cornea/catalog/estimators.h"
+#include "cornea/catalog/filters.h"
+#include "cornea/pipeline/features.h"
+#include "cornea/pipeline/pair.h"

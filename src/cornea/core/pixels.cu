@@ -4,8 +4,8 @@
 namespace cornea::core {
 namespace {
 
-// One pixel per thread; 32 x 8 keeps a warp on one row. Rows lie along the grid's x, which has no
-// limit.
+// One pixel per thread; 32 x 8 keeps a warp on one row. Rows lie along the grid's x, which takes
+// 2^31 - 1 blocks.
 constexpr dim3 kBlock(32, 8);
 
 dim3 grid_for(int width, int height) {
