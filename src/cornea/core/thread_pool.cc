@@ -1,6 +1,7 @@
 #include "cornea/core/thread_pool.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <system_error>
@@ -16,6 +17,9 @@ namespace {
 // loops of one algorithm. After the first part of it the thread gives way to others that want to
 // run, so that a busy machine loses next to nothing.
 constexpr std::chrono::microseconds kAlert{10}, kPatience{200};
+
+// Halves of Loop::state.
+constexpr std::uint32_t kHelper = 1u << 16, kPlaces = kHelper - 1;
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -81,59 +85,62 @@ void ThreadPool::work(Loop& loop) {
   for (int i = loop.next++; i < loop.count; i = loop.next++) (*loop.piece)(i);
 }
 
-// False at the pool's end. Holds the lock where it returns true.
-bool ThreadPool::wait_for_loop(std::unique_lock<std::mutex>& lock) {
-  for (;;) {
-    const int seen = changes_;
-    // Sleepers wake side by side: none waits for the mutex while it sleeps.
-    if (!spin_until([&] { return open_count_ > 0 || stopping_; })) changes_.wait(seen);
-    if (stopping_) return false;
-    lock.lock();
-    if (!open_.empty()) return true;
-    lock.unlock();
+// A place in the loop, if it has one.
+bool ThreadPool::join(Loop& loop) {
+  std::uint32_t state = loop.state;
+  while ((state & kPlaces) != 0) {
+    if (loop.state.compare_exchange_weak(state, state - 1 + kHelper)) return true;
   }
+  return false;
+}
+
+// True if a loop was helped.
+bool ThreadPool::help_once() {
+  for (std::uint32_t open = open_; open != 0; open &= open - 1) {
+    Loop& loop = loops_[std::countr_zero(open)];
+    if (!join(loop)) continue;
+    work(loop);
+    if ((loop.state -= kHelper) < kHelper) loop.state.notify_one();
+    return true;
+  }
+  return false;
 }
 
 void ThreadPool::help() {
-  std::unique_lock lock(mutex_, std::defer_lock);
-  while (wait_for_loop(lock)) {
-    Loop& loop = *open_.front();
-    ++loop.helpers;
-    if (--loop.places == 0) {
-      open_.erase(open_.begin());
-      --open_count_;
-    }
-    lock.unlock();
-    work(loop);
-    lock.lock();
-    // The loop ends with its last helper: nothing of it may be touched after this.
-    if (--loop.helpers == 0) left_.notify_all();
-    lock.unlock();
+  while (!stopping_) {
+    const int seen = changes_;
+    if (!spin_until([this] { return help_once() || stopping_; })) changes_.wait(seen);
   }
 }
 
 void ThreadPool::run(int count, const std::function<void(int)>& piece) {
   const int helpers = std::min(threads_, count) - 1;
-  if (helpers < 1) {
+  std::uint32_t taken = taken_;
+  while (helpers > 0 && ~taken != 0 && !taken_.compare_exchange_weak(taken, taken | (taken + 1))) {
+  }
+  if (helpers < 1 || ~taken == 0) {
     for (int i = 0; i < count; ++i) piece(i);
     return;
   }
-  Loop loop{&piece, count, helpers};
-  {
-    const std::lock_guard lock(mutex_);
-    if (helpers_.empty()) start();
-    open_.push_back(&loop);
-    ++open_count_;
-  }
+  std::call_once(started_, [this] { start(); });
+  const std::uint32_t bit = ~taken & (taken + 1);  // the lowest that was free
+  Loop& loop = loops_[std::countr_zero(bit)];
+  loop.piece = &piece;
+  loop.count = count;
+  loop.next = 0;
+  loop.state = std::uint32_t(helpers);
+  open_ |= bit;
   ++changes_;
   helpers == 1 ? changes_.notify_one() : changes_.notify_all();
   work(loop);
-  std::unique_lock lock(mutex_);
-  if (std::erase(open_, &loop) > 0) --open_count_;
-  lock.unlock();
-  spin_until([&] { return loop.helpers == 0; });
-  lock.lock();
-  left_.wait(lock, [&] { return loop.helpers == 0; });
+  open_ &= ~bit;
+  // No further helper joins; those at work end their pieces.
+  loop.state &= ~kPlaces;
+  spin_until([&] { return loop.state == 0; });
+  for (std::uint32_t at_work = loop.state; at_work != 0; at_work = loop.state) {
+    loop.state.wait(at_work);
+  }
+  taken_ &= ~bit;
 }
 
 }  // namespace cornea::core

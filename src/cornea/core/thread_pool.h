@@ -5,8 +5,9 @@
 // look for the next loop for a fifth of a millisecond, giving way to others, and then sleep.
 #pragma once
 
+#include <array>
 #include <atomic>
-#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -36,28 +37,34 @@ class ThreadPool {
   void run(int count, const std::function<void(int)>& piece);
 
  private:
-  // One call of run().
-  struct Loop {
-    const std::function<void(int)>* piece;
-    int count;
-    int places;                    // for further helpers
-    std::atomic<int> next = 0;     // piece to be taken
-    std::atomic<int> helpers = 0;  // at work
+  // Room for one call of run() at a time. It belongs to the pool, so that a helper that comes late
+  // or leaves last touches memory that is still there.
+  struct alignas(64) Loop {
+    // Places for further helpers in the lower half, helpers at work in the upper half. The two are
+    // one number, so that to join is to exchange it and needs no lock.
+    std::atomic<std::uint32_t> state = 0;
+    const std::function<void(int)>* piece = nullptr;
+    int count = 0;
+    alignas(64) std::atomic<int> next = 0;  // piece to be taken
   };
 
   void start();
   void help();
+  bool help_once();
+  static bool join(Loop& loop);
   static void work(Loop& loop);
-  bool wait_for_loop(std::unique_lock<std::mutex>& lock);
+
+  // Loops at a time that find helpers. More of them have no thread to spare.
+  static constexpr int kLoops = 32;
 
   const int threads_;
-  std::atomic<int> changes_ = 0;  // a loop was opened, or the end has come
-  std::atomic<bool> stopping_ = false;
-  std::atomic<int> open_count_ = 0;  // of open_, to be looked at without the mutex
-  std::mutex mutex_;                 // of what follows
-  std::condition_variable left_;     // a helper, its loop
-  std::vector<Loop*> open_;          // loops that take helpers, the oldest first
+  std::once_flag started_;
   std::vector<std::thread> helpers_;
+  std::array<Loop, kLoops> loops_;
+  std::atomic<std::uint32_t> taken_ = 0;             // bit i: loops_[i] has a caller
+  alignas(64) std::atomic<std::uint32_t> open_ = 0;  // bit i: loops_[i] may take helpers
+  std::atomic<int> changes_ = 0;                     // a loop was opened, or the end has come
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace cornea::core
