@@ -66,6 +66,23 @@ function(cornea_room stage room)
   endforeach()
 endfunction()
 
+# Files whose loops need fused multiply-adds, compiled per instruction set: see core/isa.h.
+function(cornea_vector_files stage)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "OPTIONS")
+  foreach(file IN LISTS ARG_UNPARSED_ARGUMENTS)
+    cornea_add_file(${stage} ${file})
+    set_source_files_properties(${stage}/${file}.cc PROPERTIES COMPILE_OPTIONS "${ARG_OPTIONS}")
+    if(CORNEA_HAS_AVX2_FILES)
+      set(copy ${PROJECT_BINARY_DIR}/generated/avx2/${stage}/${file}.cc)
+      file(CONFIGURE OUTPUT ${copy} CONTENT
+           "#define CORNEA_ISA avx2\n#include \"cornea/${stage}/${file}.cc\"\n")
+      target_sources(cornea_objects PRIVATE ${copy})
+      set_source_files_properties(${copy} PROPERTIES COMPILE_OPTIONS
+                                                     "${ARG_OPTIONS};-march=x86-64-v3")
+    endif()
+  endforeach()
+endfunction()
+
 # cornea_headers(STAGE HEADER...), or with COMPONENT NAME first: of a part with needs of its own.
 function(cornea_headers)
   cmake_parse_arguments(PARSE_ARGV 0 ARG "" "COMPONENT" "")

@@ -2,27 +2,38 @@
 // baseline and for AVX2 machines and the loader picks; elsewhere the baseline already has the
 // vector unit (NEON on aarch64). What the function calls is inlined into it, so that the clones
 // hold the loops themselves. Results do not differ: builds forbid contraction into fused
-// operations (but for some rooms' hot loops: see src/cornea/CMakeLists.txt).
+// operations. Loops that need those are compiled per instruction set: see isa.h.
 //
 // Pack<T> is a short vector for loops that the compiler does not vectorise by itself: the usual
 // operators work on all lanes. It is as wide as the registers of AVX2 on x86-64 and of NEON
 // elsewhere.
 #pragma once
 
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__CUDACC__)
+#include "cornea/core/isa.h"
+
+#if defined(__FMA__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__) && !defined(__CUDACC__)
+#if defined(__x86_64__) && !defined(CORNEA_NO_CLONES)
 #define CORNEA_VECTOR_CLONES __attribute__((flatten, target_clones("default", "arch=x86-64-v3")))
-#elif defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
-    !defined(__CUDACC__)
+#else
 #define CORNEA_VECTOR_CLONES __attribute__((flatten))
+#endif
 #else
 #define CORNEA_VECTOR_CLONES
 #endif
 
 namespace cornea::core {
+inline namespace CORNEA_ISA {
 
 #if defined(__x86_64__)
 inline constexpr int kPackBytes = 32;
@@ -76,4 +87,36 @@ inline Pack<T> pack_of(T value) {
   return value - Pack<T>{};
 }
 
+// a b + c, rounded once. Bits depend on it, so it is written where it is meant, and means the same
+// on every processor: one instruction where there is one, a slow function where there is none
+// (x86-64 before 2013).
+inline float fused(float a, float b, float c) { return std::fma(a, b, c); }
+inline double fused(double a, double b, double c) { return std::fma(a, b, c); }
+#if defined(__FMA__)
+inline Pack<float> fused(Pack<float> a, Pack<float> b, Pack<float> c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+inline Pack<double> fused(Pack<double> a, Pack<double> b, Pack<double> c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+#elif defined(__aarch64__)
+inline Pack<float> fused(Pack<float> a, Pack<float> b, Pack<float> c) { return vfmaq_f32(c, a, b); }
+inline Pack<double> fused(Pack<double> a, Pack<double> b, Pack<double> c) {
+  return vfmaq_f64(c, a, b);
+}
+#else
+template <class T>
+inline Pack<T> fused_lanes(Pack<T> a, Pack<T> b, Pack<T> c) {
+  for (int i = 0; i < kLanes<T>; ++i) c[i] = std::fma(a[i], b[i], c[i]);
+  return c;
+}
+inline Pack<float> fused(Pack<float> a, Pack<float> b, Pack<float> c) {
+  return fused_lanes<float>(a, b, c);
+}
+inline Pack<double> fused(Pack<double> a, Pack<double> b, Pack<double> c) {
+  return fused_lanes<double>(a, b, c);
+}
+#endif
+
+}  // namespace CORNEA_ISA
 }  // namespace cornea::core

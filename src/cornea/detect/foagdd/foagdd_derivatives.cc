@@ -3,7 +3,7 @@
 #include "cornea/core/simd.h"
 #include "cornea/detect/foagdd/foagdd_rows.h"
 
-namespace cornea::foagdd {
+namespace cornea::foagdd::CORNEA_ISA {
 namespace {
 
 using namespace core;
@@ -51,15 +51,17 @@ inline void sum_products_at(const FoagddBank& bank, const float* odd, const floa
       if constexpr (kWeightsInLanes) {
         const Pack<float> of_s = load_pack(weight), of_t = load_pack(weight + 4);
         for (int d = 0; d < 4; ++d) {
-          for (int k = 0; k < packs; ++k) p[d][k] += of_s[d] * s[k];
-          for (int k = 0; k < packs; ++k) q[d][k] += of_t[d] * t[k];
+          for (int k = 0; k < packs; ++k) p[d][k] = fused(pack_of(of_s[d]), s[k], p[d][k]);
+          for (int k = 0; k < packs; ++k) q[d][k] = fused(pack_of(of_t[d]), t[k], q[d][k]);
         }
       } else {
         for (int d = 0; d < odds; ++d) {
-          for (int k = 0; k < packs; ++k) p[d][k] += weight[d] * s[k];
+          for (int k = 0; k < packs; ++k) p[d][k] = fused(pack_of(weight[d]), s[k], p[d][k]);
         }
         for (int d = 0; d < evens; ++d) {
-          for (int k = 0; k < packs; ++k) q[d][k] += weight[odds + d] * t[k];
+          for (int k = 0; k < packs; ++k) {
+            q[d][k] = fused(pack_of(weight[odds + d]), t[k], q[d][k]);
+          }
         }
       }
     }
@@ -106,18 +108,13 @@ inline void derivatives(const FoagddBank& bank, const float* const* rows, int co
   }
 }
 
-CORNEA_VECTOR_CLONES void derivatives_clone(const FoagddBank& bank, const float* const* rows,
-                                            int count, float* differences, float* const* out) {
-  derivatives(bank, rows, count, differences, out);
-}
-
 }  // namespace
 
 void foagdd_derivatives(const FoagddBank& bank, const float* const* rows, int count,
                         FoagddScratch& scratch, float* const* out) {
   const std::size_t stride = kDerivativeBlock + 2 * bank.radius + kFoagddSlack;
   scratch.differences.resize(2 * (bank.radius + 1) * stride);
-  derivatives_clone(bank, rows, count, scratch.differences.data(), out);
+  derivatives(bank, rows, count, scratch.differences.data(), out);
 }
 
-}  // namespace cornea::foagdd
+}  // namespace cornea::foagdd::CORNEA_ISA

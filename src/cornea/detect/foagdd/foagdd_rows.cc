@@ -5,7 +5,7 @@
 
 #include "cornea/core/simd.h"
 
-namespace cornea::foagdd {
+namespace cornea::foagdd::CORNEA_ISA {
 namespace {
 
 using namespace core;
@@ -40,15 +40,16 @@ inline void column_sums(const T* window, N n, int columns, T* sums) {
       T* out = sums + std::size_t(foagdd_tensor_index(i, 0)) * 3 * kTensorColumns + x;
       for (int j = 0; j <= i; ++j, out += 3 * kTensorColumns) {
         Pack<T> sum = di[3] * load(3, j);
-        if constexpr (rows == 8) sum += di[4] * load(4, j);
-        sum += di[2] * load(2, j);
-        sum += di[kLast - 2] * load(kLast - 2, j);
+        auto add = [&](int k) { sum = fused(di[k], load(k, j), sum); };
+        if constexpr (rows == 8) add(4);
+        add(2);
+        add(kLast - 2);
         store_pack(out, sum);
-        sum += di[1] * load(1, j);
-        sum += di[kLast - 1] * load(kLast - 1, j);
+        add(1);
+        add(kLast - 1);
         store_pack(out + kTensorColumns, sum);
-        sum += di[0] * load(0, j);
-        sum += di[kLast] * load(kLast, j);
+        add(0);
+        add(kLast);
         store_pack(out + 2 * kTensorColumns, sum);
       }
     }
@@ -138,7 +139,7 @@ inline Pack<float> pivot_product(const float* tensor, N n, Pack<float> shift,
       const Pack<float> l = m[foagdd_tensor_index(j, k)] * inverse;
       each_index(j, n, [&](auto i) {
         Pack<float>& entry = m[foagdd_tensor_index(i, j)];
-        entry -= l * m[foagdd_tensor_index(i, k)];
+        entry = fused(-l, m[foagdd_tensor_index(i, k)], entry);
       });
     });
   });
@@ -169,7 +170,7 @@ inline void bound_block(const float* tensor, N n, int count, float threshold, fl
     const Pack<float> trace = trace_of(tensor + x, n);
     const Pack<float> shift = trace * foagdd_screen_shift(n), inverse = 1.0f / trace;
     Pack<float> up = pivot_product(tensor + x, n, shift, inverse, kLeast);
-    up = up * (1 + kFoagddScreenSlack) + kLeast;
+    up = fused(up, pack_of(1 + kFoagddScreenSlack), pack_of(kLeast));
     Pack<float> down = {};
     if (any_above(up, threshold)) {
       down = pivot_product(tensor + x, n, -shift, inverse, 0.0f);
@@ -190,7 +191,7 @@ inline void open_cell_block(const float* tensor, N n, int cells, float threshold
     const Pack<float> trace = trace_of(tensor + c, n);
     Pack<float> up =
         pivot_product(tensor + c, n, trace * foagdd_screen_shift(n), 1.0f / trace, kLeast);
-    up = up * (1 + kFoagddScreenSlack) + kLeast;
+    up = fused(up, pack_of(1 + kFoagddScreenSlack), pack_of(kLeast));
     for (int i = 0; i < std::min(kLanes<float>, cells - c); ++i)
       open[c + i] = !(up[i] <= threshold);
   }
@@ -262,27 +263,25 @@ inline void measures(const FoagddWindow& window, N n, int count, double* block, 
   }
 }
 
-CORNEA_VECTOR_CLONES void open_cells_clone(const FoagddCellWindow& window, int n, int count,
-                                           float threshold, float* block, float* columns,
-                                           float* tensor, std::uint8_t* open) {
+void open_cells_clone(const FoagddCellWindow& window, int n, int count, float threshold,
+                      float* block, float* columns, float* tensor, std::uint8_t* open) {
   if (n == kEight) {
     open_cells(window, kEight, count, threshold, block, columns, tensor, open);
   } else {
     open_cells(window, n, count, threshold, block, columns, tensor, open);
   }
 }
-CORNEA_VECTOR_CLONES void bounds_clone(const FoagddWindow& window, int n, int count,
-                                       float threshold, const std::uint8_t* open, float* block,
-                                       float* columns, float* tensor, float* upper, float* lower) {
+void bounds_clone(const FoagddWindow& window, int n, int count, float threshold,
+                  const std::uint8_t* open, float* block, float* columns, float* tensor,
+                  float* upper, float* lower) {
   if (n == kEight) {
     bounds(window, kEight, count, threshold, open, block, columns, tensor, upper, lower);
   } else {
     bounds(window, n, count, threshold, open, block, columns, tensor, upper, lower);
   }
 }
-CORNEA_VECTOR_CLONES void measures_clone(const FoagddWindow& window, int n, int count,
-                                         double* block, double* columns, double* tensor,
-                                         double* measure) {
+void measures_clone(const FoagddWindow& window, int n, int count, double* block, double* columns,
+                    double* tensor, double* measure) {
   if (n == kEight) {
     measures(window, kEight, count, block, columns, tensor, measure);
   } else {
@@ -325,4 +324,4 @@ void foagdd_measures(const FoagddWindow& window, int directions, int count, Foag
                  block.tensor.data(), measure);
 }
 
-}  // namespace cornea::foagdd
+}  // namespace cornea::foagdd::CORNEA_ISA

@@ -1,9 +1,5 @@
 // FOAGDD on the CPU, row by row: what has to be fast there. These functions work on plain arrays;
 // foagdd_band.cc walks them down the image.
-//
-// Their code (foagdd_derivatives.cc, foagdd_rows.cc) is compiled with fused multiply-adds where the
-// processor has them, as the CUDA kernels are. (On an x86-64 processor without them, and in its
-// builds with sanitizers, derivatives differ from CUDA's in their last bit.)
 #pragma once
 
 #include <array>
@@ -11,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cornea/core/isa.h"
 #include "cornea/detect/foagdd/foagdd_bank.h"
 #include "cornea/detect/foagdd/foagdd_math.h"
 
@@ -32,8 +29,10 @@ struct FoagddScratch {
 
 // out[d][x] = |derivative d| at columns x = 0 .. count - 1. rows[a] points to column 0 of the row
 // a - radius below, a = 0 .. 2 radius; columns from -radius to count + radius - 1 are read.
-void foagdd_derivatives(const FoagddBank& bank, const float* const* rows, int count,
-                        FoagddScratch& scratch, float* const* out);
+CORNEA_PER_ISA(void, foagdd_derivatives,
+               (const FoagddBank& bank, const float* const* rows, int count, FoagddScratch& scratch,
+                float* const* out),
+               (bank, rows, count, scratch, out))
 
 // Rows of derivatives, [row][direction], each pointing to column 0: the seven around the row of
 // interest, or the eight around two rows, from three above to three below. Columns from -3 to count
@@ -45,16 +44,22 @@ using FoagddCellWindow = FoagddRows<2 * kFoagddDiscRadius + 2>;
 
 // open[c] = 0 where no pixel of the cell at columns 2 c and 2 c + 1 of the two rows exceeds the
 // threshold.
-void foagdd_open_cells(const FoagddCellWindow& window, int directions, int count, float threshold,
-                       FoagddScratch& scratch, std::uint8_t* open);
+CORNEA_PER_ISA(void, foagdd_open_cells,
+               (const FoagddCellWindow& window, int directions, int count, float threshold,
+                FoagddScratch& scratch, std::uint8_t* open),
+               (window, directions, count, threshold, scratch, open))
 
 // Bounds of the measure at columns 0 .. count - 1, in float; zero where eight columns have no open
 // cell.
-void foagdd_bounds(const FoagddWindow& window, int directions, int count, float threshold,
-                   const std::uint8_t* open, FoagddScratch& scratch, float* upper, float* lower);
+CORNEA_PER_ISA(void, foagdd_bounds,
+               (const FoagddWindow& window, int directions, int count, float threshold,
+                const std::uint8_t* open, FoagddScratch& scratch, float* upper, float* lower),
+               (window, directions, count, threshold, open, scratch, upper, lower))
 
 // The measure itself, in double; the bits of foagdd_tensor and foagdd_measure.
-void foagdd_measures(const FoagddWindow& window, int directions, int count, FoagddScratch& scratch,
-                     double* measure);
+CORNEA_PER_ISA(void, foagdd_measures,
+               (const FoagddWindow& window, int directions, int count, FoagddScratch& scratch,
+                double* measure),
+               (window, directions, count, scratch, measure))
 
 }  // namespace cornea::foagdd

@@ -19,10 +19,7 @@ using namespace core;
 using namespace filter;
 using namespace bilateral;
 
-using namespace core;
-
 constexpr int kMostRadius = 4096;
-constexpr int kRowsPerPiece = 32;  // and as many as the radius, so that a pair spans two pieces
 
 }  // namespace
 
@@ -54,11 +51,10 @@ Windows::Windows(const Context& context, const BilateralOptions& options)
 
 void Windows::run(HostView<const float> image, HostView<float> out, float unit, StageClock& clock) {
   const auto range = static_cast<float>(exponent_scale(options_.sigma_range * unit));
-  // No further than to the other side of the image.
-  const int h = image.height, radius = std::min(radius_, std::max(image.width, h));
+  const int h = image.height, radius = radius_of(image.width, h);
   const PaddedImage padded(context(), image, radius, kOutside, range);
   const std::vector<float> exponents = window_exponents(options_.sigma, radius);
-  const int rows = std::max(kRowsPerPiece, radius);
+  const int rows = rows_per_piece(radius);
   // A piece's sums reach into the rows of the next one.
   struct Piece {
     PaddedImage sums, weights;

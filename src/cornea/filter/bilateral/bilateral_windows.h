@@ -1,6 +1,9 @@
 // The bilateral filter on floats, for its own filter and for SIFT's scale space.
 #pragma once
 
+#include <algorithm>
+
+#include "cornea/core/buffer.h"
 #include "cornea/core/context.h"
 #include "cornea/core/image.h"
 #include "cornea/filter/bilateral/bilateral.h"
@@ -21,8 +24,15 @@ class Windows : public filter::FloatFilter {
   void enqueue_windows(DeviceView<const float> first, DeviceView<float> first_out, int images,
                        float unit);
 
+  // No further than to the other side of the image.
+  int radius_of(int width, int height) const { return std::min(radius_, std::max(width, height)); }
+  // The CPU's pieces of work. A pair of pixels spans two of them at most, so that its weight
+  // reaches one further piece; a pixel's sum is made of what its own piece and the one before give.
+  static int rows_per_piece(int radius) { return std::max(32, radius); }
+
   BilateralOptions options_;
   int radius_ = 0;
+  core::Buffer scaled_{Place::device, "bilateral: scaled image"};
 };
 
 }  // namespace cornea::bilateral

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cornea/core/simd.h"
+#include "cornea/filter/bilateral/range_weight.h"
 
 namespace cornea::bilateral {
 
@@ -14,23 +15,35 @@ inline constexpr int kWidth = core::kLanes<float>;
 inline constexpr int kAtOnce = core::kPackBytes == 16 ? 6 : 4;
 inline constexpr int kSlack = kAtOnce * kWidth;  // that may be read and written beyond a row
 
-// 2^e for e <= 0, to 3e-6 of itself; below -125 it stays at 2^-125, a normal number. The whole part
-// goes to the exponent, 2^f for |f| <= 1/2 is a polynomial.
-inline Floats exp2_pack(Floats e) {
-  const Floats least = core::pack_of(-125.0f);
-  e = e > least ? e : least;
-  constexpr float kRound = 12582912.0f;  // 1.5 2^23: sums with it have no fraction
-  const Floats shifted = e + kRound;
-  const Floats f = e - (shifted - kRound), squared = f * f;
-  const Floats low = f * 0.69312181f + 0.99999926f, high = f * 0.05591786f + 0.24024745f;
-  const Floats p = (squared * 0.0095701f + high) * squared + low;
-  core::Pack<std::int32_t> bits, whole;
-  std::memcpy(&bits, &p, sizeof bits);
-  std::memcpy(&whole, &shifted, sizeof whole);
-  bits += whole << 23;
-  Floats result;
-  std::memcpy(&result, &bits, sizeof result);
-  return result;
-}
+namespace CORNEA_ISA {
 
+struct PackOps {
+  using Real = Floats;
+  using Bits = core::Pack<std::uint32_t>;
+  static Floats constant(float v) { return core::pack_of(v); }
+  static Floats fused(Floats a, Floats b, Floats c) { return core::fused(a, b, c); }
+  // Of numbers that are not above 0 the larger one has the smaller bits; to compare those takes one
+  // instruction, whatever the compiler thinks of NaN.
+  static Floats at_least(Floats e, float least) {
+    const Bits a = bits_of(e), b = bits_of(constant(least));
+    return floats_of(a < b ? a : b);
+  }
+  static Floats low_bits_as_power(Floats v) { return floats_of(bits_of(v) << 23); }
+
+ private:
+  static Bits bits_of(Floats v) {
+    Bits bits;
+    std::memcpy(&bits, &v, sizeof bits);
+    return bits;
+  }
+  static Floats floats_of(Bits bits) {
+    Floats v;
+    std::memcpy(&v, &bits, sizeof v);
+    return v;
+  }
+};
+
+inline Floats exp2_pack(Floats e) { return power_of_two<PackOps>(e); }
+
+}  // namespace CORNEA_ISA
 }  // namespace cornea::bilateral

@@ -6,6 +6,7 @@
 
 #include "cornea/core/context.h"
 #include "cornea/core/image.h"
+#include "cornea/core/isa.h"
 
 namespace cornea::bilateral {
 
@@ -32,20 +33,24 @@ class PaddedImage {
   std::vector<float> data_;
 };
 
-// The exponents of a square window's distances, row by row: -(k m)^2 - (k n)^2.
+// The exponents of a square window's places, row by row: -(k m)^2 - (k n)^2.
 std::vector<float> window_exponents(double sigma, int radius);
 
 // Adds what pairs of pixels give each other, with the first of a pair in the rows [begin, end): to
 // `sums` D w and to `weights` w, whose row 0 stands for row `begin`; the second of a pair may lie
 // `radius` rows below. The image is multiplied by the exponent's scale of
 // differences, and so is D; its margin is kOutside.
-void bilateral_pairs(const PaddedImage& image, int begin, int end, int radius,
-                     const float* exponents, PaddedImage& sums, PaddedImage& weights);
+CORNEA_PER_ISA(void, bilateral_pairs,
+               (const PaddedImage& image, int begin, int end, int radius, const float* exponents,
+                PaddedImage& sums, PaddedImage& weights),
+               (image, begin, end, radius, exponents, sums, weights))
 
 // Row y of the mean of two images, with the weights of a bilateral filter of a third, whose margin
 // is kOutside; the margins of the two are zero.
-void bilateral_row_of_two(const PaddedImage& image, const PaddedImage& first,
-                          const PaddedImage& second, int y, int radius, const float* exponents,
-                          float range, float* first_out, float* second_out);
+CORNEA_PER_ISA(void, bilateral_row_of_two,
+               (const PaddedImage& image, const PaddedImage& first, const PaddedImage& second,
+                int y, int radius, const float* exponents, float range, float* first_out,
+                float* second_out),
+               (image, first, second, y, radius, exponents, range, first_out, second_out))
 
 }  // namespace cornea::bilateral

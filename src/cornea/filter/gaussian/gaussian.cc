@@ -1,19 +1,17 @@
 #include "cornea/filter/gaussian/gaussian.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <type_traits>
 #include <utility>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/core/host_device.h"
 #include "cornea/core/parallel.h"
-#include "cornea/core/simd.h"
 #include "cornea/filter/gaussian/gaussian_blur.h"
+#include "cornea/filter/gaussian/gaussian_sums.h"
 #include "cornea/filter/gaussian/reflect.h"
 
 namespace cornea::gaussian {
@@ -26,115 +24,6 @@ constexpr double kLargestSigma = 10000.0;  // pixels; its radius still fits an i
 void check_sigma(double sigma) {
   require(sigma >= 0.0 && sigma <= kLargestSigma, "a Gaussian's sigma lies in 0..", kLargestSigma,
           " pixels, not ", sigma);
-}
-
-// out[x] = sum_k weight[k] tap[k][x], k = 0 .. taps - 1, from column x on to `width`, always added
-// in that order and every product fused with the sum before it, the first with 0 (see
-// CMakeLists.txt). Both passes are this sum: over shifted copies of a row, or over rows.
-CORNEA_VECTOR_CLONES
-void weighted_sum(const float* weight, int taps, const float* const* tap, int x, int width,
-                  float* out) {
-  // Sums that stay in registers through all taps.
-  constexpr int kAtOnce = 8, kWidth = kLanes<float>;
-  for (; x + kAtOnce * kWidth <= width; x += kAtOnce * kWidth) {
-    Pack<float> sum[kAtOnce] = {};
-    for (int k = 0; k < taps; ++k) {
-      const float* from = tap[k] + x;
-      const Pack<float> w = pack_of(weight[k]);
-#pragma GCC unroll 8
-      for (int i = 0; i < kAtOnce; ++i) sum[i] += w * load_pack(from + i * kWidth);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < kAtOnce; ++i) store_pack(out + x + i * kWidth, sum[i]);
-  }
-  for (; x + kWidth <= width; x += kWidth) {
-    Pack<float> sum{};
-    for (int k = 0; k < taps; ++k) sum += pack_of(weight[k]) * load_pack(tap[k] + x);
-    store_pack(out + x, sum);
-  }
-  for (; x < width; ++x) {
-    float sum = 0;
-    for (int k = 0; k < taps; ++k) sum += weight[k] * tap[k][x];
-    out[x] = sum;
-  }
-}
-
-// The same sums for radii up to kMostUnrolled, in blocks whose sums stay in registers while every
-// value that is loaded goes into several of them: 4 rows x 2 packs along y, 8 packs in a row along
-// x. They return how many columns they made; weighted_sum() makes the others.
-constexpr int kMostUnrolled = 16, kRowsAtOnce = 4, kPacksAtOnce = 2, kInARow = 8;
-
-// out[j] = sum_k weight[k] tap[j + k]
-template <int radius>
-CORNEA_VECTOR_CLONES int sum_of_rows(const float* weight, const float* const* tap, int width,
-                                     float* const* out) {
-  constexpr int kTaps = 2 * radius + 1, kStep = kPacksAtOnce * kLanes<float>;
-  int x = 0;
-  for (; x + kStep <= width; x += kStep) {
-    Pack<float> sum[kRowsAtOnce][kPacksAtOnce] = {};
-    each_index(std::integral_constant<int, 0>{},
-               std::integral_constant<int, kTaps + kRowsAtOnce - 1>{}, [&](auto m) {
-                 Pack<float> value[kPacksAtOnce];
-#pragma GCC unroll 8
-                 for (int i = 0; i < kPacksAtOnce; ++i) {
-                   value[i] = load_pack(tap[m] + x + i * kLanes<float>);
-                 }
-#pragma GCC unroll 8
-                 for (int j = 0; j < kRowsAtOnce; ++j) {
-                   const int k = m - j;
-                   if (k < 0 || k >= kTaps) continue;
-#pragma GCC unroll 8
-                   for (int i = 0; i < kPacksAtOnce; ++i) {
-                     sum[j][i] += pack_of(weight[k]) * value[i];
-                   }
-                 }
-               });
-#pragma GCC unroll 8
-    for (int j = 0; j < kRowsAtOnce; ++j) {
-#pragma GCC unroll 8
-      for (int i = 0; i < kPacksAtOnce; ++i) {
-        store_pack(out[j] + x + i * kLanes<float>, sum[j][i]);
-      }
-    }
-  }
-  return x;
-}
-
-// out[x] = sum_k weight[k] row[x + k]
-template <int radius>
-CORNEA_VECTOR_CLONES int sum_along_row(const float* weight, const float* row, int width,
-                                       float* out) {
-  constexpr int kTaps = 2 * radius + 1, kLane = kLanes<float>, kStep = kInARow * kLane;
-  int x = 0;
-  for (; x + kStep <= width; x += kStep) {
-    Pack<float> sum[kInARow] = {};
-    each_index(std::integral_constant<int, 0>{},
-               std::integral_constant<int, kTaps + (kInARow - 1) * kLane>{}, [&](auto m) {
-                 const Pack<float> value = load_pack(row + x + m);
-#pragma GCC unroll 8
-                 for (int j = 0; j < kInARow; ++j) {
-                   const int k = m - j * kLane;
-                   if (k < 0 || k >= kTaps) continue;
-                   sum[j] += pack_of(weight[k]) * value;
-                 }
-               });
-#pragma GCC unroll 8
-    for (int j = 0; j < kInARow; ++j) store_pack(out + x + j * kLane, sum[j]);
-  }
-  return x;
-}
-
-struct Unrolled {
-  int (*rows)(const float*, const float* const*, int, float* const*);
-  int (*along)(const float*, const float*, int, float*);
-};
-const Unrolled* unrolled(int radius) {
-  static const auto table = []<int... r>(std::integer_sequence<int, r...>) {
-    return std::array<Unrolled, sizeof...(r)>{
-        Unrolled{sum_of_rows<r + 1>, sum_along_row<r + 1>}...};
-  }
-  (std::make_integer_sequence<int, kMostUnrolled>{});
-  return radius >= 1 && radius <= kMostUnrolled ? &table[radius - 1] : nullptr;
 }
 
 // One band of rows, or a strip of columns of it: a ring of rows blurred along x, from which the

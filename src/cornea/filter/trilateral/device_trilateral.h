@@ -42,6 +42,7 @@ class DeviceTrilateral {
   core::Buffer gradients_{Place::device, "trilateral: gradients"};
   core::Buffer squares_{Place::device, "trilateral: squared magnitudes"};
   core::Buffer planes_{Place::device, "trilateral: smoothed gradients"};
+  core::Buffer scaled_{Place::device, "trilateral: scaled image"};
   core::Buffer levels_{Place::device, "trilateral: levels"};
   core::Buffer order_{Place::device, "trilateral: order of pixels"};
   core::Buffer sort_keys_{Place::device, "trilateral: sorted levels"};

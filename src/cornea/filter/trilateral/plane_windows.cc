@@ -6,40 +6,39 @@
 
 #include "cornea/filter/bilateral/exp2_pack.h"
 #include "cornea/filter/bilateral/range_weight.h"
+#include "cornea/filter/trilateral/trilateral_math.h"
 
-namespace cornea::trilateral {
+namespace cornea::trilateral::CORNEA_ISA {
 namespace {
 
 using namespace core;
 using namespace bilateral;
+using bilateral::CORNEA_ISA::exp2_pack;
 
 using Ints = Pack<std::int32_t>;
+constexpr int kParts = kPlaneLanes / kWidth;
 
-inline float sum_of(Floats v) {
+inline float sum_of(const Floats* lanes) {
   float sum = 0;
-  for (int i = 0; i < kWidth; ++i) sum += v[i];
+  for (int part = 0; part < kParts; ++part) {
+    for (int i = 0; i < kWidth; ++i) sum += lanes[part][i];
+  }
   return sum;
 }
 
 }  // namespace
 
-PlaneWindows::PlaneWindows(double sigma, const std::vector<int>& reach_of)
-    : reach(reach_of), centre_(static_cast<int>(reach_of.size()) - 1) {
-  const double k = exponent_scale(sigma);
-  for (int m = -centre_; m <= centre_ + kSlack; ++m) {
-    exponents_.push_back(static_cast<float>(-k * k * m * m));
-  }
-}
-
-CORNEA_VECTOR_CLONES
 float mean_above_plane(const PaddedImage& image, const PlaneWindows& windows, int x, int y,
                        int half, float a, float b) {
-  Floats lanes;
-  Ints index;
-  for (int i = 0; i < kWidth; ++i) lanes[i] = float(i), index[i] = i;
+  Floats along[kParts], weights[kParts] = {}, sums[kParts] = {};
+  Ints index[kParts];
+  for (int part = 0; part < kParts; ++part) {
+    for (int i = 0; i < kWidth; ++i) {
+      index[part][i] = part * kWidth + i;
+      along[part][i] = -a * float(part * kWidth + i);
+    }
+  }
   const float own = image.row(y)[x];
-  const Floats step = pack_of(-a * kWidth);
-  Floats weights{}, sums{};
   const int top = std::max(-half, -y), bottom = std::min(half, image.height() - 1 - y);
   for (int n = top; n <= bottom; ++n) {
     const int reach = std::min(half, windows.reach[std::abs(n)]);
@@ -47,17 +46,21 @@ float mean_above_plane(const PaddedImage& image, const PlaneWindows& windows, in
               count = std::min(reach, image.width() - 1 - x) - left + 1;
     const float *row = image.row(y + n) + x + left, *exponents = windows.exponents() + left;
     const float row_exponent = windows.exponents()[n];
-    Floats plane = -(own + b * n) - a * (lanes + float(left));
-    for (int i = 0; i < count; i += kWidth, plane += step) {
-      const Floats d = load_pack(row + i) + plane;
-      Floats e = (load_pack(exponents + i) + row_exponent) - d * d;
-      if (i + kWidth > count) e = index < count - i ? e : pack_of(-1000.0f);
-      const Floats w = exp2_pack(e);
-      weights += w;
-      sums += w * d;
+    const float base = -fused(b, float(n), own);
+    for (int i = 0; i < count; i += kPlaneLanes) {
+      const Floats plane = pack_of(fused(-a, float(left + i), base));
+      for (int part = 0; part < kParts; ++part) {
+        const int at = i + part * kWidth;
+        const Floats d = (load_pack(row + at) + plane) + along[part];
+        Floats e = fused(-d, d, load_pack(exponents + at) + row_exponent);
+        if (i + kPlaneLanes > count) e = index[part] < count - i ? e : pack_of(kNoWeight);
+        const Floats w = exp2_pack(e);
+        weights[part] += w;
+        sums[part] = fused(w, d, sums[part]);
+      }
     }
   }
   return sum_of(sums) / sum_of(weights);
 }
 
-}  // namespace cornea::trilateral
+}  // namespace cornea::trilateral::CORNEA_ISA

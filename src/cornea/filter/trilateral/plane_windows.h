@@ -27,7 +27,9 @@ class PlaneWindows {
 //
 // over |m|, |n| <= half that lie in the image. The image is multiplied by the exponent's scale of
 // differences, and so are a, b and the result.
-float mean_above_plane(const bilateral::PaddedImage& image, const PlaneWindows& windows, int x,
-                       int y, int half, float a, float b);
+CORNEA_PER_ISA(float, mean_above_plane,
+               (const bilateral::PaddedImage& image, const PlaneWindows& windows, int x, int y,
+                int half, float a, float b),
+               (image, windows, x, y, half, a, b))
 
 }  // namespace cornea::trilateral

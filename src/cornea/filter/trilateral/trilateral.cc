@@ -10,6 +10,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
 #include "cornea/core/transfer.h"
+#include "cornea/filter/bilateral/exp2_pack.h"
 #include "cornea/filter/bilateral/range_rows.h"
 #include "cornea/filter/bilateral/range_weight.h"
 #include "cornea/filter/image_filter_state.h"
@@ -125,6 +126,12 @@ std::vector<int> window_reach(double sigma) {
     reach[n] = static_cast<int>(std::sqrt(double(radius) * radius - double(n) * n));
   }
   return reach;
+}
+
+PlaneWindows::PlaneWindows(double sigma, const std::vector<int>& reach_of)
+    : reach(reach_of), centre_(static_cast<int>(reach_of.size()) - 1) {
+  const auto k = static_cast<float>(exponent_scale(sigma));
+  for (int m = -centre_; m <= centre_ + kSlack; ++m) exponents_.push_back(distance_exponent(k, m));
 }
 
 TrilateralSteps::TrilateralSteps(const Context& context, const TrilateralOptions& options)

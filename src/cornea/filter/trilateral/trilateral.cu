@@ -2,7 +2,7 @@
 
 #include "cornea/core/cuda.h"
 #include "cornea/core/stack.h"
-#include "cornea/filter/bilateral/range_window.h"
+#include "cornea/filter/bilateral/range_weight.h"
 #include "cornea/filter/trilateral/device_trilateral.h"
 #include "cornea/filter/trilateral/trilateral_math.h"
 
@@ -161,28 +161,32 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The gradients, smoothed with weights that come from their magnitudes.
+// The gradients, smoothed with weights that come from their magnitudes; and the image, in units of
+// the exponent's scale of differences.
 __global__ void __launch_bounds__(kThreads)
     smooth_kernel(const Gradient* gradients, int width, int height, int half, float spatial,
-                  const Extremes* extremes, float2* planes) {
+                  const Extremes* extremes, DeviceView<const float> first, float2* planes,
+                  float* scaled) {
   const double sigma_r = range_for_block(extremes + blockIdx.z);
   const int x = blockIdx.y * kBlock.x + threadIdx.x, y = blockIdx.x * kBlock.y + threadIdx.y;
   if (x >= width || y >= height) return;
   const std::size_t at = (std::size_t(blockIdx.z) * height + y) * width + x;
   const Gradient own = gradients[at];
   float2 plane = {own.x, own.y};
+  const auto range = static_cast<float>(exponent_scale(sigma_r));
+  if (sigma_r > 0) scaled[at] = frame_of(first, blockIdx.z)(x, y) * range;
   if (half > 0 && sigma_r > 0) {
-    const auto range = static_cast<float>(exponent_scale(sigma_r));
     float weights = 0, sum_x = 0, sum_y = 0;
     const int left = max(-half, -x), columns = min(half, width - 1 - x) - left + 1;
     const int top = max(-half, -y), rows = min(half, height - 1 - y) - top + 1;
     for (int j = 0; j < rows; ++j) {
       const Gradient* row = gradients + at + std::ptrdiff_t(top + j) * width + left;
-      const float v = spatial * (top + j);
+      const float row_exponent = distance_exponent(spatial, top + j);
       for (int i = 0; i < columns; ++i) {
         const Gradient g = row[i];
-        const float d = (g.magnitude - own.magnitude) * range, u = spatial * (left + i);
-        const float w = fast_exp2(fmaf(-d, d, fmaf(-u, u, -v * v)));
+        const float d = (g.magnitude - own.magnitude) * range;
+        const float exponent = distance_exponent(spatial, left + i) + row_exponent;
+        const float w = power_of_two<FloatOps>(fmaf(-d, d, exponent));
         weights += w;
         sum_x = fmaf(w, g.x, sum_x);
         sum_y = fmaf(w, g.y, sum_y);
@@ -193,19 +197,63 @@ __global__ void __launch_bounds__(kThreads)
   planes[at] = plane;
 }
 
-// A plane through a pixel that rises by b per row and falls by `slope` per scaled distance along x.
-struct SlopedPlane {
-  float b, slope;
-  __device__ float base(float own, int n) const { return -fmaf(b, float(n), own); }
-  __device__ float along(float d, float u) const { return fmaf(slope, u, d); }
-};
+// The mean of what lies above the plane of gradient (a, b) through a pixel, as mean_above_plane()
+// in plane_windows.cc makes it: a row's neighbours go to kPlaneLanes sums in turn.
+__device__ float mean_above_plane(const float* scaled, int width, int height, const int* reach,
+                                  const float* exponents, int x, int y, int half, float a,
+                                  float b) {
+  float along[kPlaneLanes], weights[kPlaneLanes] = {}, sums[kPlaneLanes] = {};
+#pragma unroll
+  for (int i = 0; i < kPlaneLanes; ++i) along[i] = -a * float(i);
+  const float own = __ldg(scaled + std::size_t(y) * width + x);
+  // Loops count from zero: nvcc 13.0 was seen to run one step too many of a loop up to and with a
+  // limit that is only known at run time.
+  const int top = max(-half, -y), rows = min(half, height - 1 - y) - top + 1;
+  for (int j = 0; j < rows; ++j) {
+    const int n = top + j;
+    const int far = min(half, __ldg(reach + abs(n)));
+    const int left = max(-far, -x), count = min(far, width - 1 - x) - left + 1;
+    const float* row = scaled + std::size_t(y + n) * width + x + left;
+    const float row_exponent = exponents[abs(n)], base = -fmaf(b, float(n), own);
+    auto add = [&](int i, int at, float value, float plane) {
+      const float d = (value + plane) + along[i];
+      const float exponent = exponents[abs(left + at + i)] + row_exponent;
+      const float w = power_of_two<FloatOps>(fmaf(-d, d, exponent));
+      weights[i] += w;
+      sums[i] = fmaf(w, d, sums[i]);
+    };
+    int at = 0;
+    for (; count - at >= kPlaneLanes; at += kPlaneLanes) {
+      const float plane = fmaf(-a, float(left + at), base);
+      float values[kPlaneLanes];
+#pragma unroll
+      for (int i = 0; i < kPlaneLanes; ++i) values[i] = __ldg(row + at + i);
+#pragma unroll
+      for (int i = 0; i < kPlaneLanes; ++i) add(i, at, values[i], plane);
+    }
+    const float plane = fmaf(-a, float(left + at), base);
+#pragma unroll
+    for (int i = 0; i < kPlaneLanes - 1; ++i) {
+      if (i >= count - at) break;
+      add(i, at, __ldg(row + at + i), plane);
+    }
+  }
+  float weight = 0, sum = 0;
+#pragma unroll
+  for (int i = 0; i < kPlaneLanes; ++i) weight += weights[i], sum += sums[i];
+  return sum / weight;
+}
 
 // The detail of every pixel. Without an order, blocks of 32 x 8 pixels as they lie.
 __global__ void __launch_bounds__(kThreads)
     detail_kernel(DeviceView<const float> first, DeviceView<float> first_out,
-                  const Extremes* extremes, const float2* planes, const std::uint8_t* levels,
-                  const std::uint32_t* order, std::size_t slots, float spatial, const int* reach,
-                  int reach_radius) {
+                  const float* first_scaled, const Extremes* extremes, const float2* planes,
+                  const std::uint8_t* levels, const std::uint32_t* order, std::size_t slots,
+                  float spatial, const int* reach, int reach_radius) {
+  extern __shared__ float exponents[];  // by distance
+  for (int i = threadIdx.x; i <= reach_radius; i += kThreads) {
+    exponents[i] = distance_exponent(spatial, i);
+  }
   const int frame = blockIdx.y;
   const double sigma_r = range_for_block(extremes + frame);
   const auto image = frame_of(first, frame);
@@ -225,9 +273,11 @@ __global__ void __launch_bounds__(kThreads)
   const int half = min(level_half_width(levels[at]), reach_radius);
   float mean = 0;
   if (half > 0 && sigma_r > 0) {
-    const RangeWindow window{spatial, static_cast<float>(exponent_scale(sigma_r)), reach};
-    const SlopedPlane plane{planes[at].y, -planes[at].x / spatial};
-    mean = window_mean(image, window, plane, x, y, half);
+    const auto range = static_cast<float>(exponent_scale(sigma_r));
+    const float* scaled = first_scaled + std::size_t(frame) * image.height * image.width;
+    mean = mean_above_plane(scaled, image.width, image.height, reach, exponents, x, y, half,
+                            planes[at].x * range, planes[at].y * range) /
+           range;
   }
   frame_of(first_out, frame)(x, y) = image(x, y) + mean;
 }
@@ -284,16 +334,19 @@ void DeviceTrilateral::enqueue(DeviceView<const float> first, DeviceView<float> 
   const auto* extremes = extremes_.data<Extremes>();
   const auto spatial = static_cast<float>(exponent_scale(sigma_));
   auto* planes = planes_.reserve<float2>(context_, std::size_t(w) * h * images);
+  auto* scaled = scaled_.reserve<float>(context_, std::size_t(w) * h * images);
   smooth_kernel<<<pixel_grid(w, h, images), kBlock, 0, stream>>>(
-      gradients_.data<Gradient>(), w, h, gradient_half_width(sigma_), spatial, extremes, planes);
+      gradients_.data<Gradient>(), w, h, gradient_half_width(sigma_), spatial, extremes, first,
+      planes, scaled);
   cuda_check_launch("trilateral gradient smoothing");
   clock.mark("gradient smoothing");
   const TrilateralOrder order = enqueue_order(w, h, images);
   clock.mark("adaptive level");
   const dim3 grid(static_cast<unsigned>(divide_up<std::size_t>(order.slots, kThreads)), images);
-  detail_kernel<<<grid, kThreads, 0, stream>>>(first, first_out, extremes, planes, levels,
-                                               order.pixels, order.slots, spatial,
-                                               reach_.data<int>(), reach_radius_);
+  const std::size_t bytes = (reach_radius_ + 1) * sizeof(float);
+  detail_kernel<<<grid, kThreads, bytes, stream>>>(first, first_out, scaled, extremes, planes,
+                                                   levels, order.pixels, order.slots, spatial,
+                                                   reach_.data<int>(), reach_radius_);
   cuda_check_launch("trilateral detail");
   clock.mark("detail filter");
 }

@@ -60,6 +60,10 @@ inline int trilateral_level_count(int width, int height) {
   return levels;
 }
 
+// Sums of the last step: the neighbours of a row go to as many sums in turn, which come together at
+// the end. It is what a processor adds at once, and the same on all.
+inline constexpr int kPlaneLanes = 8;
+
 // Half the width of the window in which gradients are smoothed.
 inline int gradient_half_width(double sigma) { return (static_cast<int>(sigma) - 1) / 2; }
 

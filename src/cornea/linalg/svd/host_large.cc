@@ -9,7 +9,7 @@
 #include "cornea/linalg/svd/host_svd.h"
 #include "cornea/linalg/svd/svd_math.h"
 
-namespace cornea::svd {
+namespace cornea::svd::CORNEA_ISA {
 namespace {
 
 using namespace core;
@@ -37,9 +37,9 @@ inline T sum_of(Pack<T> p) {
 
 template <class T>
 inline T dot(const T* x, const T* y, int begin, int end) {
-  return sum_of<T>(sum_of_terms<T>((end - begin) / kLanes<T>, [&](int i) {
-    return load_pack(x + begin + i * kLanes<T>) * load_pack(y + begin + i * kLanes<T>);
-  }));
+  auto pack = [&](const T* of, int i) { return load_pack(of + begin + i * kLanes<T>); };
+  return sum_of<T>(sum_of_products<T>((end - begin) / kLanes<T>, [&](int i) { return pack(x, i); },
+                                      [&](int i) { return pack(y, i); }));
 }
 
 // x += factor w
@@ -47,7 +47,7 @@ template <class T>
 inline void add(T* x, const T* w, T factor, int begin, int end) {
   const Pack<T> f = pack_of<T>(factor);
   for (int i = begin; i < end; i += kLanes<T>) {
-    store_pack<T>(x + i, load_pack(x + i) + f * load_pack(w + i));
+    store_pack<T>(x + i, fused(f, load_pack(w + i), load_pack(x + i)));
   }
 }
 
@@ -56,8 +56,8 @@ inline void rotate(T* x, T* y, const Rotation<ScalarOps<T>>& r, int end) {
   const Pack<T> s = pack_of<T>(r.s), tau = pack_of<T>(r.tau);
   for (int i = 0; i < end; i += kLanes<T>) {
     const Pack<T> a = load_pack(x + i), b = load_pack(y + i);
-    store_pack<T>(x + i, a - s * (b + tau * a));
-    store_pack<T>(y + i, b + s * (a - tau * b));
+    store_pack<T>(x + i, rotated_first<PackOps<T>>(a, b, s, tau));
+    store_pack<T>(y + i, rotated_second<PackOps<T>>(a, b, s, tau));
   }
 }
 
@@ -88,7 +88,7 @@ inline T squares_below(const Columns<T>& a, int column, int row) {
   const T* x = a[column];
   const int whole = std::min(a.stride, (row + kLanes<T> - 1) / kLanes<T> * kLanes<T>);
   T sum = dot(x, x, whole, a.stride);
-  for (int i = row; i < whole; ++i) sum += x[i] * x[i];
+  for (int i = row; i < whole; ++i) sum = fused(x[i], x[i], sum);
   return sum;
 }
 
@@ -99,7 +99,7 @@ inline void make_reflector(PivotedQr<T>& qr, int j) {
   const T tail = squares_below(qr.a, j, j + 1);
   qr.beta[j] = 0;
   if (!(tail > kSmallest<T> / kEpsilon<T>)) return;  // see host_small.cc
-  const T norm = std::sqrt(x[j] * x[j] + tail);
+  const T norm = std::sqrt(fused(x[j], x[j], tail));
   const T r = x[j] < 0 ? norm : -norm;
   const T inverse = 1 / (x[j] - r);
   qr.beta[j] = (r - x[j]) / r;
@@ -170,7 +170,7 @@ inline void complete(Columns<T>& y, const std::vector<T>& values) {
   std::vector<T> outside(k, 1);  // of each unit vector, squared
   auto take = [&](int c) {
     known[c] = 1;
-    for (int i = 0; i < k; ++i) outside[i] -= y[c][i] * y[c][i];
+    for (int i = 0; i < k; ++i) outside[i] = fused(-y[c][i], y[c][i], outside[i]);
   };
   for (int c = 0; c < k; ++c) {
     if (values[c] > 0) take(c);
@@ -277,17 +277,15 @@ inline void large_svd(const HostBatch<T>& batch, int matrix, int max_sweeps, Out
 
 }  // namespace
 
-CORNEA_VECTOR_CLONES void host_large_svd(const HostBatch<float>& batch, int matrix, int max_sweeps,
-                                         SvdReport& report) {
+void host_large_svd(const HostBatch<float>& batch, int matrix, int max_sweeps, SvdReport& report) {
   Outcome outcome;
   large_svd(batch, matrix, max_sweeps, outcome);
   count(report, outcome, matrix);
 }
-CORNEA_VECTOR_CLONES void host_large_svd(const HostBatch<double>& batch, int matrix, int max_sweeps,
-                                         SvdReport& report) {
+void host_large_svd(const HostBatch<double>& batch, int matrix, int max_sweeps, SvdReport& report) {
   Outcome outcome;
   large_svd(batch, matrix, max_sweeps, outcome);
   count(report, outcome, matrix);
 }
 
-}  // namespace cornea::svd
+}  // namespace cornea::svd::CORNEA_ISA

@@ -6,7 +6,7 @@
 
 #include "cornea/core/simd.h"
 
-namespace cornea::svd {
+namespace cornea::svd::CORNEA_ISA {
 
 template <class T>
 struct PackOps {
@@ -19,7 +19,7 @@ struct PackOps {
   static Real magnitude(Real v) { return v < Real{} ? -v : v; }
   static Real larger(Real a, Real b) { return a < b ? b : a; }
   static Real smaller(Real a, Real b) { return b < a ? b : a; }
-  static Real fused(Real a, Real b, Real c) { return a * b + c; }
+  static Real fused(Real a, Real b, Real c) { return core::fused(a, b, c); }
   static Real quotient(Real a, Real b) { return a / b; }
   static Real root(Real v) {
     Real r;
@@ -33,10 +33,10 @@ struct PackOps {
   }
 };
 
-// term(0) + .. + term(count - 1): in blocks, and those with what rounding loses carried on (Kahan),
-// so that sums of thousands are as exact as sums of some tens.
-template <class T, class Term>
-inline core::Pack<T> sum_of_terms(int count, const Term& term) {
+// a(0) b(0) + .. + a(count - 1) b(count - 1): in blocks, and those with what rounding loses carried
+// on (Kahan), so that sums of thousands are as exact as sums of some tens.
+template <class T, class A, class B>
+inline core::Pack<T> sum_of_products(int count, const A& a, const B& b) {
   constexpr int kBlock = 32;
   core::Pack<T> sum{}, lost{};
   for (int begin = 0; begin < count; begin += kBlock) {
@@ -44,10 +44,10 @@ inline core::Pack<T> sum_of_terms(int count, const Term& term) {
     core::Pack<T> even{}, odd{};
     int i = begin;
     for (; i + 1 < end; i += 2) {
-      even += term(i);
-      odd += term(i + 1);
+      even = core::fused(a(i), b(i), even);
+      odd = core::fused(a(i + 1), b(i + 1), odd);
     }
-    if (i < end) even += term(i);
+    if (i < end) even = core::fused(a(i), b(i), even);
     const core::Pack<T> part = (even + odd) - lost;
     const core::Pack<T> next = sum + part;
     lost = (next - sum) - part;
@@ -56,4 +56,4 @@ inline core::Pack<T> sum_of_terms(int count, const Term& term) {
   return sum;
 }
 
-}  // namespace cornea::svd
+}  // namespace cornea::svd::CORNEA_ISA

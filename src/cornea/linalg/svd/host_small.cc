@@ -10,7 +10,7 @@
 #include "cornea/linalg/svd/host_svd.h"
 #include "cornea/linalg/svd/svd_math.h"
 
-namespace cornea::svd {
+namespace cornea::svd::CORNEA_ISA {
 namespace {
 
 using namespace core;
@@ -112,9 +112,11 @@ inline void gather(const HostBatch<T>& batch, int begin, int lanes, SmallWork<T>
 template <class T>
 inline void reflect(const Pack<T>* w, Pack<T> beta, Pack<T>* x, int count) {
   const Pack<T> dot =
-      (x[0] + sum_of_terms<T>(count - 1, [&](int i) { return w[i + 1] * x[i + 1]; })) * beta;
+      (x[0] + sum_of_products<T>(
+                  count - 1, [&](int i) { return w[i + 1]; }, [&](int i) { return x[i + 1]; })) *
+      beta;
   x[0] -= dot;
-  for (int i = 1; i < count; ++i) x[i] -= dot * w[i];
+  for (int i = 1; i < count; ++i) x[i] = fused(-dot, w[i], x[i]);
 }
 
 // Householder QR: the triangle goes to the square, the vectors stay. LAPACK's larfg: with
@@ -127,8 +129,9 @@ inline void triangularise(SmallWork<T>& work) {
   for (int j = 0; j < work.k; ++j) {
     P* x = work.reflectors.data() + std::size_t(j) * work.tall + j;
     const int count = work.tall - j;
-    const P tail = sum_of_terms<T>(count - 1, [&](int i) { return x[i + 1] * x[i + 1]; });
-    const P norm = Ops::root(x[0] * x[0] + tail);
+    auto below = [&](int i) { return x[i + 1]; };
+    const P tail = sum_of_products<T>(count - 1, below, below);
+    const P norm = Ops::root(fused(x[0], x[0], tail));
     const P r = Ops::choose(x[0] < P{}, norm, -norm);
     // Otherwise there is nothing to reflect that is not lost in rounding, and squares of what there
     // is may not be exact.
@@ -241,7 +244,7 @@ inline void multiply(const Packs<T>& a, const Packs<T>& b, Packs<T>& out, int n)
     for (int l = 0; l < n; ++l) {
       const Pack<T> factor = a[std::size_t(i) * n + l];
       const Pack<T>* row = b.data() + std::size_t(l) * n;
-      for (int j = 0; j < n; ++j) to[j] += factor * row[j];
+      for (int j = 0; j < n; ++j) to[j] = fused(factor, row[j], to[j]);
     }
   }
 }
@@ -263,9 +266,9 @@ inline void orthonormalise(Packs<T>& m, Packs<T>& scratch, int n) {
     for (int l = 0; l < n; ++l) {
       const Pack<T>* other = m.data() + std::size_t(l) * n;
       Pack<T> half_error = pack_of<T>(i == l ? T(-1) : T(0));
-      for (int j = 0; j < n; ++j) half_error += row[j] * other[j];
+      for (int j = 0; j < n; ++j) half_error = fused(row[j], other[j], half_error);
       half_error *= pack_of<T>(T(-0.5));
-      for (int j = 0; j < n; ++j) to[j] += half_error * other[j];
+      for (int j = 0; j < n; ++j) to[j] = fused(half_error, other[j], to[j]);
     }
   }
   for (std::size_t i = 0; i < m.size(); ++i) m[i] += scratch[i];
@@ -317,7 +320,9 @@ inline void diagonalise(SmallWork<T>& work, int lanes, int max_sweeps, bool want
   if (want_u) set_identity<T>(work.u, n);
   if (want_v) set_identity<T>(work.v, n);
   Pack<T> sum{};
-  for (std::size_t i = 0; i < work.square.size(); ++i) sum += work.square[i] * work.square[i];
+  for (std::size_t i = 0; i < work.square.size(); ++i) {
+    sum = fused(work.square[i], work.square[i], sum);
+  }
   const Pack<T> norm = PackOps<T>::root(sum);
   int sweep = 0;
   if (refreshed) {
@@ -409,13 +414,13 @@ inline void small_svd(const HostBatch<T>& batch, int begin, int end, int max_swe
 
 }  // namespace
 
-CORNEA_VECTOR_CLONES void host_small_svd(const HostBatch<float>& batch, int begin, int end,
-                                         int max_sweeps, SvdReport& report) {
+void host_small_svd(const HostBatch<float>& batch, int begin, int end, int max_sweeps,
+                    SvdReport& report) {
   small_svd(batch, begin, end, max_sweeps, report);
 }
-CORNEA_VECTOR_CLONES void host_small_svd(const HostBatch<double>& batch, int begin, int end,
-                                         int max_sweeps, SvdReport& report) {
+void host_small_svd(const HostBatch<double>& batch, int begin, int end, int max_sweeps,
+                    SvdReport& report) {
   small_svd(batch, begin, end, max_sweeps, report);
 }
 
-}  // namespace cornea::svd
+}  // namespace cornea::svd::CORNEA_ISA

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "cornea/core/isa.h"
 #include "cornea/linalg/svd/svd.h"
 #include "cornea/linalg/svd/svd_math.h"
 
@@ -59,13 +60,21 @@ inline void count(SvdReport& report, const Outcome& outcome, int matrix) {
 }
 
 // Matrices begin <= i < end of a batch with k <= kMostSmall.
-void host_small_svd(const HostBatch<float>& batch, int begin, int end, int max_sweeps,
-                    SvdReport& report);
-void host_small_svd(const HostBatch<double>& batch, int begin, int end, int max_sweeps,
-                    SvdReport& report);
+CORNEA_PER_ISA(void, host_small_svd,
+               (const HostBatch<float>& batch, int begin, int end, int max_sweeps,
+                SvdReport& report),
+               (batch, begin, end, max_sweeps, report))
+CORNEA_PER_ISA(void, host_small_svd,
+               (const HostBatch<double>& batch, int begin, int end, int max_sweeps,
+                SvdReport& report),
+               (batch, begin, end, max_sweeps, report))
 
 // One matrix of any size.
-void host_large_svd(const HostBatch<float>& batch, int matrix, int max_sweeps, SvdReport& report);
-void host_large_svd(const HostBatch<double>& batch, int matrix, int max_sweeps, SvdReport& report);
+CORNEA_PER_ISA(void, host_large_svd,
+               (const HostBatch<float>& batch, int matrix, int max_sweeps, SvdReport& report),
+               (batch, matrix, max_sweeps, report))
+CORNEA_PER_ISA(void, host_large_svd,
+               (const HostBatch<double>& batch, int matrix, int max_sweeps, SvdReport& report),
+               (batch, matrix, max_sweeps, report))
 
 }  // namespace cornea::svd

@@ -36,15 +36,7 @@ struct ScalarOps {
   CORNEA_HD static T larger(T a, T b) { return a < b ? b : a; }
   CORNEA_HD static T smaller(T a, T b) { return b < a ? b : a; }
   CORNEA_HD static T choose(bool m, T a, T b) { return m ? a : b; }
-  // a b + c, rounded once where the machine has it. Host code that uses it is compiled with
-  // contraction allowed.
-  CORNEA_HD static T fused(T a, T b, T c) {
-#ifdef __CUDA_ARCH__
-    return fma(a, b, c);
-#else
-    return a * b + c;
-#endif
-  }
+  CORNEA_HD static T fused(T a, T b, T c) { return std::fma(a, b, c); }
   // These need not be exact to the last bit: what they make is only steered by, or corrected.
   CORNEA_HD static T root(T v) {
 #ifdef __CUDA_ARCH__

@@ -1,0 +1,28 @@
+// The sums of the Gaussian blur on the CPU.
+#pragma once
+
+#include "cornea/core/isa.h"
+
+namespace cornea::gaussian {
+
+// out[x] = sum_k weight[k] tap[k][x], k = 0 .. taps - 1, from column x on to `width`, always added
+// in that order and every product fused with the sum before it, the first with 0. Both passes are
+// this sum: over shifted copies of a row, or over rows.
+CORNEA_PER_ISA(void, weighted_sum,
+               (const float* weight, int taps, const float* const* tap, int x, int width,
+                float* out),
+               (weight, taps, tap, x, width, out))
+
+// The same sums with code of their own for a radius. They return how many columns they made;
+// weighted_sum() makes the others.
+inline constexpr int kRowsAtOnce = 4;
+struct Unrolled {
+  // out[j] = sum_k weight[k] tap[j + k] for kRowsAtOnce rows j
+  int (*rows)(const float* weight, const float* const* tap, int width, float* const* out);
+  // out[x] = sum_k weight[k] row[x + k]
+  int (*along)(const float* weight, const float* row, int width, float* out);
+};
+// Null for a radius that has none.
+CORNEA_PER_ISA(const Unrolled*, unrolled, (int radius), (radius))
+
+}  // namespace cornea::gaussian
