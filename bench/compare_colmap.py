@@ -12,7 +12,8 @@ its middle).
 
 Exits with 1 if Cornea's database has fewer images registered than there are, if its reprojection error or its
 centre error is over 1.1 times COLMAP's, if features that both found have other descriptors, or if it took more than half of COLMAP's time, by the clock or of the
-processor (which a busy machine changes less); with 77 (skipped) where colmap or the photographs are missing.
+processor (which a busy machine changes less), or if the photographs are missing and CORNEA_REQUIRE_DATA=1 asks for them; with
+77 (skipped) where colmap, NumPy or, without that, the photographs are missing.
 """
 import argparse
 import json
@@ -169,13 +170,19 @@ def main():
     parser.add_argument("--any-time", action="store_true", help="hold results against COLMAP's, not times")
     parser.add_argument("--keep", type=Path, help="leave databases and models there")
     options = parser.parse_args()
+    if not (options.data / "cameras.json").is_file():
+        if os.environ.get("CORNEA_REQUIRE_DATA") == "1":
+            sys.exit(f"{options.data}/cameras.json is not here, and CORNEA_REQUIRE_DATA=1 asks for it; "
+                     "set CORNEA_DATA to the folder that holds it")
+        print(f"skipped: this needs {options.data}/cameras.json")
+        sys.exit(77)
     try:
         import numpy  # noqa: F401
     except ImportError:
         print("skipped: this needs NumPy")
         sys.exit(77)
-    if not shutil.which(shlex.split(options.colmap)[0]) or not (options.data / "cameras.json").is_file():
-        print(f"skipped: this needs colmap and {options.data}/cameras.json")
+    if not shutil.which(shlex.split(options.colmap)[0]):
+        print("skipped: this needs colmap")
         sys.exit(77)
     colmap = Colmap(options.colmap)
     images = options.data / "images"

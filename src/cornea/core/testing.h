@@ -60,13 +60,21 @@ Image<T> random_image(int width, int height, std::uint64_t seed) {
 }
 
 // A folder of photographs with ground truth, under the one that CORNEA_DATA names (default:
-// ../shared beside the project); empty where it is missing, in which case a test skips and says so.
+// ../shared beside the project); empty where it is missing, in which case a test skips and says so,
+// or fails where data_is_required().
 inline std::filesystem::path external_data(const std::string& name) {
   const char* set = std::getenv("CORNEA_DATA");
   const std::filesystem::path folder =
       set && *set ? std::filesystem::path(set)
                   : std::filesystem::path(CORNEA_SOURCE_DIR) / ".." / "shared";
   return std::filesystem::is_directory(folder / name) ? folder / name : std::filesystem::path();
+}
+
+// With CORNEA_REQUIRE_DATA=1 a machine that should have the photographs and has them not fails
+// instead of passing in silence.
+inline bool data_is_required() {
+  const char* required = std::getenv("CORNEA_REQUIRE_DATA");
+  return required && std::string(required) == "1";
 }
 
 // One of this process alone, which goes away with it.
@@ -90,7 +98,11 @@ class TemporaryFolder {
 
 }  // namespace cornea::testing
 
-#define CORNEA_EXTERNAL_DATA_OR_SKIP(folder, name)                           \
-  const std::filesystem::path folder = cornea::testing::external_data(name); \
-  if (folder.empty())                                                        \
+#define CORNEA_EXTERNAL_DATA_OR_SKIP(folder, name)                                       \
+  const std::filesystem::path folder = cornea::testing::external_data(name);             \
+  if (folder.empty() && cornea::testing::data_is_required())                             \
+    FAIL() << name                                                                       \
+           << " is not here, and CORNEA_REQUIRE_DATA=1 asks for it; set CORNEA_DATA to " \
+              "the folder that holds it";                                                \
+  if (folder.empty())                                                                    \
   GTEST_SKIP() << name << " is not here; set CORNEA_DATA to the folder that holds it"
