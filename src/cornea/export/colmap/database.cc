@@ -1,6 +1,7 @@
 #include "cornea/export/colmap/database.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 #include "cornea/core/error.h"
@@ -109,9 +110,10 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   const int flags = SQLITE_OPEN_READWRITE | (how == Open::create ? SQLITE_OPEN_CREATE : 0);
   // Absolute: SQLite has plans of its own for names such as :memory:.
   const std::string path = fs::absolute(file).string();
+  errno = 0;  // for fail_sqlite
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
-  if (code != SQLITE_OK) fail_sqlite(nullptr, file_, code);
+  if (code != SQLITE_OK) fail_sqlite(handle, file_, code);
   sqlite3_busy_timeout(handle, 10000);
   run("PRAGMA foreign_keys = ON");
   run("PRAGMA temp_store = MEMORY");
@@ -138,6 +140,7 @@ void Database::use_log() {
   // SQLite does not wait here for another program that does the same.
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
+    errno = 0;  // for fail_sqlite
     const int code =
         sqlite3_exec(handle_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
     if (code == SQLITE_OK) break;
@@ -153,6 +156,7 @@ void Database::use_log() {
 }
 
 void Database::run(const char* sql) {
+  errno = 0;  // for fail_sqlite
   const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail_sqlite(handle_.get(), file_, code);
 }
