@@ -396,6 +396,15 @@ std::int64_t Database::unverified_count() const {
   return row.next() ? row.integer(0) : 0;
 }
 
+std::int64_t Database::unverifiable_count() const {
+  Statement row(*this,
+                "SELECT COUNT(*) FROM matches WHERE pair_id NOT IN "
+                "(SELECT pair_id FROM two_view_geometries) AND (pair_id / ?1 >= pair_id % ?1 "
+                "OR pair_id / ?1 NOT IN (SELECT image_id FROM images) "
+                "OR pair_id % ?1 NOT IN (SELECT image_id FROM images))");
+  return row.bind(kMostImages).next() ? row.integer(0) : 0;
+}
+
 std::vector<Id> Database::unverified_pairs(Id first, Id last) const {
   std::vector<Id> all;
   Statement row(*this,
