@@ -22,6 +22,7 @@ namespace core {
 class ThreadPool;
 Context with_own_stream(const Context& context);
 ThreadPool& threads_of(const Context& context);
+void refuse_allocation(const Context& context, std::uint64_t nth);
 }  // namespace core
 
 struct Transfers {
@@ -87,6 +88,7 @@ class CORNEA_API Context {
  private:
   friend Context core::with_own_stream(const Context& context);
   friend core::ThreadPool& core::threads_of(const Context& context);
+  friend void core::refuse_allocation(const Context& context, std::uint64_t nth);
   explicit Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };

@@ -42,6 +42,7 @@ struct Ledger {
   std::mutex mutex;
   MemoryUse memory;
   Transfers transfers;
+  std::uint64_t refuse_at = 0;  // blocks until one is refused, that one included; 0: none is
 };
 
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
@@ -52,6 +53,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void release(Memory& memory) noexcept;
 
  private:
+  void* take(Place place, std::size_t bytes, const char* purpose);
+  bool refuses_this_one();
+
   std::shared_ptr<CudaSide> cuda_;
   std::shared_ptr<Ledger> ledger_;
 };
@@ -62,6 +66,10 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 Context with_own_stream(const Context& context);
 
 ThreadPool& threads_of(const Context& context);
+
+// For tests: the nth block that is asked of the context's pool from now on is refused, once, as if
+// there were no memory left. 0: none is.
+void refuse_allocation(const Context& context, std::uint64_t nth);
 
 }  // namespace core
 

@@ -67,24 +67,37 @@ Memory Memory::host(std::size_t bytes) {
 
 namespace core {
 
+void refuse_allocation(const Context& context, std::uint64_t nth) {
+  Ledger& ledger = *context.state_->ledger;
+  const std::lock_guard lock(ledger.mutex);
+  ledger.refuse_at = nth;
+}
+
+bool MemoryPool::refuses_this_one() {
+  const std::lock_guard lock(ledger_->mutex);
+  return ledger_->refuse_at > 0 && --ledger_->refuse_at == 0;
+}
+
+// Null where there is not enough.
+void* MemoryPool::take(Place place, std::size_t bytes, const char* purpose) {
+  if (place == Place::host) return refuses_this_one() ? nullptr : host_allocate(bytes);
+  if constexpr (kHasCuda) {
+    if (!cuda_) {
+      fail(ErrorCode::invalid_argument, name(place), " memory (", purpose,
+           ") was asked of a CPU context; use Context::cuda()");
+    }
+    return refuses_this_one() ? nullptr : cuda_->allocate(place, bytes);
+  } else {
+    fail(ErrorCode::device_unavailable, name(place), " memory (", purpose,
+         ") was asked for, and this build has no CUDA");
+  }
+}
+
 Memory MemoryPool::allocate(Place place, std::size_t bytes, const char* purpose) {
   Memory memory;
   memory.place_ = place;
   if (bytes == 0) return memory;
-  if (place == Place::host) {
-    memory.data_ = host_allocate(bytes);
-  } else {
-    if constexpr (kHasCuda) {
-      if (!cuda_) {
-        fail(ErrorCode::invalid_argument, name(place), " memory (", purpose,
-             ") was asked of a CPU context; use Context::cuda()");
-      }
-      memory.data_ = cuda_->allocate(place, bytes);
-    } else {
-      fail(ErrorCode::device_unavailable, name(place), " memory (", purpose,
-           ") was asked for, and this build has no CUDA");
-    }
-  }
+  memory.data_ = take(place, bytes, purpose);
   if (!memory.data_) {
     std::string free_text;
     if constexpr (kHasCuda) {

@@ -1,9 +1,11 @@
 #include "cornea/export/colmap/database.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 #include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/layout.h"
 #include "cornea/export/colmap/statement.h"
 
@@ -65,6 +67,8 @@ constexpr char kTables[] =
     "    tvec     BLOB);"
     "PRAGMA user_version = 3800;";
 
+constexpr int kBusyMilliseconds = 10000;  // how long another program is waited for
+
 constexpr const char* kTableNames[] = {"cameras",     "images",  "keypoints",
                                        "descriptors", "matches", "two_view_geometries"};
 
@@ -109,10 +113,11 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   const int flags = SQLITE_OPEN_READWRITE | (how == Open::create ? SQLITE_OPEN_CREATE : 0);
   // Absolute: SQLite has plans of its own for names such as :memory:.
   const std::string path = fs::absolute(file).string();
+  errno = 0;  // for fail_sqlite
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
-  if (code != SQLITE_OK) fail_sqlite(nullptr, file_, code);
-  sqlite3_busy_timeout(handle, 10000);
+  if (code != SQLITE_OK) fail_sqlite(handle, file_, code);
+  sqlite3_busy_timeout(handle, kBusyMilliseconds);
   run("PRAGMA foreign_keys = ON");
   run("PRAGMA temp_store = MEMORY");
   // The largest that SQLite has, for a new file: a blob of features is a megabyte, and is read and
@@ -135,13 +140,16 @@ bool Database::finds(const char* sql) const { return Statement(*this, sql).next(
 
 // A log of up to 64 MB: the disk is waited for when it is put in place, not at every commit.
 void Database::use_log() {
-  // SQLite does not wait here for another program that does the same.
-  constexpr int kTries = 100;
-  for (int i = 0; i < kTries; ++i) {
+  // SQLite waits here for another program that reads or writes, but not for one that does the same.
+  const core::Stopwatch watch;
+  for (;;) {
+    errno = 0;  // for fail_sqlite
     const int code =
         sqlite3_exec(handle_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
     if (code == SQLITE_OK) break;
-    if (code != SQLITE_BUSY || i + 1 == kTries) fail_sqlite(handle_.get(), file_, code);
+    if (code != SQLITE_BUSY || watch.milliseconds() >= kBusyMilliseconds) {
+      fail_sqlite(handle_.get(), file_, code);
+    }
     sqlite3_sleep(100);
   }
   run("PRAGMA synchronous = NORMAL");
@@ -153,6 +161,7 @@ void Database::use_log() {
 }
 
 void Database::run(const char* sql) {
+  errno = 0;  // for fail_sqlite
   const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail_sqlite(handle_.get(), file_, code);
 }
@@ -385,6 +394,15 @@ std::int64_t Database::unverified_count() const {
                 "SELECT COUNT(*) FROM matches WHERE pair_id NOT IN "
                 "(SELECT pair_id FROM two_view_geometries)");
   return row.next() ? row.integer(0) : 0;
+}
+
+std::int64_t Database::unverifiable_count() const {
+  Statement row(*this,
+                "SELECT COUNT(*) FROM matches WHERE pair_id NOT IN "
+                "(SELECT pair_id FROM two_view_geometries) AND (pair_id / ?1 >= pair_id % ?1 "
+                "OR pair_id / ?1 NOT IN (SELECT image_id FROM images) "
+                "OR pair_id % ?1 NOT IN (SELECT image_id FROM images))");
+  return row.bind(kMostImages).next() ? row.integer(0) : 0;
 }
 
 std::vector<Id> Database::unverified_pairs(Id first, Id last) const {

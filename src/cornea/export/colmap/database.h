@@ -148,6 +148,8 @@ class CORNEA_API Database {
 
   // Matched pairs without a two-view geometry: how many; those of first..last, both included.
   std::int64_t unverified_count() const;
+  // Of these, the ones that do not name two images of the database, the lower id first.
+  std::int64_t unverifiable_count() const;
   std::vector<Id> unverified_pairs(Id first, Id last) const;
   void write_two_view(Id pair_id, const TwoViewRow& row);
   std::optional<TwoViewRow> two_view(Id pair_id) const;

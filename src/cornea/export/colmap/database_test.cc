@@ -259,6 +259,20 @@ TEST_F(ColmapDatabase, MatchesAndGeometriesHaveTheirBytes) {
   EXPECT_NEAR(cy, y + 0.5, 1e-9);
 }
 
+TEST_F(ColmapDatabase, CountsPairsThatCannotBeVerified) {
+  Database database = create();
+  add_images(database, 3);
+  Database::Transaction transaction(database);
+  for (const ImagePair& pair : {ImagePair{1, 2}, {1, 3}, {2, 9}, {8, 9}, {7, 9}}) {
+    database.write_matches(pair, {});
+  }
+  database.write_two_view(pair_id({1, 2}), {});
+  database.write_two_view(pair_id({7, 9}), {});
+  transaction.commit();
+  EXPECT_EQ(database.unverified_count(), 3);
+  EXPECT_EQ(database.unverifiable_count(), 2);
+}
+
 TEST_F(ColmapDatabase, WhatIsNotCommittedIsNotThere) {
   Database database = create();
   {

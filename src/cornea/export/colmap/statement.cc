@@ -1,12 +1,34 @@
 #include "cornea/export/colmap/statement.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include "cornea/core/error.h"
 
 namespace cornea::colmap {
+namespace {
+
+// SQLite calls a disk full only where a write to the file or its log says so. The index of the log
+// and a user's quota can run out as well.
+bool is_full(int code, int system) {
+  return code == SQLITE_FULL || (code == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT));
+}
+
+}  // namespace
 
 void fail_sqlite(sqlite3* handle, const std::string& file, int code) {
+  const int last = errno;
   const std::string said = handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
-  switch (code & 0xff) {
+  // SQLite keeps the system's reason, but not that of a commit that failed.
+  const int kept = handle ? sqlite3_system_errno(handle) : 0;
+  const int system = kept ? kept : last;
+  const std::string reason = system ? std::strerror(system) : said;
+  code &= 0xff;
+  if (is_full(code, system)) {
+    fail(ErrorCode::io, file,
+         ": the disk is full; make room and run the command again, it continues");
+  }
+  switch (code) {
     case SQLITE_NOTADB:
       fail(ErrorCode::io, file, ": is no SQLite database; choose another name");
     case SQLITE_CORRUPT:
@@ -14,11 +36,12 @@ void fail_sqlite(sqlite3* handle, const std::string& file, int code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       fail(ErrorCode::io, file, ": another program uses the database; wait for it or close it");
-    case SQLITE_FULL:
-      fail(ErrorCode::io, file,
-           ": the disk is full; make room and run the command again, it continues");
+    case SQLITE_IOERR:
+      fail(ErrorCode::io, file, ": cannot be read or written (", reason,
+           "); check the disk and run the command again, it continues");
     case SQLITE_CANTOPEN:
-      fail(ErrorCode::io, file, ": cannot be opened or made; check the folder and its permissions");
+      fail(ErrorCode::io, file, ": cannot be opened or made (", reason,
+           "); check the folder and its permissions");
     case SQLITE_READONLY:
       fail(ErrorCode::io, file, ": cannot be written; check its permissions");
     case SQLITE_NOMEM:
@@ -33,6 +56,7 @@ Statement::Statement(const Database& database, const char* sql) : database_(data
 }
 
 bool Statement::next() {
+  errno = 0;  // for fail_sqlite
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) fail_sqlite(database_.handle_.get(), database_.file_, code);

@@ -12,7 +12,8 @@
 
 namespace cornea::colmap {
 
-// An error that names the file and says what SQLite says.
+// An error that names the file and says what SQLite says, and the system. Whoever calls SQLite sets
+// errno to 0 before, so that no reason of another call is taken for this one's.
 [[noreturn]] void fail_sqlite(sqlite3* handle, const std::string& file, int code);
 
 class Statement {

@@ -124,6 +124,11 @@ class Extraction {
 
   // What is in the folder and has no features.
   void find_pending(const std::vector<std::string>& names) {
+    std::unordered_map<std::string, ImageRow> rows;
+    for (const ImageRow& row : database_.images()) rows[row.name] = row;
+    std::set<Id> done;
+    for (const auto& [image, count] : database_.point_counts()) done.insert(image);
+    // After the images, so that the camera of one that another run has just written is among them.
     std::unordered_map<Id, Camera> cameras;
     for (const Camera& camera : database_.cameras()) cameras[camera.id] = camera;
     if (options_.single_camera && cameras.size() > 1) {
@@ -131,10 +136,6 @@ class Extraction {
            " cameras; leave single_camera off, or begin a new database");
     }
     if (options_.single_camera && !cameras.empty()) shared_ = cameras.begin()->second;
-    std::unordered_map<std::string, ImageRow> rows;
-    for (const ImageRow& row : database_.images()) rows[row.name] = row;
-    std::set<Id> done;
-    for (const auto& [image, count] : database_.point_counts()) done.insert(image);
     for (const std::string& name : names) {
       const auto it = rows.find(name);
       if (it == rows.end()) {
@@ -288,6 +289,7 @@ class Extraction {
           found->image = database_.image_named(found->name).value_or(kNone);
         if (found->image == kNone) {
           Id camera = shared_camera;
+          if (camera == kNone && options_.single_camera) camera = camera_of_another_run(*found);
           if (camera == kNone) camera = database_.add_camera(found->camera);
           if (options_.single_camera) shared_camera = camera;
           found->image = database_.add_image(found->name, camera);
@@ -302,6 +304,20 @@ class Extraction {
       results.stop();
     }
     report_.write_milliseconds = milliseconds;
+  }
+
+  // The single camera, where another run has made it since this one began; otherwise none. It is of
+  // the same first image, unless only one of the runs could read that.
+  Id camera_of_another_run(const Found& found) const {
+    const std::vector<Camera> cameras = database_.cameras();
+    if (cameras.empty()) return kNone;
+    const Camera &mine = found.camera, &other = cameras.front();
+    if (mine.width != other.width || mine.height != other.height) {
+      fail(ErrorCode::io, database_.file(), ": another run has made a single camera of ",
+           other.width, " x ", other.height, " pixels, and ", found.name, " has ", mine.width,
+           " x ", mine.height, "; run the command again, it continues");
+    }
+    return other.id;
   }
 
   const Context& context_;
