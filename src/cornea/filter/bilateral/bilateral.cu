@@ -9,7 +9,7 @@ namespace {
 using namespace core;
 
 constexpr dim3 kBlock(32, 8);
-// Pixels of a thread, one below the other: what is read serves all of them.
+// Pixels of a thread, side by side: what is read serves all of them.
 constexpr int kPixels = 2;
 
 __global__ void __launch_bounds__(256)
@@ -19,26 +19,15 @@ __global__ void __launch_bounds__(256)
   frame_of(first_scaled, blockIdx.z)(x, y) = frame_of(first, blockIdx.z)(x, y) * scale;
 }
 
-// The sums of the pixels of a thread.
+// The sums of a pixel.
 struct Sums {
-  float weights[kPixels] = {}, sums[kPixels] = {};
+  float weights = 0, sum = 0;
 
-  // Adds a neighbour to each; `exponent` holds the distances' part.
-  __device__ void add(float value, const float (&own)[kPixels], const float (&exponent)[kPixels]) {
-#pragma unroll
-    for (int i = 0; i < kPixels; ++i) {
-      const float d = value - own[i];
-      const float w = power_of_two<FloatOps>(fmaf(-d, d, exponent[i]));
-      weights[i] += w;
-      sums[i] = fmaf(w, d, sums[i]);
-    }
-  }
-  __device__ void add(float value, const float (&own)[kPixels], const float (&rows)[kPixels],
-                      float column) {
-    float exponent[kPixels];
-#pragma unroll
-    for (int i = 0; i < kPixels; ++i) exponent[i] = column + rows[i];
-    add(value, own, exponent);
+  __device__ void add(float value, float own, float place) {
+    const float d = value - own;
+    const float w = bilateral::weight<FloatOps>(d, place);
+    weights += w;
+    sum = fmaf(w, d, sum);
   }
 };
 
@@ -50,78 +39,76 @@ __global__ void __launch_bounds__(256)
     bilateral_kernel(DeviceView<const float> first_scaled, DeviceView<const float> first,
                      DeviceView<float> first_out, float spatial, float range, int radius,
                      int rows_per_piece) {
-  extern __shared__ float exponents[];  // by distance; beyond the radius there is no weight
+  // By distance, rows from 0 on, columns from -radius - kPixels to radius + kPixels; beyond the
+  // radius there is no weight.
+  extern __shared__ float of_row[];
+  float* const of_column = of_row + radius + 1 + radius + kPixels;
   for (int i = threadIdx.y * kBlock.x + threadIdx.x; i < radius + 1 + kPixels;
        i += kBlock.x * kBlock.y) {
-    exponents[i] = i <= radius ? distance_exponent(spatial, i) : kNoWeight;
+    if (i <= radius) of_row[i] = row_exponent(spatial, i);
+    of_column[i] = of_column[-i] = i <= radius ? column_exponent(spatial, i) : kNoWeight;
   }
   __syncthreads();
   const auto image = frame_of(first_scaled, blockIdx.z);
-  const int x = blockIdx.y * kBlock.x + threadIdx.x;
-  const int y = (blockIdx.x * kBlock.y + threadIdx.y) * kPixels;
+  const int x = (blockIdx.y * kBlock.x + threadIdx.x) * kPixels;
+  const int y = blockIdx.x * kBlock.y + threadIdx.y;
   if (x >= image.width || y >= image.height) return;
-  const int left = max(-radius, -x), right = min(radius, image.width - 1 - x);
+  const float* here = image.row(y) + x;
   float own[kPixels];
-  int piece[kPixels];  // its first row
 #pragma unroll
-  for (int i = 0; i < kPixels; ++i) {
-    own[i] = __ldg(image.row(min(y + i, image.height - 1)) + x);
-    piece[i] = (y + i) / rows_per_piece * rows_per_piece;
-  }
+  for (int i = 0; i < kPixels; ++i) own[i] = __ldg(here + min(i, image.width - 1 - x));
 
-  // Loops count from zero: nvcc 13.0 was seen to run one step too many of a loop up to and with a
-  // limit that is only known at run time.
-  Sums before, preceding;
-  const int top = max(0, y - radius), rows = min(image.height, y + kPixels) - top;
-  for (int j = 0; j < rows; ++j) {
-    float row[kPixels], centre_row[kPixels];  // left of the centre, and from it on
+  // Columns by their distance from x. Loops count from zero: nvcc 13.0 was seen to run one step too
+  // many of a loop up to and with a limit that is only known at run time.
+  const int left = max(-radius, -x), right = min(radius + kPixels - 1, image.width - 1 - x);
+  const int columns = right - left + 1;
+  Sums before[kPixels], preceding[kPixels], following[kPixels];
+  const int top = max(-radius, -y), piece = y / rows_per_piece * rows_per_piece - y;
+  const float* row = here + top * image.stride + left;
+  for (int n = top; n < 0; ++n, row += image.stride) {
+    if (n == piece) {
 #pragma unroll
-    for (int i = 0; i < kPixels; ++i) {
-      const int n = top + j - (y + i);
-      row[i] = n > 0 ? kNoWeight : exponents[-n];
-      centre_row[i] = n >= 0 ? kNoWeight : row[i];
-      if (top + j == piece[i]) {
-        before.weights[i] = preceding.weights[i], before.sums[i] = preceding.sums[i];
-        preceding.weights[i] = preceding.sums[i] = 0;
-      }
+      for (int i = 0; i < kPixels; ++i) before[i] = preceding[i], preceding[i] = Sums();
     }
-    const float* values = image.row(top + j) + x;
+    const float row_part = of_row[-n];
 #pragma unroll 4
-    for (int k = 0; k < -left; ++k) {
-      preceding.add(__ldg(values + left + k), own, row, exponents[-left - k]);
-    }
-    if (top + j >= y + kPixels - 1) continue;
-#pragma unroll 4
-    for (int m = 0; m < right + 1; ++m) {
-      preceding.add(__ldg(values + m), own, centre_row, exponents[m]);
-    }
-  }
-
-  Sums following;
-  const int below = min(image.height, y + kPixels + radius) - y;
-  for (int k = 0; k < right - left + 1; ++k) {
-    const int m = right - k;
-    const float column = exponents[abs(m)];
-    const float* values = image.row(y) + x + m;
-    // Rows of the thread's own pixels: the first that follows is on the right, or one below.
-    const int near = min(kPixels, below);
-#pragma unroll
-    for (int j = 0; j < kPixels; ++j) {
-      if (j >= near) break;
-      float row[kPixels];
+    for (int k = 0; k < columns; ++k) {
+      const float value = __ldg(row + k);
 #pragma unroll
       for (int i = 0; i < kPixels; ++i) {
-        row[i] = j > i || (j == i && m > 0) ? exponents[j > i ? j - i : 0] : kNoWeight;
+        preceding[i].add(value, own[i], of_column[left + k - i] + row_part);
       }
-      following.add(__ldg(values + j * image.stride), own, row, column);
     }
-    const float* far = values + kPixels * image.stride;
-#pragma unroll 4
-    for (int j = kPixels; j < below; ++j, far += image.stride) {
-      float row[kPixels];
+  }
+  if (piece == 0) {
 #pragma unroll
-      for (int i = 0; i < kPixels; ++i) row[i] = exponents[j - i];
-      following.add(__ldg(far), own, row, column);
+    for (int i = 0; i < kPixels; ++i) before[i] = preceding[i], preceding[i] = Sums();
+  }
+  // The pixel's own row: what lies left of it.
+  for (int k = 0; k < kPixels - 1 - left; ++k) {
+    const float value = __ldg(here + min(left + k, image.width - 1 - x));
+#pragma unroll
+    for (int i = 0; i < kPixels; ++i) {
+      if (left + k < i) preceding[i].add(value, own[i], of_column[left + k - i] + of_row[0]);
+    }
+  }
+
+  const int rows = min(radius, image.height - 1 - y);
+  for (int k = 0; k < columns; ++k) {
+    const int m = right - k;
+    const float* value = here + m;
+    float column_part[kPixels];
+#pragma unroll
+    for (int i = 0; i < kPixels; ++i) {
+      column_part[i] = of_column[m - i];
+      if (m > i) following[i].add(__ldg(value), own[i], column_part[i] + of_row[0]);
+    }
+#pragma unroll 4
+    for (int j = 0; j < rows; ++j) {
+      value += image.stride;
+      const float row_part = of_row[j + 1], one = __ldg(value);
+#pragma unroll
+      for (int i = 0; i < kPixels; ++i) following[i].add(one, own[i], column_part[i] + row_part);
     }
   }
 
@@ -129,10 +116,10 @@ __global__ void __launch_bounds__(256)
   const auto out = frame_of(first_out, blockIdx.z);
 #pragma unroll
   for (int i = 0; i < kPixels; ++i) {
-    if (y + i >= image.height) break;
-    const float sum = (preceding.sums[i] + following.sums[i]) + before.sums[i];
-    const float weight = 1 + ((preceding.weights[i] + following.weights[i]) + before.weights[i]);
-    out(x, y + i) = source(x, y + i) + sum / (weight * range);
+    if (x + i >= image.width) break;
+    const float sum = (preceding[i].sum + following[i].sum) + before[i].sum;
+    const float weight = 1 + ((preceding[i].weights + following[i].weights) + before[i].weights);
+    out(x + i, y) = source(x + i, y) + sum / (weight * range);
   }
 }
 
@@ -148,14 +135,14 @@ void Windows::enqueue_windows(DeviceView<const float> first, DeviceView<float> f
   const DeviceView<float> scaled(scaled_.reserve<float>(context(), std::size_t(w) * h * images), w,
                                  h);
   // Rows go along the grid's first index: only that one may be large.
-  auto grid = [&](int rows) {
-    return dim3(divide_up(h, rows), divide_up(w, int(kBlock.x)), images);
+  auto grid = [&](int pixels) {
+    return dim3(divide_up(h, int(kBlock.y)), divide_up(w, int(kBlock.x) * pixels), images);
   };
-  scale_kernel<<<grid(kBlock.y), kBlock, 0, stream>>>(first, scaled, range);
+  scale_kernel<<<grid(1), kBlock, 0, stream>>>(first, scaled, range);
   cuda_check_launch("bilateral filter: differences in units of their sigma");
-  const std::size_t bytes = (radius + 1 + kPixels) * sizeof(float);
-  bilateral_kernel<<<grid(kBlock.y * kPixels), kBlock, bytes, stream>>>(
-      scaled, first, first_out, spatial, range, radius, rows_per_piece(radius));
+  const std::size_t bytes = (3 * radius + 2 * kPixels + 2) * sizeof(float);
+  bilateral_kernel<<<grid(kPixels), kBlock, bytes, stream>>>(scaled, first, first_out, spatial,
+                                                             range, radius, rows_per_piece(radius));
   cuda_check_launch("bilateral filter");
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cornea/core/parallel.h"
-#include "cornea/filter/bilateral/exp2_pack.h"
 #include "cornea/filter/bilateral/range_weight.h"
+#include "cornea/filter/bilateral/weight_pack.h"
 
 namespace cornea::bilateral {
 namespace {
@@ -48,7 +48,7 @@ std::vector<float> window_exponents(double sigma, int radius) {
   exponents.reserve((2 * std::size_t(radius) + 1) * (2 * std::size_t(radius) + 1));
   for (int n = -radius; n <= radius; ++n) {
     for (int m = -radius; m <= radius; ++m) {
-      exponents.push_back(distance_exponent(k, m) + distance_exponent(k, n));
+      exponents.push_back(column_exponent(k, m) + row_exponent(k, n));
     }
   }
   return exponents;

@@ -33,7 +33,7 @@ class PaddedImage {
   std::vector<float> data_;
 };
 
-// The exponents of a square window's places, row by row: -(k m)^2 - (k n)^2.
+// The places' parts of E in a square window, row by row: 1 - (k m)^2 - (k n)^2.
 std::vector<float> window_exponents(double sigma, int radius);
 
 // Adds what pairs of pixels give each other, with the first of a pair in the rows [begin, end): to

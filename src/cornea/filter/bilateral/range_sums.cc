@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "cornea/filter/bilateral/exp2_pack.h"
 #include "cornea/filter/bilateral/range_rows.h"
+#include "cornea/filter/bilateral/weight_pack.h"
 
 namespace cornea::bilateral::CORNEA_ISA {
 
@@ -41,7 +41,7 @@ void bilateral_pairs(const PaddedImage& image, int begin, int end, int radius,
           }
 #pragma GCC unroll 8
           for (int k = 0; k < kAtOnce; ++k) {
-            const Floats w = exp2_pack(fused(-d[k], d[k], spatial));
+            const Floats w = weight_pack(d[k], spatial);
             weight[k] += w;
             sum[k] = fused(w, d[k], sum[k]);
             new_weight[k] += w;
@@ -79,7 +79,7 @@ void bilateral_row_of_two(const PaddedImage& image, const PaddedImage& first,
     for (int n = -radius; n <= radius; ++n) {
       for (int m = -radius; m <= radius; ++m, ++exponent) {
         const Floats scaled = (load_pack(image.row(y + n) + x + m) - own) * range;
-        const Floats w = exp2_pack(fused(-scaled, scaled, pack_of(*exponent)));
+        const Floats w = weight_pack(scaled, pack_of(*exponent));
         weights += w;
         first_sum = fused(w, load_pack(first.row(y + n) + x + m), first_sum);
         second_sum = fused(w, load_pack(second.row(y + n) + x + m), second_sum);

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "cornea/filter/bilateral/exp2_pack.h"
 #include "cornea/filter/bilateral/range_weight.h"
+#include "cornea/filter/bilateral/weight_pack.h"
 #include "cornea/filter/trilateral/trilateral_math.h"
 
 namespace cornea::trilateral::CORNEA_ISA {
@@ -13,7 +13,7 @@ namespace {
 
 using namespace core;
 using namespace bilateral;
-using bilateral::CORNEA_ISA::exp2_pack;
+using bilateral::CORNEA_ISA::weight_pack;
 
 using Ints = Pack<std::int32_t>;
 constexpr int kParts = kPlaneLanes / kWidth;
@@ -44,17 +44,17 @@ float mean_above_plane(const PaddedImage& image, const PlaneWindows& windows, in
     const int reach = std::min(half, windows.reach[std::abs(n)]);
     const int left = std::max(-reach, -x),
               count = std::min(reach, image.width() - 1 - x) - left + 1;
-    const float *row = image.row(y + n) + x + left, *exponents = windows.exponents() + left;
-    const float row_exponent = windows.exponents()[n];
+    const float *row = image.row(y + n) + x + left, *of_column = windows.of_column() + left;
+    const float row_part = windows.of_row(n);
     const float base = -fused(b, float(n), own);
     for (int i = 0; i < count; i += kPlaneLanes) {
       const Floats plane = pack_of(fused(-a, float(left + i), base));
       for (int part = 0; part < kParts; ++part) {
         const int at = i + part * kWidth;
         const Floats d = (load_pack(row + at) + plane) + along[part];
-        Floats e = fused(-d, d, load_pack(exponents + at) + row_exponent);
-        if (i + kPlaneLanes > count) e = index[part] < count - i ? e : pack_of(kNoWeight);
-        const Floats w = exp2_pack(e);
+        Floats place = load_pack(of_column + at) + row_part;
+        if (i + kPlaneLanes > count) place = index[part] < count - i ? place : pack_of(kNoWeight);
+        const Floats w = weight_pack(d, place);
         weights[part] += w;
         sums[part] = fused(w, d, sums[part]);
       }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cornea/filter/bilateral/range_rows.h"
+#include "cornea/filter/bilateral/range_weight.h"
 
 namespace cornea::trilateral {
 
@@ -13,12 +14,14 @@ class PlaneWindows {
   PlaneWindows(double sigma, const std::vector<int>& reach);
 
   std::vector<int> reach;
-  // By the distance along x or y, from -R to R and a little more.
-  const float* exponents() const { return exponents_.data() + centre_; }
+  // The parts of E by the distance along x, from -R to R and a little more, and along y.
+  const float* of_column() const { return of_column_.data() + centre_; }
+  float of_row(int n) const { return bilateral::row_exponent(scale_, n); }
 
  private:
   int centre_;
-  std::vector<float> exponents_;
+  float scale_;
+  std::vector<float> of_column_;
 };
 
 // The mean of what lies above a plane through a pixel,

@@ -10,9 +10,9 @@
 #include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
 #include "cornea/core/transfer.h"
-#include "cornea/filter/bilateral/exp2_pack.h"
 #include "cornea/filter/bilateral/range_rows.h"
 #include "cornea/filter/bilateral/range_weight.h"
+#include "cornea/filter/bilateral/weight_pack.h"
 #include "cornea/filter/image_filter_state.h"
 #include "cornea/filter/trilateral/device_trilateral.h"
 #include "cornea/filter/trilateral/level_rows.h"
@@ -129,9 +129,12 @@ std::vector<int> window_reach(double sigma) {
 }
 
 PlaneWindows::PlaneWindows(double sigma, const std::vector<int>& reach_of)
-    : reach(reach_of), centre_(static_cast<int>(reach_of.size()) - 1) {
-  const auto k = static_cast<float>(exponent_scale(sigma));
-  for (int m = -centre_; m <= centre_ + kSlack; ++m) exponents_.push_back(distance_exponent(k, m));
+    : reach(reach_of),
+      centre_(static_cast<int>(reach_of.size()) - 1),
+      scale_(static_cast<float>(exponent_scale(sigma))) {
+  for (int m = -centre_; m <= centre_ + kSlack; ++m) {
+    of_column_.push_back(column_exponent(scale_, m));
+  }
 }
 
 TrilateralSteps::TrilateralSteps(const Context& context, const TrilateralOptions& options)
@@ -167,8 +170,14 @@ void TrilateralSteps::run(HostView<const float> image, HostView<float> out, floa
   Image<float> a(w, h), b(w, h);
   parallel_for(context(), h, kRowsPerPiece, [&](int begin, int end) {
     for (int y = begin; y < end; ++y) {
-      bilateral_row_of_two(gradients.magnitude, gradients.gx, gradients.gy, y, half,
-                           exponents.data(), range, a.host().row(y), b.host().row(y));
+      float *to_a = a.host().row(y), *to_b = b.host().row(y);
+      if (half == 0) {
+        std::copy_n(gradients.gx.row(y), w, to_a);
+        std::copy_n(gradients.gy.row(y), w, to_b);
+      } else {
+        bilateral_row_of_two(gradients.magnitude, gradients.gx, gradients.gy, y, half,
+                             exponents.data(), range, to_a, to_b);
+      }
     }
   });
   clock.mark("gradient smoothing");

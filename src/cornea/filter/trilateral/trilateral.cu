@@ -181,12 +181,11 @@ __global__ void __launch_bounds__(kThreads)
     const int top = max(-half, -y), rows = min(half, height - 1 - y) - top + 1;
     for (int j = 0; j < rows; ++j) {
       const Gradient* row = gradients + at + std::ptrdiff_t(top + j) * width + left;
-      const float row_exponent = distance_exponent(spatial, top + j);
+      const float row_part = row_exponent(spatial, top + j);
       for (int i = 0; i < columns; ++i) {
         const Gradient g = row[i];
         const float d = (g.magnitude - own.magnitude) * range;
-        const float exponent = distance_exponent(spatial, left + i) + row_exponent;
-        const float w = power_of_two<FloatOps>(fmaf(-d, d, exponent));
+        const float w = weight<FloatOps>(d, column_exponent(spatial, left + i) + row_part);
         weights += w;
         sum_x = fmaf(w, g.x, sum_x);
         sum_y = fmaf(w, g.y, sum_y);
@@ -200,8 +199,8 @@ __global__ void __launch_bounds__(kThreads)
 // The mean of what lies above the plane of gradient (a, b) through a pixel, as mean_above_plane()
 // in plane_windows.cc makes it: a row's neighbours go to kPlaneLanes sums in turn.
 __device__ float mean_above_plane(const float* scaled, int width, int height, const int* reach,
-                                  const float* exponents, int x, int y, int half, float a,
-                                  float b) {
+                                  const float* of_column, const float* of_row, int x, int y,
+                                  int half, float a, float b) {
   float along[kPlaneLanes], weights[kPlaneLanes] = {}, sums[kPlaneLanes] = {};
 #pragma unroll
   for (int i = 0; i < kPlaneLanes; ++i) along[i] = -a * float(i);
@@ -214,11 +213,11 @@ __device__ float mean_above_plane(const float* scaled, int width, int height, co
     const int far = min(half, __ldg(reach + abs(n)));
     const int left = max(-far, -x), count = min(far, width - 1 - x) - left + 1;
     const float* row = scaled + std::size_t(y + n) * width + x + left;
-    const float row_exponent = exponents[abs(n)], base = -fmaf(b, float(n), own);
+    const float row_part = of_row[n], base = -fmaf(b, float(n), own);
+    const float* column_parts = of_column + left;
     auto add = [&](int i, int at, float value, float plane) {
       const float d = (value + plane) + along[i];
-      const float exponent = exponents[abs(left + at + i)] + row_exponent;
-      const float w = power_of_two<FloatOps>(fmaf(-d, d, exponent));
+      const float w = weight<FloatOps>(d, column_parts[at + i] + row_part);
       weights[i] += w;
       sums[i] = fmaf(w, d, sums[i]);
     };
@@ -250,9 +249,11 @@ __global__ void __launch_bounds__(kThreads)
                   const float* first_scaled, const Extremes* extremes, const float2* planes,
                   const std::uint8_t* levels, const std::uint32_t* order, std::size_t slots,
                   float spatial, const int* reach, int reach_radius) {
-  extern __shared__ float exponents[];  // by distance
+  extern __shared__ float parts[];  // by distance from -reach_radius to reach_radius
+  float *const of_column = parts + reach_radius, *const of_row = of_column + 2 * reach_radius + 1;
   for (int i = threadIdx.x; i <= reach_radius; i += kThreads) {
-    exponents[i] = distance_exponent(spatial, i);
+    of_column[i] = of_column[-i] = column_exponent(spatial, i);
+    of_row[i] = of_row[-i] = row_exponent(spatial, i);
   }
   const int frame = blockIdx.y;
   const double sigma_r = range_for_block(extremes + frame);
@@ -275,7 +276,7 @@ __global__ void __launch_bounds__(kThreads)
   if (half > 0 && sigma_r > 0) {
     const auto range = static_cast<float>(exponent_scale(sigma_r));
     const float* scaled = first_scaled + std::size_t(frame) * image.height * image.width;
-    mean = mean_above_plane(scaled, image.width, image.height, reach, exponents, x, y, half,
+    mean = mean_above_plane(scaled, image.width, image.height, reach, of_column, of_row, x, y, half,
                             planes[at].x * range, planes[at].y * range) /
            range;
   }
@@ -343,7 +344,7 @@ void DeviceTrilateral::enqueue(DeviceView<const float> first, DeviceView<float> 
   const TrilateralOrder order = enqueue_order(w, h, images);
   clock.mark("adaptive level");
   const dim3 grid(static_cast<unsigned>(divide_up<std::size_t>(order.slots, kThreads)), images);
-  const std::size_t bytes = (reach_radius_ + 1) * sizeof(float);
+  const std::size_t bytes = 2 * (2 * reach_radius_ + 1) * sizeof(float);
   detail_kernel<<<grid, kThreads, bytes, stream>>>(first, first_out, scaled, extremes, planes,
                                                    levels, order.pixels, order.slots, spatial,
                                                    reach_.data<int>(), reach_radius_);

@@ -1,4 +1,4 @@
-// Powers of two on the CPU's vectors, for weights.
+// Weights on the CPU's vectors.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,17 @@ namespace CORNEA_ISA {
 
 struct PackOps {
   using Real = Floats;
-  using Bits = core::Pack<std::uint32_t>;
+  using Bits = core::Pack<std::int32_t>;
+  using Unsigned = core::Pack<std::uint32_t>;
   static Floats constant(float v) { return core::pack_of(v); }
   static Floats fused(Floats a, Floats b, Floats c) { return core::fused(a, b, c); }
-  // Of numbers that are not above 0 the larger one has the smaller bits; to compare those takes one
-  // instruction, whatever the compiler thinks of NaN.
-  static Floats at_least(Floats e, float least) {
-    const Bits a = bits_of(e), b = bits_of(constant(least));
-    return floats_of(a < b ? a : b);
+  // As whole numbers, bits have the same sign; to compare those takes one instruction, whatever the
+  // compiler thinks of NaN.
+  static Floats at_least_0(Floats v) {
+    const Bits bits = bits_of(v);
+    return floats_of(bits > 0 ? bits : Bits{});
   }
-  static Floats low_bits_as_power(Floats v) { return floats_of(bits_of(v) << 23); }
+  static Floats low_bits_as_power(Floats v) { return floats_of(Bits(Unsigned(bits_of(v)) << 23)); }
 
  private:
   static Bits bits_of(Floats v) {
@@ -43,7 +44,7 @@ struct PackOps {
   }
 };
 
-inline Floats exp2_pack(Floats e) { return power_of_two<PackOps>(e); }
+inline Floats weight_pack(Floats d, Floats place) { return weight<PackOps>(d, place); }
 
 }  // namespace CORNEA_ISA
 }  // namespace cornea::bilateral
