@@ -5,14 +5,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <vector>
 
-#include "fuzz/harness.h"
 #include <sqlite3.h>
 
 #include "cornea/export/colmap/database.h"
+#include "fuzz/harness.h"
 
 namespace cornea::fuzz {
 

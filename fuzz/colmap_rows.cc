@@ -1,24 +1,35 @@
 // A COLMAP database whose file is whole and whose rows say anything: the input is a list of rows,
 // each a table and the values of its columns.
-#include <string>
+#include <iterator>
 #include <vector>
 
-#include "fuzz/colmap.h"
 #include <fuzzer/FuzzedDataProvider.h>
+
+#include "fuzz/colmap.h"
 
 namespace {
 
 using namespace cornea::fuzz;
 
-constexpr const char* kTables[] = {
+// COLMAP's tables, without what it asks of the values.
+constexpr char kSchema[] =
     "CREATE TABLE cameras(camera_id INTEGER PRIMARY KEY, model, width, height, params, "
-    "prior_focal_length)",
-    "CREATE TABLE images(image_id INTEGER PRIMARY KEY, name, camera_id)",
-    "CREATE TABLE keypoints(image_id INTEGER PRIMARY KEY, rows, cols, data)",
-    "CREATE TABLE descriptors(image_id INTEGER PRIMARY KEY, rows, cols, data)",
-    "CREATE TABLE matches(pair_id INTEGER PRIMARY KEY, rows, cols, data)",
+    "prior_focal_length);"
+    "CREATE TABLE images(image_id INTEGER PRIMARY KEY, name, camera_id);"
+    "CREATE TABLE keypoints(image_id INTEGER PRIMARY KEY, rows, cols, data);"
+    "CREATE TABLE descriptors(image_id INTEGER PRIMARY KEY, rows, cols, data);"
+    "CREATE TABLE matches(pair_id INTEGER PRIMARY KEY, rows, cols, data);"
     "CREATE TABLE two_view_geometries(pair_id INTEGER PRIMARY KEY, rows, cols, data, config, F, E, "
-    "H, qvec, tvec)"};
+    "H, qvec, tvec)";
+
+class EmptyTables : public MemoryDatabase {
+ public:
+  EmptyTables() { run(kSchema); }
+  void run(const char* sql) const {
+    must(sqlite3_exec(connection(), sql, nullptr, nullptr, nullptr) == SQLITE_OK, sql);
+  }
+};
+
 constexpr const char* kInserts[] = {
     "INSERT OR REPLACE INTO cameras VALUES(?, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO images VALUES(?, ?, ?)",
@@ -26,7 +37,6 @@ constexpr const char* kInserts[] = {
     "INSERT OR REPLACE INTO descriptors VALUES(?, ?, ?, ?)",
     "INSERT OR REPLACE INTO matches VALUES(?, ?, ?, ?)",
     "INSERT OR REPLACE INTO two_view_geometries VALUES(?, ?, ?, ?, ?, ?, NULL, ?, NULL, NULL)"};
-constexpr int kMostTable = 5;
 
 // Blobs and texts live as long as the list.
 using Blobs = std::vector<std::vector<std::uint8_t>>;
@@ -53,7 +63,7 @@ void bind_any(sqlite3_stmt* statement, int column, FuzzedDataProvider& input, Bl
 
 void insert_row(sqlite3* connection, FuzzedDataProvider& input) {
   sqlite3_stmt* statement = nullptr;
-  const char* sql = kInserts[input.ConsumeIntegralInRange(0, kMostTable)];
+  const char* sql = kInserts[input.ConsumeIntegralInRange<std::size_t>(0, std::size(kInserts) - 1)];
   sqlite3_prepare_v2(connection, sql, -1, &statement, nullptr);
   Blobs blobs;
   for (int i = 1; i <= sqlite3_bind_parameter_count(statement); ++i) {
@@ -66,25 +76,17 @@ void insert_row(sqlite3* connection, FuzzedDataProvider& input) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static MemoryDatabase memory;
-  sqlite3* connection = memory.connection();
-  static const bool kMade = [&] {
-    for (const char* sql : kTables) {
-      must(sqlite3_exec(connection, sql, nullptr, nullptr, nullptr) == SQLITE_OK, "tables");
-    }
-    return true;
-  }();
-  must(kMade, "tables");
+  static const EmptyTables kTables;
   FuzzedDataProvider input(data, size);
   constexpr int kMostRows = 16;
-  sqlite3_exec(connection, "BEGIN", nullptr, nullptr, nullptr);
-  for (int i = 0; i < kMostRows && input.remaining_bytes() > 0; ++i) insert_row(connection, input);
-  sqlite3_exec(connection, "COMMIT", nullptr, nullptr, nullptr);
-  check_database();
-  for (const char* table :
-       {"cameras", "images", "keypoints", "descriptors", "matches", "two_view_geometries"}) {
-    const std::string sql = std::string("DELETE FROM ") + table;
-    sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr);
+  kTables.run("BEGIN");
+  for (int i = 0; i < kMostRows && input.remaining_bytes() > 0; ++i) {
+    insert_row(kTables.connection(), input);
   }
+  kTables.run("COMMIT");
+  check_database();
+  kTables.run(
+      "BEGIN; DELETE FROM cameras; DELETE FROM images; DELETE FROM keypoints;"
+      "DELETE FROM descriptors; DELETE FROM matches; DELETE FROM two_view_geometries; COMMIT");
   return 0;
 }

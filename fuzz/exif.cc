@@ -2,6 +2,7 @@
 #include "cornea/io/exif.h"
 
 #include <cmath>
+#include <optional>
 
 #include "fuzz/harness.h"
 

@@ -1,17 +1,16 @@
 // What holds for every image format.
 #pragma once
 
-#include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <variant>
 #include <vector>
-
-#include "fuzz/harness.h"
 
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
 #include "cornea/io/exif.h"
 #include "cornea/io/upright.h"
+#include "fuzz/harness.h"
 
 namespace cornea::fuzz {
 

@@ -2,10 +2,10 @@
 #include "cornea/io/matches_csv.h"
 
 #include <cmath>
-
-#include "fuzz/harness.h"
+#include <vector>
 
 #include "cornea/io/csv.h"
+#include "fuzz/harness.h"
 
 namespace {
 

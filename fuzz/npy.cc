@@ -3,6 +3,7 @@
 #include "cornea/io/npy.h"
 
 #include <cstring>
+#include <string>
 
 #include "fuzz/harness.h"
 

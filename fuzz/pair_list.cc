@@ -1,8 +1,7 @@
 // Lists of pairs of images. The database has names with spaces, so that lines can be parted in more
 // ways than one.
-#include "fuzz/colmap.h"
-
 #include "cornea/pipeline/folder/match_all.h"
+#include "fuzz/colmap.h"
 
 namespace {
 

@@ -1,5 +1,6 @@
 // PNG. A changed byte breaks the checksum of its chunk, and libpng looks no further; so the input
 // is tried as it is and with its checksums made true.
+#include <algorithm>
 #include <vector>
 
 #include "fuzz/checksum.h"

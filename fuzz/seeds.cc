@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <type_traits>
 
 // After <cstdio>, whose FILE it uses without including it.
-#include "fuzz/checksum.h"
 #include <jpeglib.h>
 #include <png.h>
 
@@ -16,6 +14,7 @@
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
 #include "cornea/io/whole_file.h"
+#include "fuzz/checksum.h"
 
 namespace cornea::fuzz {
 

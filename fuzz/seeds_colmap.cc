@@ -3,11 +3,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "fuzz/harness.h"
-#include "fuzz/seeds.h"
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include "cornea/export/colmap/database.h"
+#include "fuzz/harness.h"
+#include "fuzz/seeds.h"
 
 namespace cornea::fuzz {
 namespace {

@@ -2,12 +2,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "fuzz/harness.h"
-#include "fuzz/seeds.h"
 #include <tiffio.h>
-#include <unistd.h>
 
 #include "cornea/io/decoded.h"
+#include "fuzz/harness.h"
+#include "fuzz/seeds.h"
 
 namespace cornea::fuzz {
 namespace {

@@ -1,7 +1,8 @@
 // WebP files, made with libwebp: lossy, lossless, with alpha, and in the extended container with
 // EXIF.
-#include "fuzz/seeds.h"
 #include <webp/encode.h>
+
+#include "fuzz/seeds.h"
 
 namespace cornea::fuzz {
 namespace {
