@@ -47,6 +47,7 @@ class MemoryDatabase {
  private:
   // A damaged file can refer to one page from a thousand places, level by level: SQLite would read
   // on for hours. Statements that take more steps than this are interrupted, which is an Error.
+  // Only COUNT(*) is a single step, and so is asked for where the file is whole (colmap_rows.cc).
   static int limit_work(sqlite3* connection, const char**, const void*) {
     constexpr int kMostSteps = 100000;
     sqlite3_progress_handler(
@@ -122,9 +123,6 @@ inline void check_database() {
     colmap::Database database(MemoryDatabase::kName);
     check_images(database);
     check_pairs(database);
-    for (const char* table : {"cameras", "images", "keypoints", "matches"}) {
-      succeeds([&] { database.count(table); });
-    }
     check_writing(database);
   });
 }

@@ -85,6 +85,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   kTables.run("COMMIT");
   check_database();
+  succeeds([] {
+    const cornea::colmap::Database database(MemoryDatabase::kName);
+    must(database.count("matches") <= kMostRows, "there are no more rows than were written");
+  });
   kTables.run(
       "BEGIN; DELETE FROM cameras; DELETE FROM images; DELETE FROM keypoints;"
       "DELETE FROM descriptors; DELETE FROM matches; DELETE FROM two_view_geometries; COMMIT");
