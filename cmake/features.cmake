@@ -49,6 +49,7 @@ cornea_switch(PAGES "the page of a pair")
 cornea_switch(CLI "the program cornea" ${_of_its_own})
 cornea_switch(BENCH "the command cornea bench" ${_of_its_own})
 cornea_switch(TESTS "the tests" ${_of_its_own})
+cornea_switch(FUZZ "the fuzzing harnesses" OFF)
 
 # CUDA. The default code runs on every GPU from compute capability 7.5 on (the driver compiles it at
 # first use) and is ready-made for Hopper; the release preset holds machine code for all.
@@ -125,6 +126,13 @@ if("${CORNEA_TESTS}" STREQUAL "AUTO" OR "${CORNEA_TESTS}")
   endif()
 endif()
 cornea_decide(TESTS ${_found} "GoogleTest" "GoogleTest or Eigen was not found (libgtest-dev, libeigen3-dev)")
+
+set(_found FALSE)
+if("${CMAKE_CXX_COMPILER_ID}" STREQUAL "Clang" AND NOT CORNEA_HAS_CUDA)
+  set(_found TRUE)
+endif()
+cornea_decide(FUZZ ${_found} "libFuzzer"
+              "libFuzzer needs Clang without CUDA, and this is ${CMAKE_CXX_COMPILER_ID}: cmake --preset fuzz has both")
 
 function(cornea_print_summary)
   message(STATUS "")

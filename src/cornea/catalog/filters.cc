@@ -13,6 +13,11 @@ using namespace catalog;
 constexpr Choice<Grouping> kGroupings[] = {
     {Grouping::fastest, "fastest"}, {Grouping::none, "none"}, {Grouping::sorted, "sorted"}};
 
+constexpr Choice<Exponential> kExponentials[] = {{Exponential::exact, "exact"},
+                                                 {Exponential::fast, "fast"}};
+constexpr const char* kExponentialHelp =
+    "exact: the same bits on every device; fast: the GPU's own instruction";
+
 template <class Visitor>
 void visit(GaussianOptions& o, Visitor& v) {
   v("sigma", o.sigma, "of distances, pixels");
@@ -23,12 +28,14 @@ void visit(BilateralOptions& o, Visitor& v) {
   v("sigma", o.sigma, "of distances, pixels");
   v("sigma-range", o.sigma_range, "of differences, gray levels of 0..255");
   v("radius", o.radius, "of the square window, pixels; 0: 3 sigma");
+  v("exponential", o.exponential, kExponentialHelp, kExponentials);
 }
 
 template <class Visitor>
 void visit(TrilateralOptions& o, Visitor& v) {
   v("sigma", o.sigma, "of distances, pixels");
   v("grouping", o.grouping, "order of the work; changes the time, not the result", kGroupings);
+  v("exponential", o.exponential, kExponentialHelp, kExponentials);
 }
 
 template <class Filter, class Options>

@@ -40,6 +40,18 @@ void judge_message(j_common_ptr info, int level) {
 
 void print_nothing(j_common_ptr) {}
 
+// A file decides how often all its pixels are gone over: a scan takes a few bytes of it. Encoders
+// write about ten scans; libtiff stops at a hundred as well.
+constexpr int kMostScans = 100;
+
+void limit_scans(j_common_ptr info) {
+  const int scan = reinterpret_cast<j_decompress_ptr>(info)->input_scan_number;
+  if (scan <= kMostScans) return;
+  auto* state = static_cast<JpegState*>(info->client_data);
+  std::snprintf(state->message, sizeof(state->message), "it has more than %d scans", kMostScans);
+  std::longjmp(state->back, 1);
+}
+
 template <class Calls>
 bool completes(JpegState& state, Calls&& calls) {
   if (setjmp(state.back)) return false;
@@ -70,6 +82,8 @@ class JpegReader {
       jpeg_mem_src(&info_, source_.bytes.data(), source_.bytes.size());
       jpeg_read_header(&info_, TRUE);
     }));
+    progress_.progress_monitor = limit_scans;
+    info_.progress = &progress_;
     check_size(source_, info_.image_width, info_.image_height);
   }
 
@@ -136,6 +150,7 @@ class JpegReader {
 
   const Source& source_;
   JpegState state_;
+  jpeg_progress_mgr progress_{};
   jpeg_decompress_struct info_{};
 };
 

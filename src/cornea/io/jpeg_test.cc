@@ -35,7 +35,8 @@ Image<Rgb<std::uint8_t>> smooth_rgb(int width, int height) {
   return image;
 }
 
-ByteVector raw_jpeg(int width, int height, int channels, J_COLOR_SPACE space, bool progressive) {
+ByteVector raw_jpeg(int width, int height, int channels, J_COLOR_SPACE space, bool progressive,
+                    std::span<const jpeg_scan_info> scans = {}) {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};
   info.err = jpeg_std_error(&errors);
@@ -49,6 +50,10 @@ ByteVector raw_jpeg(int width, int height, int channels, J_COLOR_SPACE space, bo
   info.in_color_space = space;
   jpeg_set_defaults(&info);
   if (progressive) jpeg_simple_progression(&info);
+  if (!scans.empty()) {
+    info.scan_info = scans.data();
+    info.num_scans = int(scans.size());
+  }
   jpeg_start_compress(&info, TRUE);
   ByteVector row(std::size_t(width * channels));
   while (info.next_scanline < info.image_height) {
@@ -115,6 +120,33 @@ TEST(Jpeg, ReadsProgressiveFiles) {
   EXPECT_NE(plain, progressive);
   testing::expect_same(decode_image<Rgb<std::uint8_t>>(progressive, "progressive.jpg"),
                        decode_image<Rgb<std::uint8_t>>(plain, "plain.jpg"));
+}
+
+// The last scan of a file, from its marker up to the marker of the end, repeated.
+ByteVector with_scans(const ByteVector& jpeg, int more) {
+  const std::uint8_t marker[] = {0xff, 0xda};
+  const auto scan = std::find_end(jpeg.begin(), jpeg.end(), std::begin(marker), std::end(marker));
+  ByteVector bytes(jpeg.begin(), jpeg.end() - 2);
+  for (int i = 0; i < more; ++i) bytes.insert(bytes.end(), scan, jpeg.end() - 2);
+  bytes.insert(bytes.end(), jpeg.end() - 2, jpeg.end());
+  return bytes;
+}
+
+// Two scans: the mean of each block, then all that differs from it.
+ByteVector jpeg_of_two_scans(int width, int height) {
+  const jpeg_scan_info scans[] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
+  return raw_jpeg(width, height, 1, JCS_GRAYSCALE, true, scans);
+}
+
+TEST(Jpeg, RefusesThousandsOfScans) {
+  const ByteVector two = jpeg_of_two_scans(40, 30);
+  testing::expect_same(decode_image<std::uint8_t>(with_scans(two, 98), "a.jpg"),
+                       decode_image<std::uint8_t>(two, "a.jpg"));
+  for (const int more : {99, 5000}) {
+    expect_error(ErrorCode::io,
+                 "a.jpg: the JPEG data are damaged or cut short (it has more than 100",
+                 [&] { decode_image<std::uint8_t>(with_scans(two, more), "a.jpg"); });
+  }
 }
 
 TEST(Jpeg, RefusesCmyk) {

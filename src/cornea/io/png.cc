@@ -79,6 +79,9 @@ class PngReader {
   void read_header() {
     check(completes(png_, [this] {
       png_set_user_limits(png_, kLongestSide, kLongestSide);
+      // Chunks without part in the pixels are passed over: texts and profiles would be unpacked to
+      // a thousand times their length, and memory taken for lengths that the file only claims.
+      png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
       png_set_read_fn(png_, &state_, read_bytes);
       png_read_info(png_, info_);
     }));

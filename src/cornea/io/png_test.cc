@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include <png.h>
+#include <sys/resource.h>
 
 #include "cornea/io/file_testing.h"
 
@@ -18,6 +21,7 @@ struct RawPng {
   ByteVector palette_alpha = {};
   bool transparent_colour = false;
   png_color_16 transparent = {};
+  std::string text = {};  // kept compressed
 
   ByteVector bytes() const {
     ByteVector out;
@@ -38,6 +42,15 @@ struct RawPng {
       png_set_tRNS(png, info, palette_alpha.data(), int(palette_alpha.size()), nullptr);
     }
     if (transparent_colour) png_set_tRNS(png, info, nullptr, 0, &transparent);
+    if (!text.empty()) {
+      char key[] = "Comment";
+      png_text row{};
+      row.compression = PNG_TEXT_COMPRESSION_zTXt;
+      row.key = key;
+      row.text = const_cast<char*>(text.data());
+      row.text_length = text.size();
+      png_set_text(png, info, &row, 1);
+    }
     png_write_info(png, info);
     std::vector<png_bytep> pointers;
     for (const ByteVector& row : rows) pointers.push_back(const_cast<png_bytep>(row.data()));
@@ -192,6 +205,33 @@ TEST(Png, TheLimitOfPixelsIsExact) {
   EXPECT_EQ(decode_image<std::uint8_t>(bytes, "a.png", {.max_pixels = 70}).height(), 7);
   expect_error(ErrorCode::io, "a.png: claims 10 x 7 pixels, over the limit of 69",
                [&] { decode_image<std::uint8_t>(bytes, "a.png", {.max_pixels = 69}); });
+}
+
+// A file of half a megabyte with a hundred compressed texts of 5 MB each.
+ByteVector png_with_long_texts() {
+  const std::string letters(5'000'000, 'a');
+  ByteVector png = RawPng{.width = 1, .height = 1, .rows = {{7}}, .text = letters}.bytes();
+  const std::uint8_t name[] = {'z', 'T', 'X', 't'};
+  const auto chunk = std::search(png.begin(), png.end(), std::begin(name), std::end(name)) - 4;
+  const std::size_t length = std::size_t(chunk[2]) << 8 | chunk[3];
+  const ByteVector text(chunk, chunk + std::ptrdiff_t(length) + 12);
+  const auto at = chunk - png.begin();
+  for (int i = 1; i < 100; ++i) png.insert(png.begin() + at, text.begin(), text.end());
+  return png;
+}
+
+std::int64_t peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
+}
+
+TEST(Png, TextsAreNotUnpacked) {
+  const ByteVector png = png_with_long_texts();
+  ASSERT_LT(png.size(), 1'000'000u);
+  const std::int64_t before = peak_megabytes();
+  EXPECT_EQ(decode_image<std::uint8_t>(png, "texts.png")(0, 0), 7);
+  EXPECT_LT(peak_megabytes() - before, 100);
 }
 
 TEST(Png, FindsEveryCut) {

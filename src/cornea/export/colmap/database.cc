@@ -93,10 +93,23 @@ void check_file(const std::string& file, Database::Open how) {
   }
 }
 
+// Ids that a pair_id has room for; COLMAP's tables allow no others.
+bool is_image_id(Id id) { return id >= 0 && id < kMostImages; }
+
+Id checked_image_id(Id id, const std::string& file) {
+  if (!is_image_id(id)) {
+    fail(ErrorCode::io, file, ": has an image of id ", id, ", and ids are 0 to ", kMostImages - 1,
+         "; the database is damaged, make it again");
+  }
+  return id;
+}
+
 }  // namespace
 
 Id pair_id(ImagePair pair) {
   const auto [low, high] = std::minmax(pair.first, pair.second);
+  require(is_image_id(low) && is_image_id(high), "ids of images are 0 to ", kMostImages - 1,
+          ", not ", pair.first, " and ", pair.second);
   return kMostImages * low + high;
 }
 
@@ -216,7 +229,9 @@ std::vector<Camera> Database::cameras() const {
 std::vector<ImageRow> Database::images() const {
   std::vector<ImageRow> all;
   Statement row(*this, "SELECT image_id, name, camera_id FROM images ORDER BY image_id");
-  while (row.next()) all.push_back({row.integer(0), row.text(1), row.integer(2)});
+  while (row.next()) {
+    all.push_back({checked_image_id(row.integer(0), file_), row.text(1), row.integer(2)});
+  }
   return all;
 }
 
@@ -256,7 +271,7 @@ Id Database::add_image(const std::string& name, Id camera) {
       .bind(name)
       .bind(camera)
       .run();
-  const Id image = sqlite3_last_insert_rowid(handle_.get());
+  const Id image = checked_image_id(sqlite3_last_insert_rowid(handle_.get()), file_);
   if (!images_have_frames_) return image;
   Statement(*this, "INSERT INTO frames(rig_id) VALUES(?)").bind(rig_of(camera)).run();
   const Id frame = sqlite3_last_insert_rowid(handle_.get());
@@ -290,7 +305,7 @@ std::vector<Database::FeatureCount> Database::point_counts() const {
       fail(ErrorCode::io, file_, ": image ", row.integer(0), " has ", points,
            " points; the database is damaged, make it again");
     }
-    all.push_back({row.integer(0), int(points)});
+    all.push_back({checked_image_id(row.integer(0), file_), int(points)});
   }
   return all;
 }
@@ -308,7 +323,7 @@ std::vector<Database::FeatureCount> Database::descriptor_counts() const {
            row.integer(2), " descriptors of ", row.integer(3),
            " bytes; SIFT has one of 128 bytes a point: extract these images into a new database");
     }
-    all.push_back({row.integer(0), int(points)});
+    all.push_back({checked_image_id(row.integer(0), file_), int(points)});
   }
   return all;
 }
@@ -358,11 +373,16 @@ std::vector<Point> Database::points(Id image) const {
 int Database::read_descriptors(Id image, std::vector<std::uint8_t>& out) const {
   Statement row(*this, "SELECT rows, cols, data FROM descriptors WHERE image_id = ?");
   if (!row.bind(image).next()) return 0;
+  const std::int64_t rows = row.integer(0), columns = row.integer(1);
+  if (rows < 0 || rows > std::numeric_limits<int>::max() || columns != Features::kLength) {
+    fail(ErrorCode::io, file_, ": image ", image, " has descriptors of ", rows, " x ", columns,
+         " bytes; SIFT has 128 bytes a point: extract these images into a new database");
+  }
   const std::span<const std::uint8_t> bytes = row.bytes(2);
-  row.check_length(bytes.size(), row.integer(0) * row.integer(1), 1, "descriptors");
+  row.check_length(bytes.size(), rows * columns, 1, "descriptors");
   out.insert(out.end(), bytes.begin(), bytes.end());
   swap_directions(std::span(out).last(bytes.size()));
-  return int(row.integer(0));
+  return int(rows);
 }
 
 std::vector<Id> Database::matched_pairs(Id first, Id last) const {

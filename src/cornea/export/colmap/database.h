@@ -48,7 +48,7 @@ struct ImagePair {
   Id first = 0, second = 0;
   friend auto operator<=>(const ImagePair&, const ImagePair&) = default;
 };
-// Either order gives the same number.
+// Either order gives the same number. Ids are 0 to kMostImages - 1.
 CORNEA_API Id pair_id(ImagePair pair);
 CORNEA_API ImagePair pair_of(Id pair_id);
 

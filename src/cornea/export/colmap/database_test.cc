@@ -413,5 +413,47 @@ TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {
   expect_error(ErrorCode::io, "numbers; 2, 4 or 6 a point", [&] { database.points(1); });
 }
 
+// They come from keypoints where no image is named; a pair_id of such images has no room in 64
+// bits.
+TEST_F(ColmapDatabase, IdsOfImagesThatNoPairHasRoomForAreDamage) {
+  for (const char* id : {"9223372036854775807", "2147483647", "-1"}) {
+    SCOPED_TRACE(id);
+    std::filesystem::remove(file);
+    Database database = create();
+    sqlite3* handle = nullptr;
+    sqlite3_open(file.c_str(), &handle);
+    const std::string sql =
+        text("PRAGMA ignore_check_constraints = ON; INSERT INTO images(image_id, ",
+             "name, camera_id) VALUES(", id, ", 'a', 1);", "INSERT INTO keypoints VALUES(", id,
+             ", 0, 6, NULL);", "INSERT INTO descriptors VALUES(", id, ", 0, 128, NULL)");
+    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(handle);
+    const std::string sentence = text("has an image of id ", id);
+    expect_error(ErrorCode::io, sentence, [&] { database.images(); });
+    expect_error(ErrorCode::io, sentence, [&] { database.point_counts(); });
+    expect_error(ErrorCode::io, sentence, [&] { database.descriptor_counts(); });
+  }
+  expect_error(ErrorCode::invalid_argument, "ids of images", [] { pair_id({1, kMostImages}); });
+  expect_error(ErrorCode::invalid_argument, "ids of images", [] { pair_id({-1, 1}); });
+}
+
+TEST_F(ColmapDatabase, NumbersOfDescriptorsWhoseProductLeaves64BitsAreDamage) {
+  Database database = create();
+  add_images(database, 3);
+  sqlite3* handle = nullptr;
+  sqlite3_open(file.c_str(), &handle);
+  sqlite3_exec(handle,
+               "INSERT INTO descriptors VALUES(1, 4294967296, 4294967296, NULL),"
+               "(2, -1, -128, zeroblob(128)), (3, 72057594037927936, 128, NULL)",
+               nullptr, nullptr, nullptr);
+  sqlite3_close(handle);
+  std::vector<std::uint8_t> bytes;
+  for (const Id image : {1, 2, 3}) {
+    expect_error(ErrorCode::io, text("image ", image, " has descriptors of "),
+                 [&] { database.read_descriptors(image, bytes); });
+  }
+  EXPECT_TRUE(bytes.empty());
+}
+
 }  // namespace
 }  // namespace cornea::colmap

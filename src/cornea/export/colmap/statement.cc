@@ -45,7 +45,9 @@ void fail_sqlite(sqlite3* handle, const std::string& file, int code) {
     case SQLITE_READONLY:
       fail(ErrorCode::io, file, ": cannot be written; check its permissions");
     case SQLITE_NOMEM:
-      fail(ErrorCode::out_of_memory, file, ": SQLite has no memory left");
+      // It says so of some damaged schemas too.
+      fail(ErrorCode::out_of_memory, file,
+           ": SQLite has no memory left; free memory, or make the database again if it is damaged");
     default:
       fail(ErrorCode::io, file, ": SQLite says: ", said);
   }

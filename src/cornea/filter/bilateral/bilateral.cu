@@ -20,12 +20,13 @@ __global__ void __launch_bounds__(256)
 }
 
 // The sums of a pixel.
+template <class Ops>
 struct Sums {
   float weights = 0, sum = 0;
 
   __device__ void add(float value, float own, float place) {
     const float d = value - own;
-    const float w = bilateral::weight<FloatOps>(d, place);
+    const float w = weight<Ops>(d, place);
     weights += w;
     sum = fmaf(w, d, sum);
   }
@@ -35,6 +36,7 @@ struct Sums {
 // with sums of their own for the rows of the CPU's piece before; then what follows it, column after
 // column from right to left, each downwards. `scaled` is the image times the exponent's scale of
 // differences.
+template <class Ops>
 __global__ void __launch_bounds__(256)
     bilateral_kernel(DeviceView<const float> first_scaled, DeviceView<const float> first,
                      DeviceView<float> first_out, float spatial, float range, int radius,
@@ -62,13 +64,13 @@ __global__ void __launch_bounds__(256)
   // many of a loop up to and with a limit that is only known at run time.
   const int left = max(-radius, -x), right = min(radius + kPixels - 1, image.width - 1 - x);
   const int columns = right - left + 1;
-  Sums before[kPixels], preceding[kPixels], following[kPixels];
+  Sums<Ops> before[kPixels], preceding[kPixels], following[kPixels];
   const int top = max(-radius, -y), piece = y / rows_per_piece * rows_per_piece - y;
   const float* row = here + top * image.stride + left;
   for (int n = top; n < 0; ++n, row += image.stride) {
     if (n == piece) {
 #pragma unroll
-      for (int i = 0; i < kPixels; ++i) before[i] = preceding[i], preceding[i] = Sums();
+      for (int i = 0; i < kPixels; ++i) before[i] = preceding[i], preceding[i] = Sums<Ops>();
     }
     const float row_part = of_row[-n];
 #pragma unroll 4
@@ -82,7 +84,7 @@ __global__ void __launch_bounds__(256)
   }
   if (piece == 0) {
 #pragma unroll
-    for (int i = 0; i < kPixels; ++i) before[i] = preceding[i], preceding[i] = Sums();
+    for (int i = 0; i < kPixels; ++i) before[i] = preceding[i], preceding[i] = Sums<Ops>();
   }
   // The pixel's own row: what lies left of it.
   for (int k = 0; k < kPixels - 1 - left; ++k) {
@@ -141,8 +143,10 @@ void Windows::enqueue_windows(DeviceView<const float> first, DeviceView<float> f
   scale_kernel<<<grid(1), kBlock, 0, stream>>>(first, scaled, range);
   cuda_check_launch("bilateral filter: differences in units of their sigma");
   const std::size_t bytes = (3 * radius + 2 * kPixels + 2) * sizeof(float);
-  bilateral_kernel<<<grid(kPixels), kBlock, bytes, stream>>>(scaled, first, first_out, spatial,
-                                                             range, radius, rows_per_piece(radius));
+  const auto kernel = options_.exponential == Exponential::exact ? bilateral_kernel<FloatOps>
+                                                                 : bilateral_kernel<FastOps>;
+  kernel<<<grid(kPixels), kBlock, bytes, stream>>>(scaled, first, first_out, spatial, range, radius,
+                                                   rows_per_piece(radius));
   cuda_check_launch("bilateral filter");
 }
 

@@ -79,4 +79,17 @@ CORNEA_HD inline typename Ops::Real weight(typename Ops::Real d, typename Ops::R
   return p * Ops::low_bits_as_power(shifted);
 }
 
+#ifdef __CUDACC__
+// The same by the GPU's own exponential, one instruction.
+struct FastOps {
+  using Real = float;
+};
+template <>
+__device__ inline float weight<FastOps>(float d, float place) {
+  float w;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(w) : "f"(fmaf(fmaf(-d, d, place), 126.0f, -126.0f)));
+  return w;
+}
+#endif
+
 }  // namespace cornea::bilateral

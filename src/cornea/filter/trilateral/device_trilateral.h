@@ -20,8 +20,8 @@ struct TrilateralOrder {
 
 class DeviceTrilateral {
  public:
-  DeviceTrilateral(const Context& context, double sigma, const std::vector<int>& reach,
-                   Grouping grouping);
+  DeviceTrilateral(const Context& context, const TrilateralOptions& options,
+                   const std::vector<int>& reach);
 
   // Queues the filter for images that lie one below the other.
   void enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images,
@@ -36,6 +36,7 @@ class DeviceTrilateral {
   Context context_;
   double sigma_;
   Grouping grouping_;
+  bool exact_;
   int reach_radius_ = 0;
   core::Buffer reach_{Place::device, "trilateral: reach of windows"};
   core::Buffer extremes_{Place::device, "trilateral: extremes of gradients"};

@@ -144,8 +144,7 @@ TrilateralSteps::TrilateralSteps(const Context& context, const TrilateralOptions
   reach_ = window_reach(options.sigma);
   if constexpr (kHasCuda) {
     if (context.is_cuda()) {
-      device_ =
-          std::make_unique<DeviceTrilateral>(context, options_.sigma, reach_, options_.grouping);
+      device_ = std::make_unique<DeviceTrilateral>(context, options_, reach_);
     }
   }
 }

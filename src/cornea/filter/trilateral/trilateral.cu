@@ -163,6 +163,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // The gradients, smoothed with weights that come from their magnitudes; and the image, in units of
 // the exponent's scale of differences.
+template <class Ops>
 __global__ void __launch_bounds__(kThreads)
     smooth_kernel(const Gradient* gradients, int width, int height, int half, float spatial,
                   const Extremes* extremes, DeviceView<const float> first, float2* planes,
@@ -185,7 +186,7 @@ __global__ void __launch_bounds__(kThreads)
       for (int i = 0; i < columns; ++i) {
         const Gradient g = row[i];
         const float d = (g.magnitude - own.magnitude) * range;
-        const float w = weight<FloatOps>(d, column_exponent(spatial, left + i) + row_part);
+        const float w = weight<Ops>(d, column_exponent(spatial, left + i) + row_part);
         weights += w;
         sum_x = fmaf(w, g.x, sum_x);
         sum_y = fmaf(w, g.y, sum_y);
@@ -198,6 +199,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // The mean of what lies above the plane of gradient (a, b) through a pixel, as mean_above_plane()
 // in plane_windows.cc makes it: a row's neighbours go to kPlaneLanes sums in turn.
+template <class Ops>
 __device__ float mean_above_plane(const float* scaled, int width, int height, const int* reach,
                                   const float* of_column, const float* of_row, int x, int y,
                                   int half, float a, float b) {
@@ -217,7 +219,7 @@ __device__ float mean_above_plane(const float* scaled, int width, int height, co
     const float* column_parts = of_column + left;
     auto add = [&](int i, int at, float value, float plane) {
       const float d = (value + plane) + along[i];
-      const float w = weight<FloatOps>(d, column_parts[at + i] + row_part);
+      const float w = weight<Ops>(d, column_parts[at + i] + row_part);
       weights[i] += w;
       sums[i] = fmaf(w, d, sums[i]);
     };
@@ -244,6 +246,7 @@ __device__ float mean_above_plane(const float* scaled, int width, int height, co
 }
 
 // The detail of every pixel. Without an order, blocks of 32 x 8 pixels as they lie.
+template <class Ops>
 __global__ void __launch_bounds__(kThreads)
     detail_kernel(DeviceView<const float> first, DeviceView<float> first_out,
                   const float* first_scaled, const Extremes* extremes, const float2* planes,
@@ -276,8 +279,8 @@ __global__ void __launch_bounds__(kThreads)
   if (half > 0 && sigma_r > 0) {
     const auto range = static_cast<float>(exponent_scale(sigma_r));
     const float* scaled = first_scaled + std::size_t(frame) * image.height * image.width;
-    mean = mean_above_plane(scaled, image.width, image.height, reach, of_column, of_row, x, y, half,
-                            planes[at].x * range, planes[at].y * range) /
+    mean = mean_above_plane<Ops>(scaled, image.width, image.height, reach, of_column, of_row, x, y,
+                                 half, planes[at].x * range, planes[at].y * range) /
            range;
   }
   frame_of(first_out, frame)(x, y) = image(x, y) + mean;
@@ -285,9 +288,12 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-DeviceTrilateral::DeviceTrilateral(const Context& context, double sigma,
-                                   const std::vector<int>& reach, Grouping grouping)
-    : context_(context), sigma_(sigma), grouping_(grouping) {
+DeviceTrilateral::DeviceTrilateral(const Context& context, const TrilateralOptions& options,
+                                   const std::vector<int>& reach)
+    : context_(context),
+      sigma_(options.sigma),
+      grouping_(options.grouping),
+      exact_(options.exponential == Exponential::exact) {
   const DeviceGuard device(context_);
   // The most that any image needs: the setting belongs to the kernel, whoever uses it.
   cuda_check(cudaFuncSetAttribute(level_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -336,18 +342,20 @@ void DeviceTrilateral::enqueue(DeviceView<const float> first, DeviceView<float> 
   const auto spatial = static_cast<float>(exponent_scale(sigma_));
   auto* planes = planes_.reserve<float2>(context_, std::size_t(w) * h * images);
   auto* scaled = scaled_.reserve<float>(context_, std::size_t(w) * h * images);
-  smooth_kernel<<<pixel_grid(w, h, images), kBlock, 0, stream>>>(
-      gradients_.data<Gradient>(), w, h, gradient_half_width(sigma_), spatial, extremes, first,
-      planes, scaled);
+  const auto smooth = exact_ ? smooth_kernel<FloatOps> : smooth_kernel<FastOps>;
+  smooth<<<pixel_grid(w, h, images), kBlock, 0, stream>>>(gradients_.data<Gradient>(), w, h,
+                                                          gradient_half_width(sigma_), spatial,
+                                                          extremes, first, planes, scaled);
   cuda_check_launch("trilateral gradient smoothing");
   clock.mark("gradient smoothing");
   const TrilateralOrder order = enqueue_order(w, h, images);
   clock.mark("adaptive level");
   const dim3 grid(static_cast<unsigned>(divide_up<std::size_t>(order.slots, kThreads)), images);
   const std::size_t bytes = 2 * (2 * reach_radius_ + 1) * sizeof(float);
-  detail_kernel<<<grid, kThreads, bytes, stream>>>(first, first_out, scaled, extremes, planes,
-                                                   levels, order.pixels, order.slots, spatial,
-                                                   reach_.data<int>(), reach_radius_);
+  const auto detail = exact_ ? detail_kernel<FloatOps> : detail_kernel<FastOps>;
+  detail<<<grid, kThreads, bytes, stream>>>(first, first_out, scaled, extremes, planes, levels,
+                                            order.pixels, order.slots, spatial, reach_.data<int>(),
+                                            reach_radius_);
   cuda_check_launch("trilateral detail");
   clock.mark("detail filter");
 }

@@ -20,6 +20,7 @@
 #include "cornea/core/context.h"
 #include "cornea/core/export.h"
 #include "cornea/core/image.h"
+#include "cornea/filter/bilateral/bilateral.h"
 #include "cornea/filter/image_filter.h"
 
 namespace cornea {
@@ -35,6 +36,7 @@ enum class Grouping {
 struct CORNEA_API TrilateralOptions {
   double sigma = 4;  // of distances, pixels
   Grouping grouping = Grouping::fastest;
+  Exponential exponential = Exponential::exact;
 
   void validate() const;
 };

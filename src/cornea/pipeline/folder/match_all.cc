@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <unordered_map>
 
@@ -14,7 +13,6 @@ namespace {
 
 using namespace core;
 
-namespace fs = std::filesystem;
 using colmap::Database;
 using colmap::Id;
 using colmap::ImagePair;
@@ -253,24 +251,6 @@ class Matching {
   LoadedBlock first_, second_;
 };
 
-// Where a line can be parted into two known names.
-std::vector<ImagePair> ways_to_part(const std::string& line,
-                                    const std::unordered_map<std::string, Id>& ids) {
-  auto trimmed = [](std::string s) {
-    s.erase(0, std::min(s.find_first_not_of(" \t"), s.size()));
-    s.erase(s.find_last_not_of(" \t") + 1);
-    return s;
-  };
-  std::vector<ImagePair> ways;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] != ' ' && line[i] != '\t') continue;
-    if (i > 0 && (line[i - 1] == ' ' || line[i - 1] == '\t')) continue;
-    const auto a = ids.find(trimmed(line.substr(0, i))), b = ids.find(trimmed(line.substr(i)));
-    if (a != ids.end() && b != ids.end()) ways.push_back({a->second, b->second});
-  }
-  return ways;
-}
-
 }  // namespace
 
 void MatchAllOptions::validate() const {
@@ -278,34 +258,6 @@ void MatchAllOptions::validate() const {
   require(sequential >= 0, "the overlap of images in sequence is 0 or more, not ", sequential);
   require(!(listed && sequential > 0), "pairs are listed or in sequence, not both");
   require(block_bytes > 0, "a block has room for at least one byte");
-}
-
-PairList read_pair_list(const fs::path& file, const Database& database) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || fs::is_directory(file)) {
-    fail(ErrorCode::io, file.string(), ": cannot be read; name a text file with two images a line");
-  }
-  std::unordered_map<std::string, Id> ids;
-  for (const colmap::ImageRow& row : database.images()) ids[row.name] = row.id;
-  PairList list;
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (line.empty() || line[0] == '#') continue;
-    const std::vector<ImagePair> ways = ways_to_part(line, ids);
-    if (ways.size() != 1 || ways[0].first == ways[0].second) {
-      list.refused.push_back(text(
-          file.string(), ", line ", number, ": '", line, "' ",
-          ways.empty() ? "does not name two images of the database (extract leaves out what it "
-                         "cannot read); names are paths below the folder of images"
-          : ways.size() == 1 ? "names one image twice"
-                             : "names two images in more than one way; rename one"));
-      continue;
-    }
-    list.pairs.push_back(ways[0]);
-  }
-  if (list.pairs.empty() && !list.refused.empty()) fail(ErrorCode::io, list.refused.front());
-  return list;
 }
 
 MatchAllReport match_all(const Context& context, Database& database, const MatchAllOptions& options,

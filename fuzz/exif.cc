@@ -1,0 +1,20 @@
+// EXIF, in each of the files that hold it.
+#include "cornea/io/exif.h"
+
+#include <cmath>
+#include <optional>
+
+#include "fuzz/harness.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using cornea::fuzz::must;
+  const std::optional<cornea::Exif> exif = cornea::decode_exif({data, size});
+  if (!exif) return 0;
+  must(exif->orientation >= 1 && exif->orientation <= 8, "an orientation is 1 to 8");
+  for (const double length : {exif->focal_mm, exif->focal_35mm, exif->focal_plane_pixels_per_mm}) {
+    must(std::isfinite(length) && length >= 0, "a length is finite and not negative");
+  }
+  must(exif->pixels_across >= 0 && exif->pixels_down >= 0, "numbers of pixels are not negative");
+  must(exif->make.size() <= 256 && exif->model.size() <= 256, "texts are short");
+  return 0;
+}
