@@ -42,9 +42,11 @@
 #include "cornea/report/draw.h"
 #include "cornea/report/page.h"
 
-// Algorithms and their options by name; all stages for a pair of images.
+// Algorithms and their options by name; all stages for a pair of images; whether a machine gives the
+// recorded answers.
 #include "cornea/catalog/detectors.h"
 #include "cornea/catalog/estimators.h"
 #include "cornea/catalog/filters.h"
+#include "cornea/pipeline/certificate.h"
 #include "cornea/pipeline/features.h"
 #include "cornea/pipeline/pair.h"

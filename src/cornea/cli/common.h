@@ -101,6 +101,7 @@ Run add_verify(CLI::App& app);
 Run add_scene(CLI::App& app);
 Run add_study(CLI::App& app);
 Run add_info(CLI::App& app);
+Run add_certify(CLI::App& app);
 Run add_bench(CLI::App& app);
 
 }  // namespace cornea::cli

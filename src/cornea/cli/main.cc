@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   add(cli::add_study);
   if constexpr (kHasBench) add(cli::add_bench);
   add(cli::add_info);
+  add(cli::add_certify);
   cli::learn_flags(app);
   try {
     check_command(app, words);

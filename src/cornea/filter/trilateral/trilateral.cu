@@ -247,7 +247,7 @@ __device__ float mean_above_plane(const float* scaled, int width, int height, co
 
 // The detail of every pixel. Without an order, blocks of 32 x 8 pixels as they lie.
 template <class Ops>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 4)
     detail_kernel(DeviceView<const float> first, DeviceView<float> first_out,
                   const float* first_scaled, const Extremes* extremes, const float2* planes,
                   const std::uint8_t* levels, const std::uint32_t* order, std::size_t slots,

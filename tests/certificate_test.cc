@@ -1,0 +1,28 @@
+// The recorded answers, on every device and with any number of threads: the same bits everywhere.
+#include "cornea/pipeline/certificate.h"
+
+#include <gtest/gtest.h>
+
+#include "cornea/core/testing.h"
+
+namespace cornea {
+namespace {
+
+void expect_recorded(const Context& context) {
+  for (const CertificateRow& row : certify(context)) {
+    EXPECT_TRUE(row.equal()) << row.name << " (" << row.what << "): recorded " << std::hex
+                             << row.recorded << ", found " << row.found;
+  }
+}
+
+class Certificate : public testing::OnEveryDevice {};
+INSTANTIATE_TEST_SUITE_P(, Certificate, testing::every_device(), testing::device_name);
+
+TEST_P(Certificate, AnswersAreThoseRecorded) { expect_recorded(context); }
+
+TEST(CertificateThreads, DoNotChangeAnAnswer) {
+  for (int threads : {1, 3}) expect_recorded(Context::cpu(threads));
+}
+
+}  // namespace
+}  // namespace cornea
