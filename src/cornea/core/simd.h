@@ -43,8 +43,9 @@ inline constexpr int kPackBytes = 16;
 
 template <class T>
 struct PackOf {
-  // Need not be aligned in memory.
-  typedef T type __attribute__((vector_size(kPackBytes), aligned(sizeof(T)), may_alias));
+  typedef T type __attribute__((vector_size(kPackBytes), may_alias));
+  // In an array of numbers, which need not be aligned.
+  typedef T in_memory __attribute__((vector_size(kPackBytes), aligned(sizeof(T)), may_alias));
   static constexpr int kLanes = kPackBytes / sizeof(T);
 };
 template <class T>
@@ -54,11 +55,11 @@ inline constexpr int kLanes = PackOf<T>::kLanes;
 
 template <class T>
 inline Pack<T> load_pack(const T* from) {
-  return *reinterpret_cast<const Pack<T>*>(from);
+  return *reinterpret_cast<const typename PackOf<T>::in_memory*>(from);
 }
 template <class T>
 inline void store_pack(T* to, Pack<T> value) {
-  *reinterpret_cast<Pack<T>*>(to) = value;
+  *reinterpret_cast<typename PackOf<T>::in_memory*>(to) = value;
 }
 // Calls f(begin), f(begin + 1), .. f(end - 1). With bounds of type std::integral_constant the calls
 // stand one after the other in the code, each with a constant, so that arrays indexed by it can

@@ -18,14 +18,14 @@ Four load4(const float* from) { return *reinterpret_cast<const Four*>(from); }
 
 // Columns of a 4 x 4 matrix become rows.
 void transpose(Four& a, Four& b, Four& c, Four& d) {
-  const Four ab_low = __builtin_shuffle(a, b, FourWords{0, 4, 1, 5});
-  const Four ab_high = __builtin_shuffle(a, b, FourWords{2, 6, 3, 7});
-  const Four cd_low = __builtin_shuffle(c, d, FourWords{0, 4, 1, 5});
-  const Four cd_high = __builtin_shuffle(c, d, FourWords{2, 6, 3, 7});
-  a = __builtin_shuffle(ab_low, cd_low, FourWords{0, 1, 4, 5});
-  b = __builtin_shuffle(ab_low, cd_low, FourWords{2, 3, 6, 7});
-  c = __builtin_shuffle(ab_high, cd_high, FourWords{0, 1, 4, 5});
-  d = __builtin_shuffle(ab_high, cd_high, FourWords{2, 3, 6, 7});
+  const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  const Four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const Four cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+  b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+  c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+  d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
 
 // What the samples of one row give: magnitudes under the Gaussian, and directions of 0..8.

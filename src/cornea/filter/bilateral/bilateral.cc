@@ -63,8 +63,8 @@ void Windows::run(HostView<const float> image, HostView<float> out, float unit, 
   parallel_for(context(), h, rows, [&](int begin, int end) {
     const int reached = end - begin + radius;
     std::optional<Piece>& piece = pieces[begin / rows];
-    piece.emplace(PaddedImage(image.width, reached, radius, 0),
-                  PaddedImage(image.width, reached, radius, 0));
+    piece = Piece{PaddedImage(image.width, reached, radius, 0),
+                  PaddedImage(image.width, reached, radius, 0)};
     bilateral_pairs(padded, begin, end, radius, exponents.data(), piece->sums, piece->weights);
   });
   parallel_for(context(), h, rows, [&](int begin, int end) {

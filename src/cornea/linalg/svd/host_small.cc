@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "cornea/linalg/svd/host_packs.h"
@@ -19,17 +20,26 @@ using namespace core;
 template <class T>
 class Packs {
  public:
-  explicit Packs(std::size_t count) : storage_(count * kLanes<T>) {}
-  Pack<T>* data() { return reinterpret_cast<Pack<T>*>(storage_.data()); }
-  const Pack<T>* data() const { return reinterpret_cast<const Pack<T>*>(storage_.data()); }
-  Pack<T>& operator[](std::size_t i) { return data()[i]; }
-  const Pack<T>& operator[](std::size_t i) const { return data()[i]; }
-  std::size_t size() const { return storage_.size() / kLanes<T>; }
+  explicit Packs(std::size_t count) : size_(count), storage_((count + 1) * kLanes<T>) {
+    void* begin = storage_.data();
+    std::size_t space = storage_.size() * sizeof(T);
+    data_ =
+        static_cast<Pack<T>*>(std::align(sizeof(Pack<T>), count * sizeof(Pack<T>), begin, space));
+  }
+  Packs(const Packs&) = delete;
+  Packs& operator=(const Packs&) = delete;
+
+  Pack<T>* data() { return data_; }
+  const Pack<T>* data() const { return data_; }
+  Pack<T>& operator[](std::size_t i) { return data_[i]; }
+  const Pack<T>& operator[](std::size_t i) const { return data_[i]; }
+  std::size_t size() const { return size_; }
   void clear() { std::fill(storage_.begin(), storage_.end(), T(0)); }
-  void swap(Packs& other) { storage_.swap(other.storage_); }
 
  private:
+  std::size_t size_;
   std::vector<T> storage_;
+  Pack<T>* data_;  // aligned
 };
 
 struct Pair {
