@@ -115,6 +115,7 @@ endfunction()
 # Registers the tests of an executable with CTest, one by one. Under the sanitizers the executable is
 # one test: the search for leaks at a program's end takes seconds. Left out there is what does the same
 # a hundred times.
+# cornea_register_tests(TARGET [slow]): `script/test quick` leaves the slow ones out.
 function(cornea_register_tests target)
   if(CORNEA_SANITIZE)
     add_test(NAME ${target} COMMAND ${target} --gtest_filter=-*AHundred*)
@@ -124,9 +125,9 @@ function(cornea_register_tests target)
     include(GoogleTest)
     # Tests that watch the machine's memory run alone.
     gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER -*NoMoreMemory*
-      PROPERTIES TIMEOUT 600)
+      PROPERTIES TIMEOUT 600 LABELS "${ARGN}")
     gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER *NoMoreMemory*
-      PROPERTIES TIMEOUT 600 RUN_SERIAL TRUE)
+      PROPERTIES TIMEOUT 600 RUN_SERIAL TRUE LABELS "${ARGN}")
   endif()
 endfunction()
 

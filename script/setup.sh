@@ -62,12 +62,13 @@ have_nvcc() {
 }
 have_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
 
-# build PRESET [TARGET ..]: configures and builds, incrementally.
+# build PRESET [TARGET ..]: configures, with CONFIGURE_OPTIONS, and builds, incrementally.
+CONFIGURE_OPTIONS=()
 build() {
   local log="build/$1-configure.log"
   mkdir -p build
   say "building: $*"
-  if ! cmake --preset "$1" >"$log" 2>&1; then
+  if ! cmake --preset "$1" "${CONFIGURE_OPTIONS[@]}" >"$log" 2>&1; then
     cat "$log" >&2
     exit 1
   fi

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(256)
       for (int i = 0; i < kPixels; ++i) before[i] = preceding[i], preceding[i] = Sums<Ops>();
     }
     const float row_part = of_row[-n];
-#pragma unroll 4
+#pragma unroll 8
     for (int k = 0; k < columns; ++k) {
       const float value = __ldg(row + k);
 #pragma unroll
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(256)
       column_part[i] = of_column[m - i];
       if (m > i) following[i].add(__ldg(value), own[i], column_part[i] + of_row[0]);
     }
-#pragma unroll 4
+#pragma unroll 8
     for (int j = 0; j < rows; ++j) {
       value += image.stride;
       const float row_part = of_row[j + 1], one = __ldg(value);
