@@ -59,17 +59,19 @@ def main():
     options = parser.parse_args()
     times = {"old": {}, "new": {}}
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(options.rounds):
+        for number in range(options.rounds):
             for call in CALLS[options.device]:
-                for side in ("old", "new"):
+                # Who comes first changes from round to round.
+                for side in ("old", "new") if number % 2 == 0 else ("new", "old"):
                     report = measure(getattr(options, side), options.device, call, folder)
                     for name, median in rows(report):
                         times[side].setdefault(name, []).append(median)
-    print(f"{'ratio':>6} {'old':>9} {'new':>9}   lowest of each")
+    print(f"{'ratio':>6} {'old':>9} {'new':>9}   lowest of each, and their ratio")
     for name, old in times["old"].items():
         new = times["new"][name]
         a, b = statistics.median(old), statistics.median(new)
-        print(f"{b / a:6.3f} {a:9.4f} {b:9.4f}   {min(old):.4f} {min(new):.4f}  {name}")
+        print(f"{b / a:6.3f} {a:9.4f} {b:9.4f}   {min(old):.4f} {min(new):.4f} "
+              f"{min(new) / min(old):.3f}  {name}")
     if options.json:
         Path(options.json).write_text(json.dumps({"device": options.device, "milliseconds": times},
                                                  indent=1) + "\n")
