@@ -22,9 +22,8 @@
 // of a pixel before and after pixel x: doubling moves no point.
 //
 // Features come ordered by octave, level, y and x of their pixel, and angle (the highest peak
-// first). Both devices follow one set of formulas (sift_math.h) in one order, without fused
-// operations but in the blur: they differ where a compiler rounds otherwise, which is nowhere we
-// know of on machines with fused instructions.
+// first). Both devices follow one set of formulas (sift_math.h) in one order, and give the same
+// bits.
 #pragma once
 
 #include <cstddef>
