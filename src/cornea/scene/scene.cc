@@ -138,6 +138,7 @@ View make_view(const Context& context, const SceneOptions& options, int index) {
 std::vector<View> make_views(const Context& context, const SceneOptions& options) {
   options.validate();
   std::vector<View> views;
+  views.reserve(options.views);
   for (int i = 0; i < options.views; ++i) views.push_back(make_view(context, options, i));
   return views;
 }

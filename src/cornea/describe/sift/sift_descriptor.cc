@@ -128,7 +128,8 @@ void describe_point(HostView<const float> level, const SiftPoint& point, float t
   constexpr float kLast = kGrid - 1;
   bool all_inside = true;
   for (int corner = 0; corner < 4; ++corner) {
-    const float i = corner % 2 * kLast, j = corner / 2 * kLast;
+    const int column = corner % 2, row = corner / 2;
+    const float i = column * kLast, j = row * kLast;
     const float x = frame.x - j * frame.ay, y = frame.y + j * frame.ax;
     // Rounding may carry a sample a little further than this says.
     const float right = x + i * frame.ax, down = y + i * frame.ay;

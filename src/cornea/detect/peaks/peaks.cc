@@ -178,6 +178,7 @@ std::vector<Candidate<R>> find_candidates(const Context& context, HostView<const
 template <class R>
 void keep_passing(std::vector<Candidate<R>>& candidates, R cutoff, const PeakTest& test) {
   std::vector<PixelAt> pixels;
+  pixels.reserve(candidates.size());
   for (const auto& c : candidates) pixels.push_back({c.x, c.y});
   test(static_cast<double>(cutoff), pixels);
   auto next = pixels.begin();
