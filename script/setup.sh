@@ -38,6 +38,15 @@ need_packages() {
     "${missing[@]}" >/dev/null
 }
 
+# Clang with the runtimes of its sanitizers and of libFuzzer, which newer systems have in a package of
+# their own.
+need_clang() {
+  need_packages clang
+  if [ ! -e "$(clang++ -print-file-name="libclang_rt.fuzzer-$(uname -m).a")" ]; then
+    need_packages libclang-rt-dev
+  fi
+}
+
 # A CMake older than 3.25 (Ubuntu 22.04 has one) is passed over for one from PyPI, in a folder here.
 need_cmake() {
   local version
