@@ -231,7 +231,7 @@ Run add_detect(CLI::App& app) {
       ->type_name("OUT.csv");
   command
       ->add_option("--descriptors", c->descriptors,
-                   "sift: 128 bytes a point, for NumPy; a folder for several images")
+                   "sift: 128 bytes per point, for NumPy; a folder for several images")
       ->type_name("OUT.npy");
   command
       ->add_option("--response", c->response,

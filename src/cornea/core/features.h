@@ -23,7 +23,7 @@ struct Keypoint {
   friend bool operator==(const Keypoint&, const Keypoint&) = default;
 };
 
-// Points and what describes each of them: kLength bytes a point, in the order of the points.
+// Points and what describes each of them: kLength bytes per point, in the order of the points.
 struct Features {
   static constexpr int kLength = 128;
   std::vector<Keypoint> keypoints = {};

@@ -321,7 +321,7 @@ std::vector<Database::FeatureCount> Database::descriptor_counts() const {
         row.integer(3) != Features::kLength) {
       fail(ErrorCode::io, file_, ": image ", row.integer(0), " has ", points, " points and ",
            row.integer(2), " descriptors of ", row.integer(3),
-           " bytes; SIFT has one of 128 bytes a point: extract these images into a new database");
+           " bytes; SIFT has one of 128 bytes per point: extract these images into a new database");
     }
     all.push_back({checked_image_id(row.integer(0), file_), int(points)});
   }
@@ -376,7 +376,7 @@ int Database::read_descriptors(Id image, std::vector<std::uint8_t>& out) const {
   const std::int64_t rows = row.integer(0), columns = row.integer(1);
   if (rows < 0 || rows > std::numeric_limits<int>::max() || columns != Features::kLength) {
     fail(ErrorCode::io, file_, ": image ", image, " has descriptors of ", rows, " x ", columns,
-         " bytes; SIFT has 128 bytes a point: extract these images into a new database");
+         " bytes; SIFT has 128 bytes per point: extract these images into a new database");
   }
   const std::span<const std::uint8_t> bytes = row.bytes(2);
   row.check_length(bytes.size(), rows * columns, 1, "descriptors");
