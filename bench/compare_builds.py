@@ -2,8 +2,8 @@
 """Two builds of the program side by side, in one run: compare_builds.py OLD NEW [--device D] [--rounds N].
 
 Runs `cornea bench` of both in turn, so that what disturbs the machine disturbs both, and prints for
-each row the medians of all rounds: the lowest and the middle one of each build, and the ratio of the
-middle ones. A change that should cost nothing is held against this.
+each row the median over the rounds of the ratio of the two neighbouring runs, the median of each build,
+and the lowest of each. A change that should cost nothing is held against this.
 """
 import argparse
 import json
@@ -14,15 +14,16 @@ import tempfile
 from pathlib import Path
 
 CALLS = {
-    "cuda": [["--sizes", "640x480,1920x1080", "--repeat", "200"],
-             ["--filter", "gaussian", "bilateral", "trilateral", "--sizes", "640x640,1920x1080",
-              "--repeat", "60"],
-             ["--match", "5700x7400,16700x20700", "--repeat", "60"],
-             ["--fundamental", "--repeat", "30"]],
-    "cpu": [["--sizes", "640x480,1920x1080", "--repeat", "8", "--batch", "1"],
-            ["--filter", "gaussian", "bilateral", "trilateral", "--sizes", "640x640", "--repeat", "6"],
-            ["--match", "5700x7400", "--repeat", "6"],
-            ["--fundamental", "--repeat", "20"]],
+    "cuda": {"detect": ["--sizes", "640x480,1920x1080", "--repeat", "200"],
+             "filter": ["--filter", "gaussian", "bilateral", "trilateral",
+                        "--sizes", "640x640,1920x1080", "--repeat", "60"],
+             "match": ["--match", "5700x7400,16700x20700", "--repeat", "60"],
+             "fundamental": ["--fundamental", "--repeat", "30"]},
+    "cpu": {"detect": ["--sizes", "640x480,1920x1080", "--repeat", "8", "--batch", "1"],
+            "filter": ["--filter", "gaussian", "bilateral", "trilateral",
+                       "--sizes", "640x640", "--repeat", "6"],
+            "match": ["--match", "5700x7400", "--repeat", "6"],
+            "fundamental": ["--fundamental", "--repeat", "20"]},
 }
 
 
@@ -55,12 +56,13 @@ def main():
     parser.add_argument("new")
     parser.add_argument("--device", choices=CALLS, default="cpu")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", nargs="+", choices=CALLS["cpu"], default=list(CALLS["cpu"]))
     parser.add_argument("--json", help="keep the medians of all rounds")
     options = parser.parse_args()
     times = {"old": {}, "new": {}}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.rounds):
-            for call in CALLS[options.device]:
+            for call in (CALLS[options.device][name] for name in options.only):
                 # Who comes first changes from round to round.
                 for side in ("old", "new") if number % 2 == 0 else ("new", "old"):
                     report = measure(getattr(options, side), options.device, call, folder)
@@ -70,7 +72,8 @@ def main():
     for name, old in times["old"].items():
         new = times["new"][name]
         a, b = statistics.median(old), statistics.median(new)
-        print(f"{b / a:6.3f} {a:9.4f} {b:9.4f}   {min(old):.4f} {min(new):.4f} "
+        ratio = statistics.median(y / x for x, y in zip(old, new))
+        print(f"{ratio:6.3f} {a:9.4f} {b:9.4f}   {min(old):.4f} {min(new):.4f} "
               f"{min(new) / min(old):.3f}  {name}")
     if options.json:
         Path(options.json).write_text(json.dumps({"device": options.device, "milliseconds": times},

@@ -2,7 +2,7 @@
 //
 // OpenMP's threads spin for milliseconds after every loop, and a library cannot tell them not to:
 // on a machine that has other work, a call of many short loops then takes ten times as long. These
-// look for the next loop for a fifth of a millisecond, giving way to others, and then sleep.
+// give way to others while they look for the next loop, and sleep after three milliseconds.
 #pragma once
 
 #include <array>

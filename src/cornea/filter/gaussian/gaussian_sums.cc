@@ -42,8 +42,14 @@ void weighted_sum(const float* weight, int taps, const float* const* tap, int x,
 namespace {
 
 // Blocks whose sums stay in registers while every value that is loaded goes into several of them: 4
-// rows x 2 packs along y, 8 packs in a row along x.
-constexpr int kMostUnrolled = 16, kPacksAtOnce = 2, kInARow = 8;
+// rows x 2 packs along y, 8 packs in a row along x. Where a fused multiply-add is a function call,
+// nothing stays in registers, and the plain loop is as fast.
+#if defined(__FMA__) || defined(__aarch64__)
+constexpr int kMostUnrolled = 16;
+#else
+constexpr int kMostUnrolled = 0;
+#endif
+constexpr int kPacksAtOnce = 2, kInARow = 8;
 
 // out[j] = sum_k weight[k] tap[j + k]
 template <int radius>
