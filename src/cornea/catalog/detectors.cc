@@ -36,6 +36,7 @@ void visit(PeakOptions& o, Visitor& v) {
   v("subpixel", o.subpixel, "positions between pixels: from the responses or the gradients",
     kSubpixel);
   v("subpixel-radius", o.subpixel_radius, "of the square of gradients, pixels, 1 to 15");
+  v("min-distance", o.min_distance, "between the points that are returned, pixels; 0: no minimum");
   visit_caps(o, v);
 }
 

@@ -42,7 +42,7 @@ TEST(DetectorTable, SettingsReachTheDetector) {
       continue;
     }
     EXPECT_EQ(entry.make(context, {{"max-points", "7"}})->detect(image).size(), 7u);
-    const auto fitted = entry.make(context, {{"subpixel", "gradient"}})->detect(image);
+    const auto fitted = entry.make(context, {{"subpixel", "quadratic"}})->detect(image);
     int between = 0;
     for (const Corner& corner : fitted) between += corner.x != std::floor(corner.x);
     EXPECT_GT(between, 5) << entry.name;

@@ -21,6 +21,8 @@ struct DetectCommand {
   std::string detector = "harris";
   std::string mask, draw, csv, response, descriptors;
   OptionFlags flags;  // of every detector
+
+  bool fits_between_pixels() const { return flags.given().contains("subpixel"); }
 };
 
 // Where a picture or list for this image goes: the name itself for one image, and a file in the
@@ -175,8 +177,10 @@ int run_detect(const DetectCommand& c) {
       detector.detect(gray.view(), mask, found);
       const double ms = detector.report().milliseconds;
       write_results(c, context, detector, image, gray, found);
+      const std::size_t fitted = detector.report().between_pixels;
       rows.push_back({image, text(gray.width(), " x ", gray.height()),
-                      text(found.size(), found.size() == 1 ? " point" : " points"),
+                      text(found.size(), found.size() == 1 ? " point" : " points",
+                           c.fits_between_pixels() ? text(", ", fitted, " between pixels") : ""),
                       milliseconds_text(ms)});
       if (!c.common.json.empty()) {
         results.push_back({{"image", image},
@@ -186,6 +190,7 @@ int run_detect(const DetectCommand& c) {
                            {"device", context.name()},
                            {"milliseconds", ms},
                            {"points", json_points(found.keypoints, detector.describes())}});
+        if (c.fits_between_pixels()) results.back()["between_pixels"] = fitted;
         if (detector.describes()) {
           results.back()["memory_bytes"] = detector.memory_needed(gray.width(), gray.height());
         }

@@ -1,4 +1,4 @@
-// The memory of a cap by grid cell on CUDA; device_selection.h queues it.
+// The memory of items by grid cell on CUDA; device_selection.h queues their sorting and their cap.
 #pragma once
 
 #include <cstddef>

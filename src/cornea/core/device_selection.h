@@ -200,18 +200,14 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace cells
 
-// Queues the cap by grid cell, for which `selection` is prepared: of each cell the `most` strongest
-// items are kept. The lists, one per frame, are a struct with
+// Queues the sorting of items into a bucket per grid cell, for which `selection` is prepared. The
+// lists, one per frame, are a struct with
 //   std::uint32_t count(int frame), the number of items
-//   V value(int frame, std::uint32_t i), the strength of an item, float or double
-//   std::uint32_t cell(int frame, std::uint32_t i), the number of its cell
-// all of them __device__ and const.
-//
-// Items go into a bucket for each cell: counted, then placed. Where a bucket lies and the order in
-// it are left to chance; which of its items are kept is not.
+//   std::uint32_t cell(int frame, std::uint32_t i), the number of an item's cell
+// both of them __device__ and const. Where a bucket lies and the order in it are left to chance.
 template <class Lists>
-void enqueue_cell_selection(cudaStream_t stream, const CellSelection& selection, int frames,
-                            std::uint32_t most, const Lists& lists) {
+void enqueue_cell_buckets(cudaStream_t stream, const CellSelection& selection, int frames,
+                          const Lists& lists) {
   const CellBuckets& buckets = selection.buckets();
   cuda_check(
       cudaMemsetAsync(buckets.counters, 0, buckets.counter_count * sizeof(std::uint32_t), stream),
@@ -220,7 +216,18 @@ void enqueue_cell_selection(cudaStream_t stream, const CellSelection& selection,
   cells::count_kernel<<<grid, cells::kThreads, 0, stream>>>(lists, buckets);
   cells::begin_kernel<<<grid, cells::kThreads, 0, stream>>>(buckets);
   cells::place_kernel<<<grid, cells::kThreads, 0, stream>>>(lists, buckets);
-  cells::keep_kernel<<<grid, cells::kThreads, 0, stream>>>(lists, most, buckets);
+  cuda_check_launch("buckets by cell");
+}
+
+// Queues the cap by grid cell: of each cell the `most` strongest items are kept, whatever their
+// order in the bucket. The lists also have
+//   V value(int frame, std::uint32_t i), the strength of an item, float or double
+template <class Lists>
+void enqueue_cell_selection(cudaStream_t stream, const CellSelection& selection, int frames,
+                            std::uint32_t most, const Lists& lists) {
+  enqueue_cell_buckets(stream, selection, frames, lists);
+  cells::keep_kernel<<<dim3(cells::kBlocks, frames), cells::kThreads, 0, stream>>>(
+      lists, most, selection.buckets());
   cuda_check_launch("cap by cell");
 }
 

@@ -1,5 +1,8 @@
 #include "cornea/detect/corner_detector.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/core/frames.h"
@@ -107,18 +110,22 @@ std::vector<Corner> CornerDetector::Inside::detect_on_host(const AnyView& given,
       response->confirm(image, cutoff, found, clock);
     };
   }
+  peaks::PeakMove move;
+  if (peak_options.subpixel == Subpixel::gradient) {
+    move = [&](std::span<Corner> points) {
+      clock.mark(response->stage_names().peaks);
+      refine_corners(context, image, peak_options.subpixel_radius, points);
+      clock.mark("refinement");
+    };
+  }
   auto search = [&](auto value) {
     using R = decltype(value);
     return peaks::search_peaks<R>(context, call.first_map.host<R>(), region_of(image), mask_view,
-                                  peak_options, response->unit(image.pixel()), test);
+                                  peak_options, response->unit(image.pixel()), test, move);
   };
   std::vector<Corner> corners =
       response->map_pixel(image.pixel()) == Pixel::f32 ? search(float{}) : search(double{});
   clock.mark(response->stage_names().peaks);
-  if (peak_options.subpixel == Subpixel::gradient) {
-    refine_corners(context, image, peak_options.subpixel_radius, corners);
-    clock.mark("refinement");
-  }
   return corners;
 }
 
@@ -145,17 +152,20 @@ void CornerDetector::Inside::enqueue(std::span<const AnyView> images, const AnyV
           response->enqueue_confirm(first, candidates, clock);
         };
       }
-      device_peaks.enqueue_search<R>(call.first_map.device<R>(), count, track, test);
+      peaks::DevicePeakMove move;
+      if (peak_options.subpixel == Subpixel::gradient) {
+        move = [&](Corner* points, const std::uint32_t* counts, std::size_t capacity) {
+          clock.mark(response->stage_names().peaks);
+          refine::enqueue_refine_corners(context, first, count, peak_options.subpixel_radius,
+                                         points, counts, capacity);
+          clock.mark("refinement");
+        };
+      }
+      device_peaks.enqueue_search<R>(call.first_map.device<R>(), count, track, test, move);
     };
     response->map_pixel(first.pixel()) == Pixel::f32 ? respond_and_search(float{})
                                                      : respond_and_search(double{});
     clock.mark(response->stage_names().peaks);
-    if (peak_options.subpixel == Subpixel::gradient) {
-      refine::enqueue_refine_corners(context, first, count, peak_options.subpixel_radius,
-                                     device_peaks.device_points(0), device_peaks.device_count(0),
-                                     device_peaks.capacity());
-      clock.mark("refinement");
-    }
     device_peaks.enqueue_delivery(count);
     clock.mark("download");
   }
@@ -186,9 +196,17 @@ std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const An
       for (const AnyView& image : images) corners.push_back(in.detect_on_host(image, mask));
     }
   });
-  in.report = {images[0].width(), images[0].height(), static_cast<int>(images.size()), 0, 0,
-               in.clock.read()};
-  for (const auto& frame : corners) in.report.points += frame.size();
+  in.report = {.width = images[0].width(),
+               .height = images[0].height(),
+               .frames = static_cast<int>(images.size()),
+               .stages = in.clock.read()};
+  for (const auto& frame : corners) {
+    in.report.points += frame.size();
+    in.report.between_pixels +=
+        std::size_t(std::count_if(frame.begin(), frame.end(), [](const Corner& c) {
+          return c.x != std::floor(c.x) || c.y != std::floor(c.y);
+        }));
+  }
   in.report.milliseconds = watch.milliseconds();
   return corners;
 }

@@ -187,7 +187,7 @@ const Question kQuestions[] = {
      [](auto& c, auto& in) {
        return corners(c, "harris", {{"subpixel", "quadratic"}}, in.first);
      }},
-    {"harris, board, gradients", 0xea3a88daea6abfd8,
+    {"harris, board, gradients", 0xbc843d52723beed3,
      [](auto& c, auto& in) {
        return corners(c, "harris", {{"subpixel", "gradient"}}, in.board);
      }},

@@ -3,8 +3,9 @@
 // Steps, each a kernel: the strongest response (for relative thresholds under a mask; without one
 // the response kernel knows it); marks, one bit per pixel and a count per row; the marked pixels in
 // reading order, placed by a sum of the row counts before them, so that no atomic decides an order
-// (twice, if a further test is asked for, around it); those that the caps keep; the points; their
-// copy into pinned host memory, as many as there are.
+// (twice, if a further test is asked for, around it); where points are moved or kept apart, the
+// points of all pixels and which of them stay; those that the caps keep; the points; their copy
+// into pinned host memory, as many as there are.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,9 @@ struct DeviceCandidates {
   std::uint32_t* row_counts = nullptr;
 };
 using DevicePeakTest = std::function<void(const DeviceCandidates&)>;
+// Queues what moves the points of all peaks: counts[f] of them from points + f * capacity on.
+using DevicePeakMove =
+    std::function<void(Corner* points, const std::uint32_t* counts, std::size_t capacity)>;
 
 class DevicePeaks {
  public:
@@ -64,22 +68,15 @@ class DevicePeaks {
   // then lie on the device. `strongest_known`: the response kernel has raised it.
   template <class R>
   void enqueue_search(DeviceView<const R> first, int frames, bool strongest_known,
-                      const DevicePeakTest& test = {});
+                      const DevicePeakTest& test = {}, const DevicePeakMove& move = {});
   // Queues the points' way to the host.
   void enqueue_delivery(int frames);
 
   // The points of a frame, once the stream has been waited for.
   std::vector<Corner> fetch(int frame) const;
 
-  // The same on the device: the points of a frame, their number, and the distance to the next
-  // frame's points.
-  Corner* device_points(int frame) const { return corners_.data<Corner>() + frame * capacity_; }
-  const std::uint32_t* device_count(int frame) const {
-    return counts_.data<std::uint32_t>() + frame;
-  }
-  std::size_t capacity() const { return capacity_; }
-
  private:
+  Corner* device_points(int frame) const { return corners_.data<Corner>() + frame * capacity_; }
   void gather(int width, int height, int frames);
   // A cell of so few pixels that all may stay needs no cap.
   bool caps_cells() const {
@@ -87,8 +84,14 @@ class DevicePeaks {
            std::int64_t(options_.cell) * options_.cell > options_.max_per_cell;
   }
   bool caps() const { return options_.max_points > 0 || caps_cells(); }
+  bool spaces() const;
+  void prepare_spacing(int width, int height, int frames);
+  template <class R>
+  void space(DeviceView<const R> first, int frames);
   template <class R>
   void cap(DeviceView<const R> first, int frames);
+  template <class R>
+  void make_spots(DeviceView<const R> first, int frames);
   template <class R>
   void enqueue_points(DeviceView<const R> first, int frames);
 
@@ -106,7 +109,13 @@ class DevicePeaks {
   core::Buffer marks_{Place::device, "peaks: marks"};
   core::Buffer row_counts_{Place::device, "peaks: row counts"};
   core::Buffer pixels_{Place::device, "peaks: pixels in reading order"};
-  core::Buffer chosen_{Place::device, "peaks: pixels under the caps"};
+  // Where points are moved or kept apart: those of all pixels, the ones that stay and their pixels.
+  core::Buffer spots_{Place::device, "peaks: points of all pixels"};
+  core::Buffer spaced_spots_{Place::device, "peaks: points far enough apart"};
+  core::Buffer spaced_pixels_{Place::device, "peaks: pixels of these"};
+  core::Buffer spaced_{Place::device, "peaks: counts of these"};
+  core::CellSelection near_;
+  core::Buffer chosen_{Place::device, "peaks: pixels or points under the caps"};
   core::CellSelection cells_;
   core::Buffer found_{Place::device, "peaks: counts before the cap"};
   core::Buffer counts_{Place::device, "peaks: counts"};

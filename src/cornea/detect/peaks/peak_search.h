@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "cornea/core/context.h"
@@ -40,11 +41,15 @@ struct PixelAt {
 // the others in their order. `cutoff` is what a peak exceeds, in the map's own units.
 using PeakTest = std::function<void(double cutoff, std::vector<PixelAt>& peaks)>;
 
+// Moves the points of all peaks that passed, before those that are too near to each other are
+// dropped: the refinement by gradients.
+using PeakMove = std::function<void(std::span<Corner> points)>;
+
 // As find_peaks(), in a region. `unit` is the map's value of response 1: thresholds are multiplied
 // by it, reported responses divided.
 template <class R>
 std::vector<Corner> search_peaks(const Context& context, HostView<const R> map, Region region,
                                  HostView<const std::uint8_t> mask, const PeakOptions& options,
-                                 double unit, const PeakTest& test);
+                                 double unit, const PeakTest& test, const PeakMove& move = {});
 
 }  // namespace cornea::peaks

@@ -10,6 +10,7 @@
 #include "cornea/core/simd.h"
 #include "cornea/detect/peaks/peak_search.h"
 #include "cornea/detect/peaks/peaks_math.h"
+#include "cornea/detect/peaks/spacing.h"
 
 namespace cornea {
 namespace {
@@ -23,6 +24,7 @@ template <class R>
 struct Candidate {
   R value;
   int x, y;
+  Corner corner = {};  // where points are moved or kept apart
 };
 
 // out[x] = max(out[x], row[x])
@@ -201,6 +203,32 @@ void cap(std::vector<Candidate<R>>& candidates, const PeakOptions& options) {
   if (options.max_points > 0) keep_strongest(candidates, options.max_points, value);
 }
 
+// Leaves those whose points, after they were moved, are far enough from stronger ones.
+template <class R>
+void space(std::vector<Candidate<R>>& candidates, HostView<const R> map, double unit,
+           const PeakOptions& options, const PeakMove& move) {
+  const bool quadratic = options.subpixel == Subpixel::quadratic;
+  std::vector<Corner> corners;
+  std::vector<R> strengths;
+  corners.reserve(candidates.size());
+  strengths.reserve(candidates.size());
+  for (const auto& c : candidates) {
+    corners.push_back(corner_at(map, c.x, c.y, unit, quadratic));
+    strengths.push_back(c.value);
+  }
+  if (move) move(corners);
+  const double distance = spacing_of(options);
+  const std::vector<char> keep =
+      keep_spaced<R>(corners, strengths, SpacingGrid(map.width, map.height, distance), distance);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!keep[i]) continue;
+    candidates[kept] = candidates[i];
+    candidates[kept++].corner = corners[i];
+  }
+  candidates.resize(kept);
+}
+
 }  // namespace
 
 void PeakOptions::validate() const {
@@ -211,6 +239,8 @@ void PeakOptions::validate() const {
           "the side of the suppression square is odd and from 1 to 255, not ", nms);
   require(subpixel_radius >= 1 && subpixel_radius <= 15,
           "the radius of the subpixel refinement is from 1 to 15 pixels, not ", subpixel_radius);
+  require(min_distance >= 0 && std::isfinite(min_distance),
+          "min_distance is 0 or a number of pixels, not ", min_distance);
   require(max_points >= 0, "the number of points to keep is 0 (all) or more, not ", max_points);
   require(cell >= 0, "the side of a grid cell is 0 (no grid) or more, not ", cell);
   require(max_per_cell >= 0, "max_per_cell is 0 (all) or more, not ", max_per_cell);
@@ -233,7 +263,7 @@ void check_region(const Region& region, int width, int height) {
 template <class R>
 std::vector<Corner> search_peaks(const Context& context, HostView<const R> map, Region region,
                                  HostView<const std::uint8_t> mask, const PeakOptions& options,
-                                 double unit, const PeakTest& test) {
+                                 double unit, const PeakTest& test, const PeakMove& move) {
   options.validate();
   require(mask.empty() || (mask.width == map.width && mask.height == map.height), "the mask is ",
           mask.width, " x ", mask.height, " pixels and the image ", map.width, " x ", map.height,
@@ -244,22 +274,24 @@ std::vector<Corner> search_peaks(const Context& context, HostView<const R> map, 
   const R cutoff = peak_cutoff<R>(options.threshold, options.relative, unit, strongest);
   auto candidates = find_candidates(context, map, region, mask, options, cutoff);
   if (test) keep_passing(candidates, cutoff, test);
+  const bool spaced = spacing_of(options) > 0;
+  if (spaced) space(candidates, map, unit, options, move);
   cap(candidates, options);
   const bool quadratic = options.subpixel == Subpixel::quadratic;
   std::vector<Corner> corners;
   corners.reserve(candidates.size());
   for (const auto& c : candidates) {
-    corners.push_back(corner_at(map, c.x, c.y, unit, quadratic));
+    corners.push_back(spaced ? c.corner : corner_at(map, c.x, c.y, unit, quadratic));
   }
   return corners;
 }
 
 template std::vector<Corner> search_peaks(const Context&, HostView<const float>, Region,
                                           HostView<const std::uint8_t>, const PeakOptions&, double,
-                                          const PeakTest&);
+                                          const PeakTest&, const PeakMove&);
 template std::vector<Corner> search_peaks(const Context&, HostView<const double>, Region,
                                           HostView<const std::uint8_t>, const PeakOptions&, double,
-                                          const PeakTest&);
+                                          const PeakTest&, const PeakMove&);
 
 }  // namespace peaks
 

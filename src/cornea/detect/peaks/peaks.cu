@@ -217,6 +217,7 @@ void DevicePeaks::prepare(int width, int height, int frames) {
         divide_up<std::uint32_t>(width, options_.cell) * divide_up(height, options_.cell);
     cells_.prepare(context_, frames, cells, pixel_capacity_);
   }
+  if (spaces()) prepare_spacing(width, height, frames);
   found_.reserve<std::uint32_t>(context_, frames);
   counts_.reserve<std::uint32_t>(context_, frames);
   corners_.reserve<Corner>(context_, capacity_ * frames);
@@ -279,7 +280,7 @@ void DevicePeaks::gather(int width, int height, int frames) {
 
 template <class R>
 void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, bool strongest_known,
-                                 const DevicePeakTest& test) {
+                                 const DevicePeakTest& test, const DevicePeakMove& move) {
   const DeviceGuard device(context_);
   const cudaStream_t stream = cuda_stream(context_);
   auto* strongest = strongest_.data<OrderedBits<R>>();
@@ -306,6 +307,11 @@ void DevicePeaks::enqueue_search(DeviceView<const R> first, int frames, bool str
           marks_.data<std::uint32_t>(), words_per_row_, row_counts_.data<std::uint32_t>()});
   }
   gather(first.width, first.height, frames);
+  if (spaces()) {
+    make_spots(first, frames);
+    if (move) move(spots_.data<Corner>(), found_.data<std::uint32_t>(), pixel_capacity_);
+    space(first, frames);
+  }
   if (caps()) cap(first, frames);
   enqueue_points(first, frames);
 }
@@ -320,9 +326,9 @@ template OrderedBits<double>* DevicePeaks::enqueue_reset<double>(int, Region,
                                                                  double);
 template void DevicePeaks::enqueue_mark_listed(DeviceView<const double>, int, const std::uint32_t*,
                                                const std::uint32_t*);
-template void DevicePeaks::enqueue_search(DeviceView<const float>, int, bool,
-                                          const DevicePeakTest&);
+template void DevicePeaks::enqueue_search(DeviceView<const float>, int, bool, const DevicePeakTest&,
+                                          const DevicePeakMove&);
 template void DevicePeaks::enqueue_search(DeviceView<const double>, int, bool,
-                                          const DevicePeakTest&);
+                                          const DevicePeakTest&, const DevicePeakMove&);
 
 }  // namespace cornea::peaks

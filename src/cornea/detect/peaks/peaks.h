@@ -1,10 +1,12 @@
-// From a response map to points: threshold, non-maximum suppression, caps, subpixel fit.
+// From a response map to points: threshold, non-maximum suppression, subpixel fit, minimum
+// distance, caps.
 //
 // A pixel is a peak if its response exceeds the threshold and no pixel of the k x k square around
 // it (as far as that lies in the image) is larger. Of equal pixels in one square the first in
 // reading order is kept, or all of them, as `plateaus` says. A peak must lie in the region that the
 // detector declares and where the mask is not zero; pixels outside still suppress their neighbours.
-// Then the strongest of every grid cell are kept, then the strongest of all, ties by (y, x). Points
+// Then points that lie too near to a stronger one are dropped (as cv::goodFeaturesToTrack does),
+// then the strongest of every grid cell are kept, then the strongest of all, ties by (y, x). Points
 // come in reading order: by y, then x, of their pixel.
 //
 // Cost: one pass over the map (two with a relative threshold). The CPU and CUDA give the same
@@ -39,9 +41,12 @@ struct CORNEA_API PeakOptions {
   Plateaus plateaus = Plateaus::first;
   Subpixel subpixel = Subpixel::none;
   int subpixel_radius = 4;  // of the square in which gradients are gathered, pixels, 1 to 15
-  int max_points = 0;       // keep the strongest of all; 0: no limit
-  int cell = 0;             // side of a grid cell, pixels; 0: no grid
-  int max_per_cell = 0;     // keep the strongest of each cell; needs `cell`
+  // Between the points that are returned, pixels; 0: as far apart as peaks are. Points that were
+  // refined by gradients are at least 1 pixel apart, so that no corner is returned twice.
+  double min_distance = 0;
+  int max_points = 0;    // keep the strongest of all; 0: no limit
+  int cell = 0;          // side of a grid cell, pixels; 0: no grid
+  int max_per_cell = 0;  // keep the strongest of each cell; needs `cell`
 
   void validate() const;
 };

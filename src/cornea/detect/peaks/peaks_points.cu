@@ -6,6 +6,7 @@
 #include "cornea/core/stack.h"
 #include "cornea/detect/peaks/device_peaks.h"
 #include "cornea/detect/peaks/peaks_math.h"
+#include "cornea/detect/peaks/spacing.h"
 
 namespace cornea::peaks {
 namespace {
@@ -37,10 +38,11 @@ struct PixelLists {
   }
 };
 
-// The pixels of a frame under the caps, in reading order. One block per frame: they are few.
+// The pixels of a frame under the caps, in reading order, or their places in the list. One block
+// per frame: they are few.
 template <class R>
 __global__ void __launch_bounds__(kSelectThreads)
-    select_kernel(PixelLists<R> lists, const std::uint8_t* keep, std::uint32_t most,
+    select_kernel(PixelLists<R> lists, const std::uint8_t* keep, std::uint32_t most, bool places,
                   std::uint32_t* chosen, std::size_t chosen_capacity, std::uint32_t* counts) {
   const int frame = blockIdx.x;
   if (keep) keep += frame * lists.capacity;
@@ -49,7 +51,7 @@ __global__ void __launch_bounds__(kSelectThreads)
       lists.count(frame), most, [&](std::uint32_t i) { return keep ? std::uint32_t(keep[i]) : 1u; },
       [&](std::uint32_t i) { return lists.value(frame, i); },
       [&](std::uint32_t i, std::uint32_t, std::uint32_t at) {
-        chosen[at] = lists.pixel(frame, i);
+        chosen[at] = places ? i : lists.pixel(frame, i);
       });
   if (threadIdx.x == 0) counts[frame] = kept;
 }
@@ -69,6 +71,20 @@ __global__ void point_kernel(DeviceView<const R> first, const std::uint32_t* pix
     const std::uint32_t pixel = pixels[frame * pixel_capacity + i];
     corners[frame * capacity + i] =
         corner_at(map, pixel % map.width, pixel / map.width, unit, quadratic);
+  }
+}
+
+// Points that were made before, all of them or those at chosen places.
+__global__ void pick_kernel(const Corner* spots, std::size_t spot_capacity,
+                            const std::uint32_t* places, const std::uint32_t* found,
+                            Corner* corners, std::size_t capacity, std::uint32_t* counts) {
+  const int frame = blockIdx.y;
+  const std::uint32_t n = found[frame];
+  if (blockIdx.x == 0 && threadIdx.x == 0) counts[frame] = n;
+  for (std::uint32_t i = blockIdx.x * kPointThreads + threadIdx.x; i < n;
+       i += gridDim.x * kPointThreads) {
+    const std::uint32_t place = places ? places[frame * capacity + i] : i;
+    corners[frame * capacity + i] = spots[frame * spot_capacity + place];
   }
 }
 
@@ -97,13 +113,27 @@ unsigned point_blocks(std::size_t capacity) {
 
 }  // namespace
 
+bool DevicePeaks::spaces() const { return spacing_of(options_) > 0; }
+
+// The points of all pixels.
+template <class R>
+void DevicePeaks::make_spots(DeviceView<const R> first, int frames) {
+  auto* found = found_.data<std::uint32_t>();
+  point_kernel<R>
+      <<<dim3(point_blocks(pixel_capacity_), frames), kPointThreads, 0, cuda_stream(context_)>>>(
+          first, pixels_.data<std::uint32_t>(), found, pixel_capacity_, unit_,
+          options_.subpixel == Subpixel::quadratic, spots_.data<Corner>(), pixel_capacity_,
+          spaced_.data<std::uint32_t>());
+  cuda_check_launch("peaks: points of all pixels");
+}
+
 template <class R>
 void DevicePeaks::cap(DeviceView<const R> first, int frames) {
   const cudaStream_t stream = cuda_stream(context_);
   const auto side = std::uint32_t(std::max(options_.cell, 1));
   const PixelLists<R> lists{first,
-                            pixels_.data<std::uint32_t>(),
-                            found_.data<std::uint32_t>(),
+                            (spaces() ? spaced_pixels_ : pixels_).data<std::uint32_t>(),
+                            (spaces() ? spaced_ : found_).data<std::uint32_t>(),
                             pixel_capacity_,
                             side,
                             divide_up(std::uint32_t(first.width), side)};
@@ -111,7 +141,7 @@ void DevicePeaks::cap(DeviceView<const R> first, int frames) {
     enqueue_cell_selection(stream, cells_, frames, options_.max_per_cell, lists);
   }
   select_kernel<R><<<frames, kSelectThreads, 0, stream>>>(
-      lists, caps_cells() ? cells_.keep() : nullptr, options_.max_points,
+      lists, caps_cells() ? cells_.keep() : nullptr, options_.max_points, spaces(),
       chosen_.data<std::uint32_t>(), capacity_, counts_.data<std::uint32_t>());
   cuda_check_launch("peaks: caps");
 }
@@ -119,6 +149,15 @@ void DevicePeaks::cap(DeviceView<const R> first, int frames) {
 template <class R>
 void DevicePeaks::enqueue_points(DeviceView<const R> first, int frames) {
   const bool capped = caps();
+  if (spaces()) {
+    pick_kernel<<<dim3(point_blocks(capacity_), frames), kPointThreads, 0, cuda_stream(context_)>>>(
+        spaced_spots_.data<Corner>(), pixel_capacity_,
+        capped ? chosen_.data<std::uint32_t>() : nullptr,
+        (capped ? counts_ : spaced_).template data<std::uint32_t>(), corners_.data<Corner>(),
+        capacity_, counts_.data<std::uint32_t>());
+    cuda_check_launch("peaks: points");
+    return;
+  }
   point_kernel<R>
       <<<dim3(point_blocks(capacity_), frames), kPointThreads, 0, cuda_stream(context_)>>>(
           first, (capped ? chosen_ : pixels_).template data<std::uint32_t>(),
@@ -152,6 +191,8 @@ std::vector<Corner> DevicePeaks::fetch(int frame) const {
   return corners;
 }
 
+template void DevicePeaks::make_spots(DeviceView<const float>, int);
+template void DevicePeaks::make_spots(DeviceView<const double>, int);
 template void DevicePeaks::cap(DeviceView<const float>, int);
 template void DevicePeaks::cap(DeviceView<const double>, int);
 template void DevicePeaks::enqueue_points(DeviceView<const float>, int);

@@ -71,6 +71,25 @@ std::vector<Corner> plain_peaks(const Image<R>& image, Region region,
     if (a.value != b.value) return a.value > b.value;
     return a.y != b.y ? a.y < b.y : a.x < b.x;
   };
+  if (o.min_distance > 0) {
+    auto at = [&](const Found& f) {
+      return corner_at(map, f.x, f.y, unit, o.subpixel == Subpixel::quadratic);
+    };
+    std::vector<Found> order = found, kept;
+    std::sort(order.begin(), order.end(), stronger);
+    for (const Found& f : order) {
+      const Corner p = at(f);
+      if (std::none_of(kept.begin(), kept.end(), [&](const Found& g) {
+            const Corner q = at(g);
+            return std::hypot(double(p.x) - q.x, double(p.y) - q.y) < o.min_distance;
+          })) {
+        kept.push_back(f);
+      }
+    }
+    std::sort(kept.begin(), kept.end(),
+              [](const Found& a, const Found& b) { return a.y != b.y ? a.y < b.y : a.x < b.x; });
+    found = kept;
+  }
   if (o.max_per_cell > 0) {
     std::vector<Found> kept;
     for (const Found& f : found) {
@@ -199,6 +218,37 @@ TEST_P(Peaks, SubpixelFindsTheVertexOfAParaboloid) {
   EXPECT_NEAR(corners[0].y, 3.8, 1e-4);
 }
 
+TEST_P(Peaks, PointsAreAsFarApartAsAsked) {
+  Random random(12);
+  for (int round = 0; round < 24; ++round) {
+    const int width = random.integer(20, 90), height = random.integer(20, 90);
+    const Image<float> map = random_map<float>(width, height, 100 + round, round % 2 ? 2000 : 30);
+    PeakOptions options;
+    options.nms = round % 3 == 0 ? 1 : 3;
+    options.plateaus = round % 5 == 0 ? Plateaus::all : Plateaus::first;
+    options.subpixel = round % 4 == 0 ? Subpixel::quadratic : Subpixel::none;
+    options.min_distance = round < 4 ? 1000 : random.uniform(0.5, 25);
+    if (round % 3 == 1) options.max_points = random.integer(1, 20);
+    if (round % 4 == 1) options.cell = 16, options.max_per_cell = 2;
+    const Region region{0, 0, width, height};
+    const auto corners = search(context, map, region, {}, options, 1);
+    EXPECT_FALSE(corners.empty());
+    EXPECT_TRUE(corners == plain_peaks(map, region, {}, options, 1)) << "round " << round;
+  }
+}
+
+// Each is the stronger neighbour of the next: none can be settled before the one before it.
+TEST_P(Peaks, ALongChainOfNeighboursKeepsEverySecond) {
+  Image<double> map(2001, 9);
+  for (int y = 0; y < 9; ++y) std::fill_n(&map(0, y), 2001, 0.0);
+  for (int x = 2; x < 2001; x += 2) map(x, 4) = 5000 - x;
+  PeakOptions options;
+  options.min_distance = 2.5;
+  const auto corners = search(context, map, {0, 0, 2001, 9}, {}, options, 1);
+  ASSERT_EQ(corners.size(), 500u);
+  for (std::size_t i = 0; i < corners.size(); ++i) EXPECT_EQ(corners[i].x, 2 + 4 * float(i));
+}
+
 TEST_P(Peaks, AFlatMapHasNoneUnderARelativeThreshold) {
   for (float value : {0.0f, -2.0f}) {
     Image<float> map(20, 20);
@@ -224,6 +274,8 @@ TEST(PeakOptions, RefusesWhatMakesNoSense) {
   refuses([](auto& o) { o.relative = true, o.threshold = 1; });
   refuses([](auto& o) { o.relative = true, o.threshold = -0.1; });
   refuses([](auto& o) { o.max_points = -1; });
+  refuses([](auto& o) { o.min_distance = -1; });
+  refuses([](auto& o) { o.min_distance = std::nan(""); });
   refuses([](auto& o) { o.cell = 16; });
   refuses([](auto& o) { o.max_per_cell = 2; });
   EXPECT_NO_THROW(PeakOptions().validate());

@@ -25,16 +25,12 @@ class Refiner {
         patch_(std::size_t(side_) * side_) {}
 
   void refine(Corner& corner) {
-    const double x0 = corner.x, y0 = corner.y;
-    double x = x0, y = y0, dx = 0, dy = 0;
-    for (int turn = 0; turn < kRefineTurns; ++turn) {
-      if (!refine_step(sums_around(x, y), dx, dy)) break;
-      x += dx;
-      y += dy;
-      const bool strayed = std::abs(x - x0) > window_.radius || std::abs(y - y0) > window_.radius;
-      if (strayed || dx * dx + dy * dy < kRefineStop * kRefineStop) break;
+    RefinePath path(corner);
+    int steps = 0;
+    while (steps++ < kRefineSteps &&
+           refine_step(sums_around(path.x, path.y), corner, window_.radius, path)) {
     }
-    accept_refined(x0, y0, x, y, window_.radius, image_.width, image_.height, corner);
+    accept_refined(path, window_.radius, image_.width, image_.height, corner);
   }
 
  private:
@@ -61,6 +57,7 @@ class Refiner {
         parts[part].yy += parts[part + step].yy;
         parts[part].bx += parts[part + step].bx;
         parts[part].by += parts[part + step].by;
+        parts[part].c += parts[part + step].c;
       }
     }
     return parts[0];

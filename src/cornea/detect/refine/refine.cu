@@ -10,9 +10,9 @@ using namespace core;
 
 static_assert(kRefineParts == kWarp);
 constexpr int kWarpsPerBlock = 4;
-constexpr int kBlocks = 1056;  // eight a multiprocessor of an H200; more corners take more turns
+constexpr int kBlocks = 1056;  // eight per multiprocessor of an H200; each warp takes more corners
 
-// One corner a warp; the patch around it lies in shared memory.
+// One warp per corner; the patch around it lies in shared memory.
 template <class T>
 __global__ void refine_kernel(DeviceView<const T> first, RefineWindow window, Corner* corners,
                               const std::uint32_t* counts, std::size_t capacity) {
@@ -27,10 +27,9 @@ __global__ void refine_kernel(DeviceView<const T> first, RefineWindow window, Co
   for (std::uint32_t c = blockIdx.x * kWarpsPerBlock + warp; c < n;
        c += gridDim.x * kWarpsPerBlock) {
     Corner corner = corners[c];
-    const double x0 = corner.x, y0 = corner.y;
-    double x = x0, y = y0, dx = 0, dy = 0;
-    for (int turn = 0; turn < kRefineTurns; ++turn) {
-      const PatchOrigin origin = patch_origin(x, y);
+    RefinePath path(corner);
+    for (int step = 0; step < kRefineSteps; ++step) {
+      const PatchOrigin origin = patch_origin(path.x, path.y);
       __syncwarp();
       for (int k = lane; k < side * side; k += kWarp) {
         patch[k] = patch_value(image, origin, k % side - r - 1, k / side - r - 1);
@@ -43,14 +42,11 @@ __global__ void refine_kernel(DeviceView<const T> first, RefineWindow window, Co
         const float gx = 0.5f * (p[1] - p[-1]), gy = 0.5f * (p[side] - p[-side]);
         add_tap(s, gx, gy, window.weight[i] * window.weight[j], i - r, j - r);
       }
-      s = {warp_sum(s.xx), warp_sum(s.xy), warp_sum(s.yy), warp_sum(s.bx), warp_sum(s.by)};
-      if (!refine_step(s, dx, dy)) break;
-      x += dx;
-      y += dy;
-      const bool strayed = fabs(x - x0) > r || fabs(y - y0) > r;
-      if (strayed || dx * dx + dy * dy < kRefineStop * kRefineStop) break;
+      s = {warp_sum(s.xx), warp_sum(s.xy), warp_sum(s.yy),
+           warp_sum(s.bx), warp_sum(s.by), warp_sum(s.c)};
+      if (!refine_step(s, corner, r, path)) break;
     }
-    accept_refined(x0, y0, x, y, r, image.width, image.height, corner);
+    accept_refined(path, r, image.width, image.height, corner);
     if (lane == 0) corners[c] = corner;
   }
 }

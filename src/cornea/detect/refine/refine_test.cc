@@ -1,5 +1,6 @@
 #include "cornea/detect/refine/refine.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -52,6 +53,26 @@ TEST(RefineCorners, LeavesPointsWithoutACornerWhereTheyAre) {
   EXPECT_THROW(refine_corners(Context::cpu(), edge, 16, corners), Error);
 }
 
+// A drawn checkerboard of 9 x 8 squares, blurred by its own rays.
+Image<float> checkerboard(double side, double angle) {
+  constexpr int kWidth = 240, kHeight = 220, kRays = 4;
+  Image<float> image(kWidth, kHeight);
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      int white = 0;
+      for (int k = 0; k < kRays * kRays; ++k) {
+        const double dx = x + (k % kRays) / double(kRays) - 40, dy = y + k / kRays / 4.0 - 30;
+        const double u = (std::cos(angle) * dx + std::sin(angle) * dy) / side;
+        const double v = (std::cos(angle) * dy - std::sin(angle) * dx) / side;
+        const bool on_board = u > 0 && v > 0 && u < 9 && v < 8;
+        white += !on_board || (int(u) + int(v)) % 2 == 0;
+      }
+      image(x, y) = 0.1f + 0.8f * float(white) / (kRays * kRays);
+    }
+  }
+  return image;
+}
+
 class RefineOnDevice : public testing::OnEveryDevice {};
 
 TEST_P(RefineOnDevice, HarrisWithGradientsMeetsTheCrossingOnEveryDeviceAlike) {
@@ -71,6 +92,47 @@ TEST_P(RefineOnDevice, HarrisWithGradientsMeetsTheCrossingOnEveryDeviceAlike) {
     }
     EXPECT_TRUE(corners == Harris(Context::cpu(1), options).detect(image));
   }
+}
+
+TEST_P(RefineOnDevice, NoCornerOfACheckerboardComesTwice) {
+  HarrisOptions options;
+  options.peaks.subpixel = Subpixel::gradient;
+  const Image<float> image = checkerboard(19.3, 0.11);
+  Harris harris(context, options);
+  const auto corners = harris.detect(image);
+  EXPECT_GE(corners.size(), 56u);  // those inside
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_GE(std::hypot(corners[i].x - corners[j].x, corners[i].y - corners[j].y), 1);
+    }
+  }
+  EXPECT_GE(harris.report().between_pixels, 56u);
+  EXPECT_LE(harris.report().between_pixels, corners.size());
+  EXPECT_TRUE(corners == Harris(Context::cpu(1), options).detect(image));
+}
+
+TEST_P(RefineOnDevice, InClutterPointsStayNearTheirPixels) {
+  Image<float> noise(160, 120);
+  Random random(3);
+  for (int y = 0; y < 120; ++y) {
+    for (int x = 0; x < 160; ++x) noise(x, y) = float(random.uniform(0, 1));
+  }
+  HarrisOptions options;
+  options.peaks.relative = false;
+  options.peaks.threshold = 0;
+  const auto pixels = Harris(context, options).detect(noise);
+  options.peaks.subpixel = Subpixel::gradient;
+  Harris harris(context, options);
+  const auto corners = harris.detect(noise);
+  ASSERT_GT(corners.size(), 100u);
+  // Far fewer than half are corners that the gradients agree on; none has moved over 3 pixels.
+  EXPECT_LT(harris.report().between_pixels, corners.size() / 2);
+  for (const Corner& c : corners) {
+    EXPECT_TRUE(std::any_of(pixels.begin(), pixels.end(), [&](const Corner& p) {
+      return p.response == c.response && std::hypot(p.x - c.x, p.y - c.y) <= 3;
+    }));
+  }
+  EXPECT_TRUE(corners == Harris(Context::cpu(1), options).detect(noise));
 }
 
 INSTANTIATE_TEST_SUITE_P(, RefineOnDevice, testing::every_device(), testing::device_name);
