@@ -18,6 +18,10 @@ foreach(component IN LISTS components)
 endforeach()
 if(CORNEA_HAS_CLI)
   install(TARGETS cornea_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # Manual pages and shell completion, as the program itself describes its commands.
+  if(NOT CMAKE_CROSSCOMPILING AND NOT CORNEA_SANITIZE)
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+  endif()
 endif()
 # Where a component is missing its header says why.
 foreach(component scene colmap)

@@ -541,7 +541,7 @@ TEST_F(Cli, InfoAndHelpAndVersionWork) {
   EXPECT_EQ(Json::parse(shell("cornea info --json -").out)["version"], kVersion);
   EXPECT_NE(shell("cornea --help").out.find("detect"), std::string::npos);
   for (const DetectorEntry& entry : detector_table()) {
-    const std::string help = shell("cornea detect --help").out;
+    const std::string help = shell("cornea detect --help --detector " + entry.name).out;
     for (const Flag& flag : entry.flags) {
       EXPECT_NE(help.find("--" + flag.name), std::string::npos) << flag.name;
     }

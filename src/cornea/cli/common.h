@@ -102,6 +102,8 @@ Run add_scene(CLI::App& app);
 Run add_study(CLI::App& app);
 Run add_info(CLI::App& app);
 Run add_certify(CLI::App& app);
+Run add_completion(CLI::App& app);
+Run add_manual(CLI::App& app);
 Run add_bench(CLI::App& app);
 
 }  // namespace cornea::cli

@@ -16,6 +16,11 @@ Settings OptionFlags::given() const {
 
 namespace {
 
+std::map<const CLI::Option*, std::vector<FlagOwner>>& all_owners() {
+  static std::map<const CLI::Option*, std::vector<FlagOwner>> owners;
+  return owners;
+}
+
 // A name that the command uses for something else gets the group's in front: --detector-threshold.
 std::string free_name(const CLI::App& command, const std::string& group, const std::string& name) {
   if (!command.get_option_no_throw("--" + name)) return name;
@@ -25,6 +30,11 @@ std::string free_name(const CLI::App& command, const std::string& group, const s
 }
 
 }  // namespace
+
+std::vector<FlagOwner> owners_of(const CLI::Option& option) {
+  const auto it = all_owners().find(&option);
+  return it == all_owners().end() ? std::vector<FlagOwner>() : it->second;
+}
 
 void OptionFlags::add_all(CLI::App& command, const char* group, const std::vector<Owner>& owners) {
   std::map<std::string, std::vector<std::pair<std::string, const Flag*>>> users;
@@ -38,30 +48,28 @@ void OptionFlags::add_all(CLI::App& command, const char* group, const std::vecto
   for (const std::string& name : order) {
     const auto& list = users[name];
     const Flag& flag = *list.front().second;
-    std::string help = flag.help, defaults;
-    bool same = true;
-    for (const auto& [owner, f] : list) same &= f->default_text == flag.default_text;
-    for (const auto& [owner, f] : list) {
-      defaults += text(defaults.empty() ? "" : ", ", owner, ": ", f->default_text);
-    }
-    const bool everyone = list.size() == owners.size();
-    help += same && everyone ? text(" [", flag.default_text, "]") : text(" [", defaults, "]");
+    auto remember = [&](const CLI::Option* option) {
+      for (const auto& [owner, f] : list) all_owners()[option].push_back({owner, *f});
+    };
     std::string& value = values_[name];
     const std::string shown = free_name(command, group, name);
     if (flag.kind == Flag::Kind::on_off) {
-      options_[name] = command
-                           .add_flag_function(
-                               "--" + shown + ",!--no-" + shown,
-                               [&value](std::int64_t on) { value = on > 0 ? "yes" : "no"; }, help)
-                           ->group(group);
+      options_[name] =
+          command
+              .add_flag_function(
+                  "--" + shown + ",!--no-" + shown,
+                  [&value](std::int64_t on) { value = on > 0 ? "yes" : "no"; }, flag.help)
+              ->group(group);
+      remember(options_[name]);
       continue;
     }
-    CLI::Option* option = command.add_option("--" + shown, value, help)->group(group);
+    CLI::Option* option = command.add_option("--" + shown, value, flag.help)->group(group);
     option->type_name(flag.kind == Flag::Kind::integer   ? "N"
                       : flag.kind == Flag::Kind::number  ? "X"
                       : flag.kind == Flag::Kind::numbers ? "X,X,..."
                                                          : CLI::detail::join(flag.choices, "|"));
     options_[name] = option;
+    remember(option);
   }
 }
 

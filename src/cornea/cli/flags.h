@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cornea/catalog/settings.h"
+#include "cornea/cli/manual.h"
 
 namespace cornea::cli {
 
@@ -20,6 +21,9 @@ std::vector<Entry> without_flag(std::vector<Entry> table, const std::string& nam
   }
   return table;
 }
+
+// The entries of a table that an option belongs to; none for options of the command itself.
+std::vector<FlagOwner> owners_of(const CLI::Option& option);
 
 class OptionFlags {
  public:

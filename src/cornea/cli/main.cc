@@ -4,6 +4,7 @@
 #include <new>
 
 #include "cornea/cli/common.h"
+#include "cornea/cli/manual.h"
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 
@@ -37,14 +38,25 @@ void check_command(const CLI::App& app, const std::vector<std::string>& words) {
   throw cornea::cli::UsageError("no command is called '" + words[1] + "'; there are " + known);
 }
 
+// "cornea help detect" is "cornea detect --help".
+std::vector<std::string> with_help_last(std::vector<std::string> words) {
+  if (words.size() < 2 || words[1] != "help") return words;
+  words.erase(words.begin() + 1);
+  words.push_back("--help");
+  return words;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace cornea;
   CLI::App app{"Cornea: interest points and two-view geometry, on GPU and CPU", "cornea"};
-  app.set_version_flag("--version", std::string("cornea ") + kVersion);
+  app.set_version_flag("--version", std::string("cornea ") + kVersion, "show the version");
+  app.set_help_flag("-h,--help", "show this help");
   app.require_subcommand(1);
-  app.footer("'cornea COMMAND --help' lists the options of a command.");
+  app.formatter_fn([](const CLI::App* command, const std::string&, CLI::AppFormatMode) {
+    return cli::help_text(*command);
+  });
   std::vector<std::pair<CLI::App*, cli::Run>> commands;
   auto add = [&](const auto& add_command) {
     cli::Run run = add_command(app);
@@ -54,7 +66,7 @@ int main(int argc, char** argv) {
   add(cli::add_filter);
   add(cli::add_match);
   add(cli::add_fundamental);
-  const std::vector<std::string> words(argv, argv + argc);
+  const std::vector<std::string> words = with_help_last({argv, argv + argc});
   add([&](CLI::App& to) { return cli::add_pair(to, words); });
   add(cli::add_extract);
   add(cli::add_match_all);
@@ -64,11 +76,14 @@ int main(int argc, char** argv) {
   if constexpr (kHasBench) add(cli::add_bench);
   add(cli::add_info);
   add(cli::add_certify);
+  add(cli::add_completion);
+  add(cli::add_manual);
   cli::learn_flags(app);
   try {
     check_command(app, words);
     try {
-      app.parse(argc, argv);
+      // CLI11 takes the words from the last to the first.
+      app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
     } catch (const std::logic_error&) {  // CLI11's own conversion of --switch=VALUE
       throw cli::UsageError("a switch was given a value; write --NAME or --no-NAME");
     }
