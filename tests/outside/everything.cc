@@ -127,6 +127,7 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   expect(epipolar_distance(eight_point(points.exact), points.exact[0]) < 0.1, "eight_point");
   expect(std::isfinite(transfer_distance({1, 0, 0, 0, 1, 0, 0, 0, 1}, points.exact[0])),
          "transfer");
+  expect(with_unit_corner({2, 0, 0, 0, 2, 0, 0, 0, 2})[0] == 1 && kPlaneWidth > 1, "H33 = 1");
 
   const std::vector<float> matrix = {2, 0, 0, 1};
   const std::vector<double> matrix_of_doubles = {2, 0, 0, 1};

@@ -101,7 +101,10 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
       return text("No geometry can be found: the ", count,
                   " matched points are equal or lie on a line, which fixes no fundamental matrix.");
     case TwoView::too_few_points:
-      return text("No geometry can be found: ", count, count == "1" ? " match" : " matches",
+      return text("No geometry can be found: ",
+                  r.matches.empty() ? "there are no matches"
+                  : count == "1"    ? "there is only 1 match"
+                                    : text("there are only ", count, " matches"),
                   ", and a fundamental matrix takes at least ", options.sample,
                   ". Sharper or nearer photographs, more features or a larger --ratio may help.");
   }
@@ -155,7 +158,10 @@ std::string page_text(const PairCommand& c, const Context& context, const PairRe
   page.matches = r.matches;
   page.geometry = &g;
   page.distances = r.distances;
-  page.threshold = g.kind == TwoView::general ? c.options.fundamental.threshold : 0;
+  const double threshold = c.options.fundamental.threshold;
+  page.threshold = float(g.kind == TwoView::general  ? threshold
+                         : g.kind == TwoView::planar ? kPlaneWidth * threshold
+                                                     : 0);
   page.sentence = sentence_of(r, c.options.fundamental);
   page.notice = g.kind != TwoView::general || may_be_chance(g);
   page.stages = stages;
@@ -166,13 +172,16 @@ std::string page_text(const PairCommand& c, const Context& context, const PairRe
       {"Matching", text("exact nearest neighbours", r.match_kernel.empty() ? "" : " (",
                         r.match_kernel, r.match_kernel.empty() ? "" : ")", ", ratio ",
                         c.options.match.ratio, c.options.match.mutual ? ", mutual" : "")},
-      {"Geometry",
-       text(grouped(std::size_t(g.hypotheses)), g.hypotheses == 1 ? " hypothesis" : " hypotheses",
-            " of ", c.options.fundamental.sample, " matches, stopped by ", name(g.stop), ", seed ",
-            c.options.fundamental.seed)},
+      {"Geometry", g.hypotheses == 0
+                       ? "no hypothesis was tried"
+                       : text(grouped(std::size_t(g.hypotheses)),
+                              g.hypotheses == 1 ? " hypothesis" : " hypotheses", " of ",
+                              c.options.fundamental.sample, " matches, stopped by ", name(g.stop),
+                              ", seed ", c.options.fundamental.seed)},
       {"Version", text("Cornea ", kVersion)},
       {"In the folder", fs::current_path().string()}};
   page.command = c.words;
+  page.files = {"matches.csv", "summary.json"};
   return pair_page(context, page);
 }
 
