@@ -143,6 +143,7 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   PairPipeline pipeline(context, {.settings = {{"contrast", "0.03"}}, .max_features = 500});
   PairResult pair = pipeline.run(a, b);
   pipeline.run(a, b, pair);
+  pipeline.run(a, b, PairMasks(), pair);
   expect(pair.geometry.inlier_count > 20 && pair.correspondence(0).x1 > 0, "PairPipeline");
   FeatureExtractor extractor(context, "harris", {{"max-points", "50"}});
   extractor.extract(a, described);
