@@ -4,234 +4,21 @@
     page_test.py PROGRAM CHROMIUM [--screenshots DIR]
 
 Makes pairs with the program, opens their pages from disk over the DevTools protocol, and looks at what is
-drawn: no error in the console, switches, slider, clicks, keys, zoom in step, wide and narrow, dark and
-light, and a name that tries to be a script. Python's standard library only.
+drawn: no error in the console, switches, slider, histogram, table, clicks, keys, zoom in step, wide and narrow,
+dark, light and printed, and a name that tries to be a script. Python's standard library only.
 """
-import base64
-import hashlib
 import json
 import os
+import random
 import shutil
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
-import urllib.request
 
-
-class WebSocket:
-    """A client's side of RFC 6455, as much as DevTools needs: text both ways."""
-
-    def __init__(self, address):
-        parts = urllib.parse.urlparse(address)
-        self.socket = socket.create_connection((parts.hostname, parts.port), timeout=60)
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall((f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\n"
-                             f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
-                             "Sec-WebSocket-Version: 13\r\n\r\n").encode())
-        answer = b""
-        while b"\r\n\r\n" not in answer:
-            answer += self.socket.recv(1)
-        if b" 101 " not in answer.split(b"\r\n")[0]:
-            raise ConnectionError(answer.decode(errors="replace"))
-
-    def take(self, count):
-        parts = []
-        while count:
-            part = self.socket.recv(min(count, 1 << 20))
-            if not part:
-                raise ConnectionError("the browser hung up")
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
-
-    def send(self, text):
-        payload, mask = text.encode(), os.urandom(4)
-        size = len(payload)
-        head = bytes([0x81]) + (bytes([0x80 | size]) if size < 126 else
-                                struct.pack(">BH", 0x80 | 126, size) if size < 65536 else
-                                struct.pack(">BQ", 0x80 | 127, size))
-        masked = bytes(b ^ mask[i % 4] for i, b in enumerate(payload))
-        self.socket.sendall(head + mask + masked)
-
-    def receive(self):
-        message = b""
-        while True:
-            first, second = self.take(2)
-            size = second & 0x7F
-            if size == 126:
-                size = struct.unpack(">H", self.take(2))[0]
-            elif size == 127:
-                size = struct.unpack(">Q", self.take(8))[0]
-            payload = self.take(size)
-            if first & 0x0F in (0, 1):
-                message += payload
-                if first & 0x80:
-                    return message.decode()
-            elif first & 0x0F == 8:
-                raise ConnectionError("the browser closed the connection")
-
-
-class Browser:
-    def __init__(self, program, folder):
-        self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
-             "--disable-background-networking", "--disable-dev-shm-usage", "--remote-debugging-port=0",
-             f"--user-data-dir={folder}", "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        port_file, deadline = os.path.join(folder, "DevToolsActivePort"), time.time() + 60
-        while not (os.path.exists(port_file) and open(port_file).read().count("\n") >= 1):
-            if time.time() > deadline or self.process.poll() is not None:
-                raise RuntimeError("Chromium did not start")
-            time.sleep(0.1)
-        port = open(port_file).readline().strip()
-        pages = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list"))
-        self.socket = WebSocket(next(p for p in pages if p["type"] == "page")["webSocketDebuggerUrl"])
-        self.count, self.complaints, self.requests = 0, [], []
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(domain + ".enable")
-
-    def call(self, method, **parameters):
-        self.count += 1
-        self.socket.send(json.dumps({"id": self.count, "method": method, "params": parameters}))
-        while True:
-            message = json.loads(self.socket.receive())
-            if message.get("id") == self.count:
-                if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error']}")
-                return message["result"]
-            self.note(message)
-
-    def note(self, message):
-        method, parameters = message.get("method"), message.get("params", {})
-        if method == "Runtime.exceptionThrown":
-            self.complaints.append(json.dumps(parameters["exceptionDetails"])[:400])
-        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
-            self.complaints.append(json.dumps(parameters["args"])[:400])
-        elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(parameters["entry"]["text"])
-        elif method == "Page.javascriptDialogOpening":
-            self.complaints.append("a dialog: " + parameters["message"])
-            self.socket.send(json.dumps({"id": 0, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}))
-        elif method == "Network.requestWillBeSent":
-            self.requests.append(parameters["request"]["url"][:200])
-
-    def evaluate(self, expression):
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in result:
-            raise RuntimeError(f"{expression}: {json.dumps(result['exceptionDetails'])[:500]}")
-        return result["result"].get("value")
-
-    def open(self, file, width, height=900, dark=False, mobile=False, density=1):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=density,
-                  mobile=mobile)
-        self.call("Emulation.setTouchEmulationEnabled", enabled=mobile)
-        self.call("Emulation.setEmulatedMedia",
-                  features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self.complaints, self.requests = [], []
-        self.call("Page.navigate", url="file://" + urllib.parse.quote(os.path.abspath(file)))
-        for _ in range(300):
-            if self.evaluate("(document.documentElement || document.body || {dataset: {}}).dataset.ready || ''") == "yes":
-                break
-            time.sleep(0.1)
-        else:
-            raise RuntimeError(f"{file} did not get ready: {self.complaints}")
-        self.settle()
-
-    def settle(self):
-        """Waits until what was asked for is drawn."""
-        self.evaluate("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(1))))")
-
-    def drawn(self):
-        """A hash of each canvas: first photograph, second photograph, lines between them."""
-        self.settle()
-        images = self.evaluate("['panel-0','panel-1','links'].map(i => document.getElementById(i).toDataURL())")
-        return [hashlib.sha256(image.encode()).hexdigest()[:12] for image in images]
-
-    def colours(self, canvas):
-        """How many pixels of a canvas are bluish (inliers), orange (outliers) and white; the scenes are gray."""
-        self.settle()
-        return self.evaluate("""(() => { const c = document.getElementById('%s');
-            const copy = document.createElement('canvas');
-            copy.width = c.width; copy.height = c.height;
-            const pen = copy.getContext('2d', {willReadFrequently: true});
-            pen.drawImage(c, 0, 0);
-            const d = pen.getImageData(0, 0, c.width, c.height).data;
-            let blue = 0, orange = 0, white = 0, any = 0;
-            for (let i = 0; i < d.length; i += 4) {
-              any += d[i + 3] > 0;
-              blue += d[i + 2] - d[i] > 60;
-              orange += d[i] - d[i + 2] > 60;
-              white += d[i] > 252 && d[i + 1] > 252 && d[i + 2] > 252; }
-            return {blue, orange, white, any}; })()""" % canvas)
-
-    def mouse(self, kind, x, y, **more):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
-
-    def click(self, x, y):
-        self.mouse("mouseMoved", x, y)
-        self.mouse("mousePressed", x, y, button="left", clickCount=1)
-        self.mouse("mouseReleased", x, y, button="left", clickCount=1)
-
-    def press(self, key):
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key if len(key) == 1 else "")
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
-
-    def toggle(self, box):
-        self.evaluate(f"document.getElementById('show-{box}').click()")
-
-    def slide(self, value):
-        self.evaluate("(() => { const s = document.getElementById('cut'); s.value = %d;"
-                      "s.dispatchEvent(new Event('input')); })()" % value)
-
-    def lonely_match(self, panel=0):
-        """Where, in the window, the inlier lies that is farthest from all others."""
-        return self.evaluate("""(() => { const page = corneaPage;
-            const canvas = document.getElementById('panel-%d');
-            canvas.scrollIntoView({block: 'center'});
-            const box = canvas.getBoundingClientRect();
-            const places = page.matches.map(m => page.toScreen(%d, m.points[%d]));
-            let best = null, most = 0;
-            places.forEach((p, i) => {
-              if (!page.matches[i].inlier || p.x < 20 || p.y < 20 || p.x > box.width - 20 || p.y > box.height - 20)
-                return;
-              let nearest = Infinity;
-              for (const q of places) {
-                const d = Math.hypot(p.x - q.x, p.y - q.y);
-                if (d > 0 && d < nearest) nearest = d;
-              }
-              if (nearest > most) { most = nearest; best = {x: box.left + p.x, y: box.top + p.y, index: i}; }
-            });
-            return best; })()""" % (panel, panel, panel))
-
-    def screenshot(self, file, whole=True):
-        self.settle()
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
-        with open(file, "wb") as out:
-            out.write(base64.b64decode(data))
-
-    def close(self):
-        try:
-            self.call("Browser.close")
-        except (ConnectionError, OSError):
-            pass
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-
-failures = []
-
-
-def check(condition, what):
-    print(("ok    " if condition else "FAIL  ") + what)
-    if not condition:
-        failures.append(what)
+from chromium import Browser, attempt, check, failures, text_of
+from page_parts import (check_coverage, check_frame, check_histogram, check_many_matches, check_order_and_table,
+                        check_photograph_first, check_residuals)
 
 
 def check_ordinary_page(browser, page, width, mobile):
@@ -263,9 +50,13 @@ def check_ordinary_page(browser, page, width, mobile):
     browser.toggle("links")
     check(browser.colours("links")["any"] == 0, where + "lines can be switched off")
     browser.toggle("links")
+    browser.toggle("all")
+    everything = browser.colours("panel-0")
     browser.slide(30)
     slid = browser.colours("panel-0")
-    check(slid["blue"] < seen[0]["blue"] and slid["orange"] < seen[0]["orange"] / 4, where + "the slider hides what is far off")
+    check(slid["blue"] < everything["blue"] and slid["orange"] < everything["orange"] / 4,
+          where + "the slider hides what is far off")
+    browser.toggle("all")
     check(browser.evaluate("document.querySelectorAll('#histogram .faded').length") > 0, where + "the histogram shows the slider")
     check("px" in browser.evaluate("document.getElementById('cut-value').textContent"), where + "the slider says its value")
     browser.slide(1000)
@@ -394,8 +185,12 @@ def main():
         check(hostile not in repeat, "the hostile name is nowhere in the file as it is")
         browser = Browser(chromium, os.path.join(folder, "profile"))
         page = os.path.join(folder, "ordinary", "report.html")
-        check_ordinary_page(browser, page, 1400, mobile=False)
-        check_ordinary_page(browser, page, 400, mobile=True)
+        attempt(check_ordinary_page, browser, page, 1400, False)
+        attempt(check_ordinary_page, browser, page, 400, True)
+        for checks in (check_photograph_first, check_order_and_table, check_histogram, check_coverage, check_frame):
+            attempt(checks, browser, page)
+        attempt(check_residuals, browser, "a scene with depth")
+        attempt(check_many_matches, browser, page, folder)
         check_hostile_name(browser, os.path.join(folder, "hostile", "report.html"), hostile)
         command = browser.evaluate("document.getElementById('command').textContent")
         again = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True)
@@ -410,11 +205,33 @@ def main():
         before = browser.drawn()
         browser.click(spot["x"], spot["y"])
         check(browser.drawn() != before, "a click on a plane's match lights it up")
+        browser.press("Escape")
+        check("threshold 6 px" in browser.evaluate("document.getElementById('histogram').textContent"), "a plane has its threshold")
+        worst = browser.evaluate("Math.max(...corneaPage.matches.filter(m => m.inlier).map(m => m.distance))")
+        least = browser.evaluate("Math.min(...corneaPage.matches.filter(m => !m.inlier).map(m => m.distance))")
+        check(worst < 6 <= least, f"which its inliers keep and no outlier does ({worst:.2f}, {least:.2f})")
+        check(browser.evaluate("document.querySelector('#matrix tr:last-child td:last-child').textContent") == "1.0000" and
+              "H\u2083\u2083 = 1" in text_of(browser, "matrix-text"), "H has H33 = 1")
+        attempt(check_residuals, browser, "a plane")
         check(browser.complaints == [], f"no word in the console {browser.complaints}")
 
         with open(os.path.join(folder, "flat.pgm"), "wb") as out:
             out.write(b"P5 64 48 255\n" + bytes([90]) * (64 * 48))
         cornea("pair", "flat.pgm", "flat.pgm", "-o", "nothing", "--device", "cpu")
+        for k in (0, 1):
+            with open(os.path.join(folder, f"noise{k}.pgm"), "wb") as out:
+                out.write(b"P5 128 96 255\n" + random.Random(k).randbytes(128 * 96))
+        cornea("pair", "noise0.pgm", "noise1.pgm", "-o", "chance", "--ratio", "1", "--no-mutual", "--device", "cpu")
+        check(json.load(open(os.path.join(folder, "chance", "summary.json")))["kind"] == "none", "noise has no geometry")
+        browser.open(os.path.join(folder, "chance", "report.html"), 1400)
+        check("chance" in text_of(browser, "matrix-text") and text_of(browser, "matrix-text").count(".") >= 2,
+              "without a geometry sentences say why")
+        check(text_of(browser, "name-outliers") == "Matches" and "Outlier" not in browser.evaluate("document.body.innerText"),
+              "and no match is called an outlier")
+        check(browser.evaluate("corneaPage.listed()[0].ratio <= corneaPage.listed()[1].ratio"), "the table is by ratio")
+        browser.press("n")
+        check(text_of(browser, "selection").startswith("Match"), "a match is called one")
+        check(browser.complaints == [], f"no word in the console {browser.complaints}")
         browser.open(os.path.join(folder, "nothing", "report.html"), 400, mobile=True)
         check("No geometry" in browser.evaluate("document.getElementById('sentence').textContent"), "nothing found is said")
         check(browser.evaluate("document.getElementById('cut').disabled"), "without distances there is no slider")
@@ -422,11 +239,11 @@ def main():
 
         if pictures:
             os.makedirs(pictures, exist_ok=True)
-            for name in ("ordinary", "planar", "nothing"):
-                for width in (1400, 400):
+            for name in ("ordinary", "planar", "chance", "nothing"):
+                for width in (2560, 1440, 390):
                     for dark in (False, True):
-                        browser.open(os.path.join(folder, name, "report.html"), width, dark=dark, mobile=width == 400,
-                                     density=2 if width == 400 else 1)
+                        browser.open(os.path.join(folder, name, "report.html"), width, dark=dark, mobile=width == 390,
+                                     density=2 if width == 390 else 1)
                         browser.screenshot(os.path.join(pictures, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
     finally:
         if browser:

@@ -127,6 +127,7 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   expect(epipolar_distance(eight_point(points.exact), points.exact[0]) < 0.1, "eight_point");
   expect(std::isfinite(transfer_distance({1, 0, 0, 0, 1, 0, 0, 0, 1}, points.exact[0])),
          "transfer");
+  expect(with_unit_corner({2, 0, 0, 0, 2, 0, 0, 0, 2})[0] == 1 && kPlaneWidth > 1, "H33 = 1");
 
   const std::vector<float> matrix = {2, 0, 0, 1};
   const std::vector<double> matrix_of_doubles = {2, 0, 0, 1};
@@ -142,6 +143,7 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   PairPipeline pipeline(context, {.settings = {{"contrast", "0.03"}}, .max_features = 500});
   PairResult pair = pipeline.run(a, b);
   pipeline.run(a, b, pair);
+  pipeline.run(a, b, PairMasks(), pair);
   expect(pair.geometry.inlier_count > 20 && pair.correspondence(0).x1 > 0, "PairPipeline");
   FeatureExtractor extractor(context, "harris", {{"max-points", "50"}});
   extractor.extract(a, described);

@@ -4,6 +4,7 @@
 #include "cornea/catalog/detectors.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
+#include "cornea/cli/mask.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
 #include "cornea/io/csv.h"
@@ -53,18 +54,6 @@ void check_results(const DetectCommand& c) {
     }
   }
   check_outputs(inputs, outputs);
-}
-
-// What is not black, however dark, counts as white.
-Image<std::uint8_t> read_mask(const std::string& file, const ReadOptions& options) {
-  const GrayImage gray = read_gray(file, options);
-  Image<std::uint8_t> mask(gray.width(), gray.height());
-  visit_gray(gray.view(), [&](auto pixels) {
-    for (int y = 0; y < pixels.height; ++y) {
-      for (int x = 0; x < pixels.width; ++x) mask(x, y) = pixels(x, y) != 0 ? 255 : 0;
-    }
-  });
-  return mask;
 }
 
 // A detector of either kind. Corners are points without scale, angle and descriptor.

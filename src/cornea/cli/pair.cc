@@ -1,13 +1,17 @@
 #include "cornea/pipeline/pair.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
 
 #include "cornea/catalog/estimators.h"
+#include "cornea/cli/browser.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
+#include "cornea/cli/mask.h"
+#include "cornea/cli/pair_folder.h"
 #include "cornea/cli/two_view.h"
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
@@ -24,11 +28,14 @@ namespace fs = std::filesystem;
 struct PairCommand {
   CommonOptions common;
   std::string first, second, out;
+  std::string mask1, mask2;  // empty: none
+  bool open = false;         // the page, in the browser
   PairOptions options;
   OptionFlags flags, estimator;  // of every detector, and of F
   std::string words;             // the command itself, for a shell
 
   fs::path in_folder(const char* name) const { return fs::path(out) / name; }
+  bool has_masks() const { return !mask1.empty() || !mask2.empty(); }
   ReadOptions reading() const { return {.max_pixels = common.max_pixels, .upright = true}; }
 };
 
@@ -79,6 +86,13 @@ bool may_be_chance(const FundamentalResult& result) {
 constexpr char kChance[] =
     "so few may agree by chance, and these may not be photographs of one scene";
 
+// "812 of 1,059 (77%)".
+std::string share_text(std::size_t part, std::size_t all) {
+  std::string words = text(grouped(part), " of ", grouped(all));
+  if (all > 0) words += text(" (", std::lround(100.0 * double(part) / double(all)), "%)");
+  return words;
+}
+
 // What the result means, in plain words, for the page.
 std::string sentence_of(const PairResult& r, const FundamentalOptions& options) {
   const std::string count = grouped(r.matches.size());
@@ -101,7 +115,10 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
       return text("No geometry can be found: the ", count,
                   " matched points are equal or lie on a line, which fixes no fundamental matrix.");
     case TwoView::too_few_points:
-      return text("No geometry can be found: ", count, count == "1" ? " match" : " matches",
+      return text("No geometry can be found: ",
+                  r.matches.empty() ? "there are no matches"
+                  : count == "1"    ? "there is only 1 match"
+                                    : text("there are only ", count, " matches"),
                   ", and a fundamental matrix takes at least ", options.sample,
                   ". Sharper or nearer photographs, more features or a larger --ratio may help.");
   }
@@ -141,6 +158,8 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
                {"threshold", io::shortest(c.options.fundamental.threshold)},
                {"version", kVersion}};
   if (g.kind == TwoView::planar) json["H"] = matrix_json(g.H);
+  const auto mask_json = [](const std::string& file) { return file.empty() ? Json() : Json(file); };
+  if (c.has_masks()) json["masks"] = {mask_json(c.mask1), mask_json(c.mask2)};
   return json;
 }
 
@@ -155,7 +174,10 @@ std::string page_text(const PairCommand& c, const Context& context, const PairRe
   page.matches = r.matches;
   page.geometry = &g;
   page.distances = r.distances;
-  page.threshold = g.kind == TwoView::general ? c.options.fundamental.threshold : 0;
+  const double threshold = c.options.fundamental.threshold;
+  page.threshold = float(g.kind == TwoView::general  ? threshold
+                         : g.kind == TwoView::planar ? kPlaneWidth * threshold
+                                                     : 0);
   page.sentence = sentence_of(r, c.options.fundamental);
   page.notice = g.kind != TwoView::general || may_be_chance(g);
   page.stages = stages;
@@ -166,13 +188,21 @@ std::string page_text(const PairCommand& c, const Context& context, const PairRe
       {"Matching", text("exact nearest neighbours", r.match_kernel.empty() ? "" : " (",
                         r.match_kernel, r.match_kernel.empty() ? "" : ")", ", ratio ",
                         c.options.match.ratio, c.options.match.mutual ? ", mutual" : "")},
-      {"Geometry",
-       text(grouped(std::size_t(g.hypotheses)), g.hypotheses == 1 ? " hypothesis" : " hypotheses",
-            " of ", c.options.fundamental.sample, " matches, stopped by ", name(g.stop), ", seed ",
-            c.options.fundamental.seed)},
+      {"Geometry", g.hypotheses == 0
+                       ? "no hypothesis was tried"
+                       : text(grouped(std::size_t(g.hypotheses)),
+                              g.hypotheses == 1 ? " hypothesis" : " hypotheses", " of ",
+                              c.options.fundamental.sample, " matches, stopped by ", name(g.stop),
+                              ", seed ", c.options.fundamental.seed)},
       {"Version", text("Cornea ", kVersion)},
       {"In the folder", fs::current_path().string()}};
+  if (c.has_masks()) {
+    const std::string first_mask = c.mask1.empty() ? "none" : c.mask1;
+    const std::string second_mask = c.mask2.empty() ? "none" : c.mask2;
+    page.facts.insert(page.facts.begin() + 2, {"Masks", first_mask + " and " + second_mask});
+  }
   page.command = c.words;
+  page.files = {"matches.csv", "summary.json"};
   return pair_page(context, page);
 }
 
@@ -187,12 +217,21 @@ double median_of_inliers(const PairResult& r) {
   return *middle;
 }
 
+// F, or H where that is the result to use.
+void print_model(const FundamentalResult& g) {
+  if (g.kind == TwoView::planar) {
+    std::cout << "H (x2 ~ H x1, pixels)\n" << matrix_text(with_unit_corner(g.H));
+  } else if (g.F != std::array<double, 9>{}) {
+    std::cout << "F (x2^T F x1 = 0, pixels)\n" << matrix_text(g.F);
+  }
+}
+
 void print_result(const PairCommand& c, const Context& context, const PairResult& r,
                   const std::vector<StageTime>& stages) {
   std::vector<std::vector<std::string>> rows = {
-      {"features", text(r.first.size(), " and ", r.second.size())},
-      {"matches", text(r.matches.size())},
-      {"inliers", text(r.geometry.inlier_count)}};
+      {"features", text(grouped(r.first.size()), " and ", grouped(r.second.size()))},
+      {"matches", grouped(r.matches.size())},
+      {"inliers", share_text(std::size_t(r.geometry.inlier_count), r.matches.size())}};
   if (r.geometry.inlier_count > 0 && !r.distances.empty()) {
     char median[32];
     std::snprintf(median, sizeof median, "%.3f px", median_of_inliers(r));
@@ -207,6 +246,7 @@ void print_result(const PairCommand& c, const Context& context, const PairResult
   }
   std::cout << "time             " << all << "\n"
             << c.options.detector << " on " << context.description() << "\n";
+  print_model(r.geometry);
   if (r.geometry.kind != TwoView::general) {
     std::cout << explanation(r.geometry, c.options.fundamental) << "\n";
   }
@@ -214,20 +254,41 @@ void print_result(const PairCommand& c, const Context& context, const PairResult
   std::cout << "page: " << c.in_folder("report.html").string() << std::endl;
 }
 
-int run_pair(const PairCommand& c) {
+// Nothing where no file is given.
+Image<std::uint8_t> mask_of(const PairCommand& c, const std::string& file, const std::string& image,
+                            const GrayImage& pixels) {
+  if (file.empty()) return {};
+  Image<std::uint8_t> mask = read_mask(file, c.reading());
+  if (mask.width() != pixels.width() || mask.height() != pixels.height()) {
+    fail(ErrorCode::io, file, ": a mask of ", mask.width(), " x ", mask.height(), " pixels for ",
+         image, " of ", pixels.width(), " x ", pixels.height(), "; they must have one size");
+  }
+  return mask;
+}
+
+int run_pair(const PairCommand& given) {
+  PairCommand c = given;
+  if (c.out.empty()) c.out = default_pair_folder(c.first, c.second);
   const Context context = c.common.context();
   PairPipeline pipeline = usage_checked([&] { return PairPipeline(context, options_of(c)); });
   const fs::path summary = c.in_folder("summary.json"), matches = c.in_folder("matches.csv"),
                  report = c.in_folder("report.html");
   std::vector<fs::path> outputs = {summary, matches, report};
   if (c.common.json_in_file()) outputs.push_back(c.common.json);
-  check_outputs({{c.first}, {c.second}}, outputs);
+  std::vector<NamedInput> inputs = {{c.first}, {c.second}};
+  for (const std::string& mask : {c.mask1, c.mask2}) {
+    if (!mask.empty()) inputs.push_back({mask, "a mask"});
+  }
+  check_outputs(inputs, outputs);
 
   const core::Stopwatch watch;
   const GrayImage first = read_gray(c.first, c.reading());
   const GrayImage second = read_gray(c.second, c.reading());
+  const Image<std::uint8_t> mask1 = mask_of(c, c.mask1, c.first, first);
+  const Image<std::uint8_t> mask2 = mask_of(c, c.mask2, c.second, second);
   std::vector<StageTime> stages = {{"reading", watch.milliseconds()}};
-  const PairResult result = pipeline.run(first.view(), second.view());
+  PairResult result;
+  pipeline.run(first.view(), second.view(), {mask1, mask2}, result);
   stages.insert(stages.end(), result.stages.begin(), result.stages.end());
 
   make_folder(c.out);
@@ -242,6 +303,7 @@ int run_pair(const PairCommand& c) {
   write_text(summary, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   c.common.write_json(json);
   if (c.common.talks()) print_result(ran, context, result, stages);
+  if (c.open) open_in_browser(report);
   return 0;
 }
 
@@ -254,9 +316,17 @@ Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
       "pair", "the geometry of two photographs, from pixels to F, with a page to look at");
   command->add_option("first", c->first, "image file")->required()->type_name("A");
   command->add_option("second", c->second, "image file")->required()->type_name("B");
-  command->add_option("-o,--out", c->out, "folder for report.html, summary.json and matches.csv")
-      ->required()
+  command
+      ->add_option("-o,--out", c->out,
+                   "folder for report.html, summary.json and matches.csv; without it pair-A-B in "
+                   "the current folder, after the names of the two files")
       ->type_name("DIR");
+  command->add_flag("--open", c->open, "open the page in the browser");
+  command
+      ->add_option("--mask1", c->mask1,
+                   "image of the size of A (as it is read: upright); no points where it is black")
+      ->type_name("FILE");
+  command->add_option("--mask2", c->mask2, "likewise for B")->type_name("FILE");
   add_described_detector_option(*command, c->options.detector);
   command
       ->add_option("--max-features,--max-points", c->options.max_features,

@@ -80,15 +80,20 @@ PairResult PairPipeline::run(AnyView first, AnyView second) {
 }
 
 void PairPipeline::run(AnyView first, AnyView second, PairResult& out) {
+  run(first, second, {}, out);
+}
+
+void PairPipeline::run(AnyView first, AnyView second, const PairMasks& masks, PairResult& out) {
   out.stages.clear();
-  timed("features", out.stages, [&] { find_features(first, second, out); });
+  timed("features", out.stages, [&] { find_features(first, second, masks, out); });
   timed("matching", out.stages, [&] { match_features(out); });
   timed("geometry", out.stages, [&] { find_geometry(out); });
 }
 
-void PairPipeline::find_features(AnyView first, AnyView second, PairResult& out) {
-  first_.extract(first, out.first);
-  this->second().extract(second, out.second);
+void PairPipeline::find_features(AnyView first, AnyView second, const PairMasks& masks,
+                                 PairResult& out) {
+  first_.extract(first, out.first, masks.first);
+  this->second().extract(second, out.second, masks.second);
 }
 
 void PairPipeline::match_features(PairResult& out) {

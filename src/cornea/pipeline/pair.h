@@ -46,6 +46,10 @@ struct CORNEA_API PairResult {
   Correspondence correspondence(std::size_t match) const;
 };
 
+struct PairMasks {
+  AnyView first = {}, second = {};
+};
+
 // Made once; then it takes pair after pair and keeps its memory.
 class CORNEA_API PairPipeline {
  public:
@@ -54,6 +58,9 @@ class CORNEA_API PairPipeline {
   PairResult run(AnyView first, AnyView second);
   // Results given by reference keep their memory from call to call.
   void run(AnyView first, AnyView second, PairResult& out);
+  // The same, without points where an image's mask is 0. A mask has the size of its image; an empty
+  // one hides nothing.
+  void run(AnyView first, AnyView second, const PairMasks& masks, PairResult& out);
 
   const Context& context() const { return context_; }
   const PairOptions& options() const { return options_; }
@@ -61,7 +68,7 @@ class CORNEA_API PairPipeline {
  private:
   // Descriptors are handed from the first to the second of these: in host memory, or left where
   // they were made.
-  void find_features(AnyView first, AnyView second, PairResult& out);
+  void find_features(AnyView first, AnyView second, const PairMasks& masks, PairResult& out);
   void match_features(PairResult& out);
   void find_geometry(PairResult& out);
 

@@ -91,10 +91,44 @@ TEST_P(Pair, APlaneIsToldFromASceneWithDepth) {
   ASSERT_EQ(r.distances.size(), r.matches.size());
   for (std::size_t i = 0; i < r.matches.size(); ++i) {
     EXPECT_EQ(r.distances[i], float(transfer_distance(r.geometry.H, r.correspondence(i))));
-    if (r.geometry.inliers[i]) {
-      EXPECT_LT(r.distances[i], 8) << i;
+    // Inliers of a plane are those within so many thresholds of it.
+    const double limit = kPlaneWidth * FundamentalOptions().threshold;
+    if (std::abs(r.distances[i] - limit) > 1e-3) {
+      EXPECT_EQ(r.geometry.inliers[i] == 1, r.distances[i] < limit) << i;
     }
   }
+}
+
+// The left half of the first image and the lower half of the second.
+TEST_P(Pair, NoPointLiesWhereAMaskIsBlack) {
+  const Views& v = views_of(SceneKind::boxes);
+  const int width = v.views[0].image.width(), height = v.views[0].image.height();
+  Image<std::uint8_t> left(width, height), low(width, height);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      left(x, y) = x < width / 2 ? 255 : 0;
+      low(x, y) = y >= height / 2 ? 255 : 0;
+    }
+  }
+  for (const char* detector : {"sift", "harris"}) {
+    PairPipeline pipeline(context, {.detector = detector, .max_features = 1500});
+    const PairResult whole = pipeline.run(v.views[0].image, v.views[1].image);
+    PairResult masked;
+    pipeline.run(v.views[0].image, v.views[1].image, {left, low}, masked);
+    EXPECT_GT(masked.first.size(), 100u) << detector;
+    EXPECT_GT(masked.second.size(), 100u) << detector;
+    EXPECT_LT(masked.matches.size(), whole.matches.size()) << detector;
+    for (const Keypoint& p : masked.first.keypoints) EXPECT_LT(p.x, float(width / 2) + 1);
+    for (const Keypoint& p : masked.second.keypoints) EXPECT_GT(p.y, float(height / 2) - 1);
+    // An empty mask hides nothing.
+    PairResult again;
+    pipeline.run(v.views[0].image, v.views[1].image, {{}, {}}, again);
+    EXPECT_EQ(again.matches, whole.matches);
+  }
+  const Image<std::uint8_t> small(8, 8);
+  PairResult none;
+  EXPECT_THROW(PairPipeline(context).run(v.views[0].image, v.views[1].image, {small, {}}, none),
+               Error);
 }
 
 TEST_P(Pair, NothingToMatchIsAResult) {

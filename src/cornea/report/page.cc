@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -98,6 +99,38 @@ Json photograph_json(const PagePhotograph& photograph, const std::vector<bool>& 
           {"others", encoded_others(photograph.points, matched, options)}};
 }
 
+// How many inliers lie in each cell of a grid over a photograph, row by row.
+Json coverage_json(const PairPage& page, bool second) {
+  constexpr int kCells = 8;  // per side
+  const PagePhotograph& photograph = second ? page.second : page.first;
+  // The first pixel's centre is 0, its left edge -0.5.
+  const auto cell = [](float at, int length) {
+    const double share = (double(at) + 0.5) / length;
+    return std::clamp(int(std::floor(share * kCells)), 0, kCells - 1);
+  };
+  std::array<int, kCells * kCells> counts{};
+  for (std::size_t i = 0; i < page.matches.size(); ++i) {
+    if (!page.geometry->inliers[i]) continue;
+    const Match& m = page.matches[i];
+    const Keypoint& p = photograph.points[std::size_t(second ? m.b : m.a)];
+    const int x = cell(p.x, photograph.pixels.width), y = cell(p.y, photograph.pixels.height);
+    ++counts[std::size_t(y) * kCells + std::size_t(x)];
+  }
+  return counts;
+}
+
+// The scripts in the order in which they use each other.
+std::string scripts() {
+  std::string all;
+  for (const std::string_view script :
+       {page_files::found_js, page_files::shapes_js, page_files::draw_js, page_files::overlay_js,
+        page_files::point_js, page_files::histogram_js, page_files::table_js,
+        page_files::words_js}) {
+    all.append(script).append("\n");
+  }
+  return all;
+}
+
 // All that the page knows, but for the previews.
 Json data_json(const PairPage& page, const PageOptions& options) {
   const FundamentalResult& g = *page.geometry;
@@ -117,11 +150,13 @@ Json data_json(const PairPage& page, const PageOptions& options) {
           {"inlierCount", g.inlier_count},
           {"kind", name(g.kind)},
           {"F", has_f ? matrix_json(g.F) : Json()},
-          {"H", planar ? matrix_json(g.H) : Json()},
+          {"H", planar ? matrix_json(with_unit_corner(g.H)) : Json()},
+          {"coverage", {coverage_json(page, false), coverage_json(page, true)}},
           {"threshold", page.threshold},
           {"sentence", page.sentence},
           {"notice", page.notice},
           {"command", page.command},
+          {"files", page.files},
           {"stages", std::move(stages)},
           {"facts", page.facts}};
 }
@@ -225,9 +260,9 @@ std::string pair_page(const Context& context, const PairPage& page, const PageOp
   check(page);
   const std::string data = script_text(data_json(page, options));
   const std::string title = html_escaped(page.first.name + " and " + page.second.name);
+  const std::string script = scripts();
   const std::size_t fixed = data.size() + 2 * title.size() + page_files::page_html.size() +
-                            page_files::page_css.size() + page_files::draw_js.size() +
-                            page_files::point_js.size() + page_files::words_js.size();
+                            page_files::page_css.size() + script.size();
   // Base64 writes 3 bytes as 4.
   const std::size_t left = options.most_bytes > fixed ? options.most_bytes - fixed : 0;
   const std::size_t each = left / 2 * 3 / 4 - std::min<std::size_t>(left / 4, 64);
@@ -240,9 +275,7 @@ std::string pair_page(const Context& context, const PairPage& page, const PageOp
                                         {"data", data},
                                         {"first", first},
                                         {"second", second},
-                                        {"draw", page_files::draw_js},
-                                        {"point", page_files::point_js},
-                                        {"words", page_files::words_js}});
+                                        {"script", script}});
 }
 
 }  // namespace cornea

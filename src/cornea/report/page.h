@@ -2,7 +2,7 @@
 // nothing else, neither network nor server.
 //
 // Its text, style and behaviour are files that a designer can edit (page/page.html, page.css
-// and three scripts); the build puts them into the library. This room fills them: photographs as
+// and the scripts); the build puts them into the library. This room fills them: photographs as
 // JPEG previews, points as numbers, names and sentences escaped for where they stand. Only in
 // builds with nlohmann-json (PAGES in the configure summary).
 #pragma once
@@ -40,6 +40,7 @@ struct PairPage {
   std::vector<StageTime> stages = {};
   std::vector<std::pair<std::string, std::string>> facts = {};  // what ran where: name and value
   std::string command = {};                                     // to repeat it in a shell
+  std::vector<std::string> files = {};  // that lie beside the page, which links to them
 };
 
 struct CORNEA_API PageOptions {

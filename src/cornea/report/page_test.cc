@@ -70,6 +70,7 @@ struct Example {
     page.stages = {{"features", 12.5}, {"matching", 3}};
     page.facts = {{"Ran on", "CPU"}};
     page.command = "cornea pair a.jpg b.jpg -o out";
+    page.files = {"matches.csv", "summary.json"};
     return page;
   }
 };
@@ -164,6 +165,7 @@ TEST(PairPage, HoldsTheNumbers) {
   EXPECT_EQ(data.at("H"), nullptr);
   EXPECT_EQ(data.at("threshold"), 1.5);
   EXPECT_EQ(data.at("notice"), false);
+  EXPECT_EQ(data.at("files"), Json({"matches.csv", "summary.json"}));
   EXPECT_EQ(data.at("stages"),
             Json::array({Json::array({"features", 12.5}), Json::array({"matching", 3})}));
   EXPECT_EQ(data.at("facts"), Json::array({Json::array({"Ran on", "CPU"})}));
@@ -186,12 +188,44 @@ TEST(PairPage, HoldsTheNumbers) {
   EXPECT_EQ(number(15), 1);
 }
 
+TEST(PairPage, CountsInliersPerCellOfTheFrame) {
+  Example example(320, 240, 0, 40);
+  // Cells are 40 x 30 pixels; the first reaches from -0.5 to 39.5.
+  for (Keypoint& p : example.points) p = {100, 100, 2, 0, 1, 0};
+  example.points[1] = {39.4f, 29.4f, 2, 0, 1, 0};
+  example.points[2] = {39.6f, 29.4f, 2, 0, 1, 0};
+  example.points[3] = {319.4f, 239.4f, 2, 0, 1, 0};
+  example.points[4] = {200, 10, 2, 0, 1, 0};  // an outlier's
+  const Json data = data_of(pair_page(Context::cpu(), example.page()));
+  ASSERT_EQ(data.at("coverage").size(), 2u);
+  for (const Json& cells : data.at("coverage")) {
+    ASSERT_EQ(cells.size(), 64u);
+    EXPECT_EQ(cells[0], 1);
+    EXPECT_EQ(cells[1], 1);
+    EXPECT_EQ(cells[63], 1);
+    EXPECT_EQ(cells[5], 0);
+    EXPECT_EQ(cells[3 * 8 + 2], 27);
+  }
+}
+
+TEST(PairPage, HomographiesAreShownWithAUnitCorner) {
+  Example example(64, 48, 0, 8);
+  example.geometry.kind = TwoView::planar;
+  example.geometry.H = {0.5, 0, 0.25, 0, 0.5, 0.125, 0, 0, 0.25};
+  const Json unit = data_of(pair_page(Context::cpu(), example.page()));
+  EXPECT_EQ(unit.at("H"), Json({{2, 0, 1}, {0, 2, 0.5}, {0, 0, 1}}));
+  example.geometry.H[8] = 1e-9;  // the corner of the image goes to infinity
+  const Json as_it_is = data_of(pair_page(Context::cpu(), example.page()));
+  EXPECT_EQ(as_it_is.at("H"), Json({{0.5, 0, 0.25}, {0, 0.5, 0.125}, {0, 0, 1e-9}}));
+}
+
 TEST(PairPage, NamesAndSentencesCannotLeaveTheirPlaces) {
   const Example example(64, 48, 0, 8);
   PairPage page = example.page();
   const std::string hostile = "\"'></title></script><script>stolen=1</script><!--{{data}}\xFF";
   page.first.name = page.second.name = page.sentence = page.command = hostile;
   page.facts = {{hostile, hostile}};
+  page.files = {hostile};
   page.stages = {{hostile, 1}};
   const std::string html = pair_page(Context::cpu(), page);
   EXPECT_EQ(count_of(html, "<script"), 2u);

@@ -225,6 +225,15 @@ std::array<double, 9> eight_point(std::span<const Correspondence> matches) {
   return epipolar_in_pixels(f, normalisation);
 }
 
+std::array<double, 9> with_unit_corner(const std::array<double, 9>& H) {
+  double largest = 0;
+  for (const double v : H) largest = std::max(largest, std::abs(v));
+  std::array<double, 9> scaled = H;
+  if (std::abs(H[8]) < 1e-6 * largest || H[8] == 0) return scaled;
+  for (double& v : scaled) v /= H[8];
+  return scaled;
+}
+
 double epipolar_distance(const std::array<double, 9>& F, const Correspondence& match) {
   Matrix3<double> f;
   std::copy(F.begin(), F.end(), f.v);

@@ -118,6 +118,14 @@ class CORNEA_API FundamentalEstimator {
 // the nearest matrix of rank 2. An error where they do not fix F.
 CORNEA_API std::array<double, 9> eight_point(std::span<const Correspondence> matches);
 
+// Where the kind is planar an inlier's distance to H (that of x2 to H x1 plus that of x1 to H^-1
+// x2) is below this many thresholds.
+inline constexpr double kPlaneWidth = 4;
+
+// H / H33, as homographies are mostly written; where H33 is below 1e-6 of the largest entry, H as
+// it is.
+CORNEA_API std::array<double, 9> with_unit_corner(const std::array<double, 9>& H);
+
 // The distance of a correspondence to F, as above, pixels.
 CORNEA_API double epipolar_distance(const std::array<double, 9>& F, const Correspondence& match);
 

@@ -80,6 +80,14 @@ TEST(EightPoint, RefusesPointsThatFixNoMatrix) {
   EXPECT_THROW(eight_point(scene.matches), Error);
 }
 
+TEST(WithUnitCorner, DividesByTheLastEntryWhereThatIsNotNearNought) {
+  const std::array<double, 9> h = {-0.5, 0, 0.25, 0, -0.5, 0.125, 0, 0, -0.25};
+  EXPECT_EQ(with_unit_corner(h), (std::array<double, 9>{2, 0, -1, 0, 2, -0.5, 0, 0, 1}));
+  const std::array<double, 9> far = {0.5, 0, 0.25, 0, 0.5, 0.125, 0.1, 0, 1e-8};
+  EXPECT_EQ(with_unit_corner(far), far);
+  EXPECT_EQ(with_unit_corner({}), (std::array<double, 9>{}));
+}
+
 TEST(EpipolarDistance, IsTheSumOfTwoDistancesToLines) {
   // A camera that moves along x: lines are rows.
   const std::array<double, 9> F = {0, 0, 0, 0, 0, -1, 0, 1, 0};

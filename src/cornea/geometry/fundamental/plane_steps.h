@@ -16,7 +16,6 @@
 
 namespace cornea::geometry {
 
-inline constexpr double kPlaneWidth = 4;      // thresholds that a point may lie off a plane
 inline constexpr int kPlaneSamples = 128;     // homographies
 inline constexpr int kPlaneJudges = 64;       // most inliers that each is held against
 inline constexpr int kParallaxSamples = 256;  // pairs of points off the plane

@@ -85,21 +85,21 @@ function nearest(i, x, y, reach, among = () => true) {
   return best;
 }
 
+// What the lit match is; or, where none is, what to do.
 function describe(m) {
   const place = (p) => '(' + p.x.toFixed(1) + ', ' + p.y.toFixed(1) + ')';
   const line = at('selection');
   line.textContent = '';
   if (!m) {
-    const few = matches.length < data.matchCount
-        ? ' ' + whole(matches.length) + ' of ' + whole(data.matchCount) + ' matches are drawn, evenly chosen.' : '';
-    line.textContent = (matches.length ? (planar
-        ? 'Point at a match, or tap it: its partner lights up, and a diamond where the plane puts it.'
-        : data.F ? 'Point at a match, or tap it: its partner lights up, with the epipolar line of each in the other.'
-          : 'Point at a match, or tap it: its partner lights up.')
-      : 'There is no match to point at.') + few;
+    const kept = matches.length < data.matchCount
+        ? ' The page holds ' + whole(matches.length) + ' of ' + whole(data.matchCount) + ' matches, evenly chosen.' : '';
+    line.textContent = (!matches.length ? 'There is no match to point at.'
+      : planar ? 'Point at a match: its partner lights up, and a diamond where the plane puts it.'
+        : data.F ? 'Point at a match: its partner lights up, with the epipolar line of each in the other.'
+          : 'Point at a match: its partner lights up. No geometry says which are right.') + kept;
     return;
   }
-  line.append(make('b', m.inlier ? 'Inlier' : 'Outlier'),
+  line.append(make('b', {inlier: 'Inlier', outlier: 'Outlier', match: 'Match'}[kindOf(m)]),
       '  ' + place(m.points[0]) + ' \u2194 ' + place(m.points[1]) +
       (hasDistances ? ', ' + pixels(m.distance) + (planar ? ' from where the plane puts it' : ' from the epipolar lines') : '') +
       ', ratio ' + m.ratio.toFixed(2));
@@ -112,6 +112,7 @@ function light(next, byClick) {
   if (before[0] === chosen && before[1] === pointed) return;
   describe(pointed || chosen);
   viewer.classList.toggle('pointing', Boolean(pointed));
+  if (before[0] !== chosen) showRow();
   draw();
 }
 
@@ -126,14 +127,18 @@ function choose(i, x, y, reach) {
   light(match, true);
 }
 
-// The next shown match, and a view that has it in both panels.
+// Chooses a match of the table, and a view that has it in both panels.
+function chooseRow(match) {
+  if (view.zoom > 1) centreOn(match);
+  light(match, true);
+}
+
+// The next match of the table, whose order is that of distance unless it was sorted otherwise.
 function step(direction) {
-  const list = matches.filter(isShown);
-  if (!list.length) return;
-  const from = list.indexOf(chosen);
-  const next = list[(from + direction + list.length + (from < 0 && direction < 0 ? 1 : 0)) % list.length];
-  if (view.zoom > 1) centreOn(next);
-  light(next, true);
+  if (!listed.length) return;
+  const from = listed.indexOf(chosen);
+  const next = from < 0 ? (direction > 0 ? 0 : listed.length - 1) : (from + direction + listed.length) % listed.length;
+  chooseRow(listed[next]);
 }
 
 // A wheel that began by scrolling the page goes on with that, until the pointer moves.
@@ -204,17 +209,20 @@ panels.forEach((panel, i) => {
   canvas.addEventListener('pointercancel', release);
   canvas.addEventListener('pointerleave', () => { if (pointed) light(null, false); });
   canvas.addEventListener('dblclick', (event) => { event.preventDefault(); reset(); });
-  canvas.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const far = 60, key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const keys = {
-      '+': () => zoomIn(i, 1.4), '=': () => zoomIn(i, 1.4), '-': () => zoomIn(i, 1 / 1.4),
-      '0': reset, n: () => step(1), p: () => step(-1), Escape: () => light(null, true),
-      ArrowLeft: () => pan(i, far, 0), ArrowRight: () => pan(i, -far, 0),
-      ArrowUp: () => pan(i, 0, far), ArrowDown: () => pan(i, 0, -far),
-    };
-    if (!keys[key] || (key.startsWith('Arrow') && view.zoom === 1)) return;
-    event.preventDefault();
-    keys[key]();
-  });
+});
+
+// Keys work wherever on the page one is; arrows move the photograph that has the focus.
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const panel = panels.findIndex((p) => p.canvas === event.target), i = Math.max(0, panel);
+  const far = 60, key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const keys = {
+    '+': () => zoomIn(i, 1.4), '=': () => zoomIn(i, 1.4), '-': () => zoomIn(i, 1 / 1.4),
+    '0': reset, n: () => step(1), p: () => step(-1), Escape: () => light(null, true),
+    ArrowLeft: () => pan(i, far, 0), ArrowRight: () => pan(i, -far, 0),
+    ArrowUp: () => pan(i, 0, far), ArrowDown: () => pan(i, 0, -far),
+  };
+  if (!keys[key] || (key.startsWith('Arrow') && (view.zoom === 1 || panel < 0))) return;
+  event.preventDefault();
+  keys[key]();
 });

@@ -1,0 +1,16 @@
+#include "cornea/cli/mask.h"
+
+namespace cornea::cli {
+
+Image<std::uint8_t> read_mask(const std::string& file, const ReadOptions& options) {
+  const GrayImage gray = read_gray(file, options);
+  Image<std::uint8_t> mask(gray.width(), gray.height());
+  visit_gray(gray.view(), [&](auto pixels) {
+    for (int y = 0; y < pixels.height; ++y) {
+      for (int x = 0; x < pixels.width; ++x) mask(x, y) = pixels(x, y) != 0 ? 255 : 0;
+    }
+  });
+  return mask;
+}
+
+}  // namespace cornea::cli

@@ -1,0 +1,14 @@
+// Masks as files, for the commands that take them.
+#pragma once
+
+#include <string>
+
+#include "cornea/core/image.h"
+#include "cornea/io/image_file.h"
+
+namespace cornea::cli {
+
+// 255 where the file is not black, however dark it is; 0 elsewhere.
+Image<std::uint8_t> read_mask(const std::string& file, const ReadOptions& options);
+
+}  // namespace cornea::cli

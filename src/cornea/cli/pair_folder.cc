@@ -1,0 +1,31 @@
+#include "cornea/cli/pair_folder.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "cornea/cli/common.h"
+#include "cornea/core/error.h"
+
+namespace cornea::cli {
+
+namespace fs = std::filesystem;
+
+std::string default_pair_folder(const std::string& first, const std::string& second) {
+  const std::string folder =
+      text("pair-", fs::path(first).stem().string(), "-", fs::path(second).stem().string());
+  std::ifstream earlier(fs::path(folder) / "summary.json");
+  const Json json = earlier ? Json::parse(earlier, nullptr, false) : Json();
+  if (!json.is_object() || !json.contains("images")) return folder;
+  std::error_code ignored;
+  const auto place = [&](const std::string& file) { return fs::weakly_canonical(file, ignored); };
+  const Json& images = json["images"];
+  const bool same = images.is_array() && images.size() == 2 && images[0].is_string() &&
+                    images[1].is_string() && place(images[0]) == place(first) &&
+                    place(images[1]) == place(second);
+  if (!same) {
+    throw UsageError(text(folder, " holds the result of other photographs; name a folder with -o"));
+  }
+  return folder;
+}
+
+}  // namespace cornea::cli

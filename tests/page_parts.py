@@ -1,0 +1,197 @@
+"""Checks of the parts of the page of `cornea pair`: what is drawn at first, table, histogram, residuals, coverage and
+frame. page_test.py runs them."""
+import base64
+import os
+import re
+import struct
+
+from chromium import check, text_of
+
+
+def check_photograph_first(browser, page):
+    browser.open(page, 1440)
+    tops = browser.evaluate("['viewer', 'figures'].map(i => document.getElementById(i).getBoundingClientRect().top)")
+    check(tops[0] < 200 and tops[0] < tops[1], f"the photographs come before the figures ({tops})")
+    few = browser.colours("panel-0")
+    found = re.fullmatch(r"Drawn: ([\d,]+) of ([\d,]+) matches, ([\d,]+) of ([\d,]+) lines\.", text_of(browser, "drawn"))
+    numbers = [int(n.replace(",", "")) for n in found.groups()] if found else [0] * 4
+    total = browser.evaluate("corneaPage.matches.length")
+    check(numbers[1] == total and 0 < numbers[0] < total / 4, f"few marks are drawn, and how many is said ({numbers})")
+    check(numbers[3] == total and 0 < numbers[2] <= 20, "so is the number of lines")
+    browser.toggle("all")
+    many = browser.colours("panel-0")
+    check(many["blue"] > 2 * few["blue"], "all are drawn when asked for")
+    check(f"Drawn: {total:,} of {total:,} matches, {total:,} of {total:,} lines." == text_of(browser, "drawn"), "and said")
+    browser.toggle("links")
+    check(f"Drawn: {total:,} of {total:,} matches." == text_of(browser, "drawn"), "lines that are off are not counted")
+    browser.toggle("links")
+    browser.toggle("all")
+    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+
+
+def check_order_and_table(browser, page):
+    browser.open(page, 1440)
+    distances = "corneaPage.listed().map(m => m.distance)"
+    listed = browser.evaluate(distances)
+    check(listed == sorted(listed) and len(listed) > 500, "the table is in the order of distance")
+    browser.evaluate("document.getElementById('panel-0').focus({preventScroll: true})")
+    for key in "nnn":
+        browser.press(key)
+    check(browser.evaluate("corneaPage.chosen().distance") == listed[2], "N goes from the nearest on, by distance")
+    browser.press("p")
+    check(browser.evaluate("corneaPage.chosen().distance") == listed[1], "P goes back")
+    browser.press("Escape")
+    browser.press("p")
+    check(browser.evaluate("corneaPage.chosen().distance") == listed[-1], "P begins with the farthest")
+    check(browser.evaluate("document.querySelector('#rows .chosen .distance').textContent").startswith(
+        f"{listed[-1]:,.0f}"[:3]), "the table scrolls to the chosen match")
+    browser.press("Escape")
+    browser.evaluate("document.getElementById('rows').scrollTop = 0")
+    browser.evaluate("document.getElementById('rows').scrollIntoView({block: 'center'})")
+    browser.settle()
+    x, y, index = browser.evaluate("""(() => { const row = document.querySelectorAll('#rows [data-row]')[4];
+        const box = row.getBoundingClientRect(); return [box.left + 60, box.top + 10, Number(row.dataset.row)]; })()""")
+    before = browser.drawn()
+    browser.click(x, y)
+    check(browser.evaluate("corneaPage.listed().indexOf(corneaPage.chosen())") == index == 4, "a click in the table chooses")
+    check(browser.drawn()[:2] != before[:2], "and lights the match up in the photographs")
+    check(browser.evaluate("document.querySelectorAll('#rows .chosen').length") == 1, "its row is marked")
+    check(browser.colours("loupe-0")["any"] > 1000 and browser.colours("loupe-1")["any"] > 1000, "both places are shown close up")
+    browser.evaluate("document.querySelector('#heads [data-key=ratio]').click()")
+    ratios = browser.evaluate("corneaPage.listed().map(m => m.ratio)")
+    check(ratios == sorted(ratios), "a click on a column's name sorts by it")
+    browser.evaluate("document.querySelector('#heads [data-key=ratio]').click()")
+    check(browser.evaluate("corneaPage.listed().map(m => m.ratio)") == ratios[::-1] or
+          browser.evaluate("corneaPage.listed()[0].ratio") == ratios[-1], "a second click the other way")
+    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+
+
+def check_many_matches(browser, page, folder):
+    """The same page with 20,000 matches: the table has few elements, whatever its length."""
+    html = open(page, encoding="utf-8").read()
+    count = 20000
+    numbers = b"".join(struct.pack("<8f", i * 37 % 640, i * 53 % 480, i * 41 % 640, i * 59 % 480, 0.5, (i * 7919 % count) / 5000,
+                                   (i * 7919 % count) / 5000 < 1.5, i) for i in range(count))
+    html = re.sub(r'"matches":"[^"]*"', '"matches":"' + base64.b64encode(numbers).decode() + '"', html, count=1)
+    html = re.sub(r'"matchCount":\d+', f'"matchCount":{count}', html, count=1)
+    many = os.path.join(folder, "many.html")
+    with open(many, "w", encoding="utf-8") as out:
+        out.write(html)
+    browser.open(many, 1440)
+    check(browser.evaluate("corneaPage.listed().length") == count, "20,000 matches are listed")
+    rows = browser.evaluate("document.querySelectorAll('#rows [data-row]').length")
+    check(0 < rows < 40, f"by {rows} rows at a time")
+    browser.evaluate("document.getElementById('rows').scrollTop = 1e9")
+    browser.settle()
+    last = browser.evaluate("Math.max(...[...document.querySelectorAll('#rows [data-row]')].map(r => Number(r.dataset.row)))")
+    check(last == count - 1, "the last row can be reached")
+    browser.toggle("all")
+    check("2,000 of 20,000 lines" in (browser.settle() or text_of(browser, "drawn")), "lines have a limit, which is said")
+    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+
+
+def bar(browser, k):
+    """The middle of bar k of the histogram."""
+    return browser.evaluate("""(() => { document.getElementById('histogram').scrollIntoView({block: 'center'});
+        const box = document.querySelectorAll('#histogram .bin')[%d].querySelector('.hover').getBoundingClientRect();
+        return [box.left + box.width / 2, box.top + box.height / 2]; })()""" % k)
+
+
+def check_histogram(browser, page):
+    browser.open(page, 1440)
+    bins = browser.evaluate("corneaPage.bins.map(b => [b.in, b.out])")
+    total = browser.evaluate("corneaPage.matches.length")
+    check(sum(map(sum, bins)) == total, "the histogram counts every match once")
+    width = 2 * 1.5 / 40
+    x, y = bar(browser, 3)
+    browser.mouse("mouseMoved", x, y)
+    check(f"{bins[3][0]:,} inliers, {bins[3][1]} outliers" in text_of(browser, "range-text"), "a bar under the pointer says its counts")
+    start = browser.drawn()
+    browser.click(x, y)
+    distances = browser.evaluate("corneaPage.listed().map(m => m.distance)")
+    check(len(distances) == sum(bins[3]) and all(3 * width <= d < 4 * width for d in distances), "a click chooses the matches of a bar")
+    check(browser.drawn()[:2] != start[:2], "and only these are drawn")
+    browser.click(x, y)
+    check(browser.evaluate("corneaPage.listed().length") == total, "a second click lets go")
+    far_x, far_y = bar(browser, 9)
+    browser.mouse("mouseMoved", x, y)
+    browser.mouse("mousePressed", x, y, button="left", clickCount=1)
+    browser.mouse("mouseMoved", far_x, far_y, button="left", buttons=1)
+    browser.mouse("mouseReleased", far_x, far_y, button="left", clickCount=1)
+    chosen = [sum(b[k] for b in bins[3:10]) for k in (0, 1)]
+    browser.mouse("mouseMoved", 5, 5)
+    check(browser.evaluate("corneaPage.listed().length") == sum(chosen), "a drag chooses a range")
+    said = text_of(browser, "range-text")
+    check(f"{chosen[0]:,} inlier" in said and f"{chosen[1]} outlier" in said and "0.23 to 0.75 px" in said, f"with its counts ({said})")
+    check("0.75 px" in text_of(browser, "cut-value"), "the slider says the same range")
+    browser.evaluate("document.getElementById('range-clear').click()")
+    check(browser.evaluate("corneaPage.listed().length") == total, "all can be shown again")
+    browser.evaluate("document.getElementById('histogram').focus()")
+    for _ in range(3):
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight")
+    check(browser.evaluate("corneaPage.listed().length") == sum(bins[2]), "arrow keys go from bar to bar")
+    browser.press("Escape")
+    check(browser.evaluate("corneaPage.listed().length") == total, "Escape lets go of them")
+    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+
+
+def check_residuals(browser, what):
+    """Of the page that is open: a residual ends on the epipolar line, or where H puts the point."""
+    worst = browser.evaluate("""Math.max(...corneaPage.matches.filter(m => m.inlier).map(m => {
+        const [a, b] = [0, 1].map(i => corneaPage.residual(i, m));
+        return Math.abs(Math.hypot(a.x, a.y) + Math.hypot(b.x, b.y) - m.distance); }))""")
+    check(worst < 2e-3, what + f": both residuals of a match together are its distance ({worst:.1e} px)")
+    before = browser.drawn()
+    browser.toggle("residuals")
+    check(browser.drawn()[:2] != before[:2], what + ": residuals are drawn when asked for")
+    factor = re.search(r"residuals enlarged ([\d,]+) times", text_of(browser, "drawn"))
+    check(factor is not None and int(factor.group(1).replace(",", "")) > 1, what + ": and say how much they are enlarged")
+    browser.toggle("residuals")
+
+
+def check_coverage(browser, page):
+    browser.open(page, 1440)
+    matches, sizes = browser.evaluate("""[corneaPage.matches.filter(m => m.inlier).map(m => m.points),
+        JSON.parse(document.getElementById('data').textContent).photographs.map(p => [p.width, p.height])]""")
+    shares = []
+    for i in (0, 1):
+        cells = {(int((m[i]["x"] + 0.5) * 8 / sizes[i][0]), int((m[i]["y"] + 0.5) * 8 / sizes[i][1])) for m in matches}
+        check(browser.evaluate(f"corneaPage.coverage[{i}].held") == len(cells), f"{len(cells)} of 64 cells hold inliers")
+        shares.append(int(100 * len(cells) / 64 + 0.5))
+    check(f"Coverage{shares[0]} % and {shares[1]} %" in text_of(browser, "figures"), "the share of them is among the figures")
+    before = browser.drawn()
+    browser.toggle("coverage")
+    check(browser.drawn()[:2] != before[:2], "the cells are drawn when asked for")
+    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+
+
+def check_frame(browser, page):
+    """Width, links, hints and paper."""
+    browser.open(page, 2560, height=1440)
+    check(browser.evaluate("document.getElementById('viewer').getBoundingClientRect().width") > 2350, "a large screen is used")
+    links = browser.evaluate("[...document.querySelectorAll('#files a')].map(a => [a.getAttribute('href'), a.href])")
+    check([link[0] for link in links] == ["matches.csv", "summary.json"], "links to the CSV and the JSON")
+    check(all(os.path.exists(link[1].removeprefix("file://")) for link in links), "which lie beside the page")
+    browser.open(page, 1440)
+    place = "document.querySelector('.cards').getBoundingClientRect().top"
+    before = browser.evaluate(place)
+    browser.evaluate("document.getElementById('panel-0').focus({preventScroll: true, focusVisible: true})")
+    browser.settle()
+    check(browser.evaluate(place) == before, "focus on a photograph moves nothing")
+    check(browser.evaluate("document.getElementById('keys').getBoundingClientRect().height") > 10, "the keys are written down")
+    browser.press("n")
+    browser.settle()
+    check(browser.evaluate(place) == before, "nor does a chosen match")
+    drawn = browser.drawn()
+    for display in ("none", ""):
+        browser.evaluate(f"document.querySelector('main').style.display = '{display}'; window.dispatchEvent(new Event('resize'))")
+        browser.settle()
+    check(browser.drawn() == drawn and browser.complaints == [], "a page that had no room for a while is drawn again")
+    browser.open(page, 1440, dark=True)
+    dark = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+    browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    printed = browser.evaluate("[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,"
+                               "getComputedStyle(document.querySelector('.card')).backgroundColor]")
+    check(dark != "rgb(255, 255, 255)" and printed[0] == printed[2] == "rgb(255, 255, 255)" and printed[1] == "rgb(29, 29, 32)",
+          f"paper is white, also from a dark screen ({printed})")
+    browser.call("Emulation.setEmulatedMedia", media="")
