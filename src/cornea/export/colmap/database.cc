@@ -95,7 +95,10 @@ std::string impossible_id(Id id) {
 // Leaves a row out with a sentence where the caller takes such, and fails where not.
 void refuse(const std::string& file, const std::string& image, const std::string& reason,
             std::vector<std::string>* refused) {
-  if (!refused) throw DamagedRow(text(file, ": image ", image, " ", reason));
+  if (!refused) {
+    throw DamagedRow(text(file, ": image ", image, " ", reason,
+                          "; mend this row, or extract into a new database"));
+  }
   refused->push_back(text(image, ": ", reason, "; it is left out"));
 }
 
