@@ -1,10 +1,10 @@
 // COLMAP databases, written by Cornea and then put into the smallest pages that SQLite has, and the
 // lists and rows that go with them.
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include "cornea/export/colmap/database.h"
 #include "fuzz/harness.h"
@@ -55,13 +55,15 @@ ByteVector with_small_pages(const fs::path& file) {
 }
 
 ByteVector database_bytes(bool filled) {
-  const fs::path file = fs::temp_directory_path() / text("cornea_seed_", getpid(), ".db");
+  std::string folder = (fs::temp_directory_path() / "cornea_seed_XXXXXX").string();
+  must(::mkdtemp(folder.data()) != nullptr, "a temporary folder can be made");
+  const fs::path file = fs::path(folder) / "seed.db";
   {
     colmap::Database database(file, colmap::Database::Open::create);
     if (filled) fill(database);
   }
   ByteVector bytes = with_small_pages(file);
-  fs::remove(file);
+  fs::remove_all(folder);
   return bytes;
 }
 

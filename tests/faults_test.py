@@ -12,12 +12,10 @@ tables, all rows, all bytes. The cases:
     file_limit      files that may not grow further (RLIMIT_FSIZE)
     read_only       a folder, and a file, without permission to write
     read_only_disk  the same folder mounted read only
-    kills           SIGKILL at random moments, spread over the whole step; CORNEA_FAULT_KILLS is how many
-                    for each step (6)
-    two_at_once     two processes on one database, also with one of them killed
+    two_at_once     two processes on one database
     locked          another process holds the database, for a while and for long
 
-Without a case all of them run. --seed repeats the kills of another run. The exit code is 77 where every
+Without a case all of them run. --seed repeats the moments of another run. Kills are in kills_test.py. The exit code is 77 where every
 case was skipped. Allocations that fail are in allocation_test.cc. Python's standard library only.
 """
 import argparse
@@ -33,10 +31,9 @@ import sys
 import tempfile
 import threading
 import time
-from pathlib import Path
 
-IMAGES = 24
-STEPS = ("extract", "match-all", "verify")
+from faults_work import IMAGES, STEPS, Outcome, Work, check, check_same, contents, remove_database
+
 SKIPPED = 77
 BUSY_SECONDS = 10  # how long the program waits for another one
 NOBODY = 65534
@@ -46,143 +43,10 @@ class Skip(Exception):
     """Says why a case cannot be tried here."""
 
 
-def check(condition, sentence):
-    if not condition:
-        raise AssertionError(sentence)
-
-
-def files_of(database):
-    """The database and what SQLite keeps beside it."""
-    return [Path(f"{database}{ending}") for ending in ("", "-wal", "-shm")]
-
-
-def remove_database(database):
-    for file in files_of(database):
-        file.unlink(missing_ok=True)
-
-
-def contents(database):
-    """Schema and rows of all tables, of a copy, so that what a fault left is not touched; None where there
-    is no database. The copy must be whole."""
-    with tempfile.TemporaryDirectory() as folder:
-        if not Path(database).exists():
-            return None
-        copy = Path(folder) / "copy.db"
-        for file, to in zip(files_of(database)[:2], files_of(copy)):
-            if file.exists():
-                shutil.copyfile(file, to)
-        connection = sqlite3.connect(copy)
-        connection.text_factory = bytes
-        verdict = connection.execute("PRAGMA integrity_check").fetchall()
-        check(verdict == [(b"ok",)], f"{database} is damaged: {verdict}")
-        tables = {"schema": connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()}
-        for kind, name, _ in tables["schema"]:
-            if kind == b"table":
-                rows = connection.execute(f"SELECT * FROM {name.decode()}").fetchall()
-                tables[name.decode()] = sorted(rows, key=lambda row: row[0])
-        connection.close()
-        return tables
-
-
-def check_same(found, expected, what):
-    check(found is not None, f"{what}: there is no database")
-    for table in sorted(found.keys() | expected.keys()):
-        rows, right = found.get(table), expected.get(table)
-        check(rows is not None and right is not None, f"{what}: only one run has the table {table}")
-        check(len(rows) == len(right), f"{what}: {len(rows)} rows in {table}, not {len(right)}")
-        check(rows == right, f"{what}: other rows in {table}")
-
-
-def check_nothing_wrong(found, before, expected, what):
-    """Between what was there before and what an undisturbed run leaves."""
-    check(found is not None or before is None, f"{what}: the database is gone")
-    for table, rows in (found or {}).items():
-        if table in ("schema", "sqlite_sequence"):
-            continue
-        check(set(rows) <= set(expected[table]), f"{what}: {table} has a row that should not be")
-    for table, rows in (before or {}).items():
-        if table in ("schema", "sqlite_sequence"):
-            continue
-        check(set(rows) <= set(found[table]), f"{what}: a row of {table} is lost")
-
-
-class Outcome:
-    def __init__(self, process, began):
-        out, err = process.communicate()
-        self.code, self.out, self.err = process.returncode, out.decode(), err.decode()
-        self.seconds = time.monotonic() - began
-
-    def check_done(self, what):
-        check(self.code == 0, f"{what}: exit code {self.code}: {self.err}")
-
-    def check_failed(self, what, *words):
-        """One line on standard error that names what it is about."""
-        check(self.code == 1, f"{what}: exit code {self.code}, not 1: {self.out}{self.err}")
-        check(self.err.count("\n") == 1, f"{what}: not one line: {self.err}")
-        for word in words:
-            check(word in self.err, f"{what}: does not say '{word}': {self.err}")
-
-
-class Work:
-    """The photographs, and for every step the database before it and the contents after it."""
-
-    def __init__(self, program, folder, seed):
-        self.program, self.folder = program, Path(folder)
-        self.random, self.images = random.Random(seed), self.folder / "images"
-        self.before, self.expected, self.seconds = {}, {}, {}
-        scene = subprocess.run([program, "scene", "-o", self.images, "--views", str(IMAGES), "--width", "200",
-                                "--height", "150", "--step", "3", "--samples", "1", "-q"], capture_output=True)
-        check(scene.returncode == 0, f"cornea scene: {scene.stderr.decode()}")
-        database = self.folder / "undisturbed.db"
-        for step in STEPS:
-            self.before[step] = self.folder / f"before-{step}.db"
-            if database.exists():
-                shutil.copyfile(database, self.before[step])
-            outcome = self.run(step, database)
-            outcome.check_done(f"{step}, undisturbed")
-            self.expected[step], self.seconds[step] = contents(database), outcome.seconds
-        check(len(self.expected["verify"]["two_view_geometries"]) == IMAGES * (IMAGES - 1) // 2,
-              "not every pair was verified")
-        check(sum(row[1] for row in self.expected["verify"]["two_view_geometries"]) > 1000, "hardly any inliers")
-
-    def start(self, step, database, flags=(), **how):
-        words = [self.program, step, *flags] + ([self.images] if step == "extract" else [])
-        return subprocess.Popen(words + ["--db", database, "--device", "cpu", "-q"], stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, **how)
-
-    def run(self, step, database, **how):
-        began = time.monotonic()
-        return Outcome(self.start(step, database, **how), began)
-
-    def begin(self, step, database):
-        """The database as it is before the step."""
-        remove_database(database)
-        if self.before[step].exists():
-            shutil.copyfile(self.before[step], database)
-
-    def check_left(self, step, database, what):
-        found, before = contents(database), contents(self.before[step])
-        check_nothing_wrong(found, before, self.expected[step], what)
-        return found
-
-    def check_goes_on(self, step, database, what):
-        self.run(step, database).check_done(f"{what}, then again")
-        check_same(contents(database), self.expected[step], f"{what}, then again")
-
-    def check_full(self, step, outcome, database, what, *words):
-        """A run that had room for everything, or for a part: whether it was a part."""
-        found = self.check_left(step, database, what)
-        if outcome.code == 0:
-            check_same(found, self.expected[step], what)
-            return False
-        outcome.check_failed(what, str(database), *words)
-        return True
-
-
 def try_rooms(work, step, what, attempt):
     """Attempts the step with room for 4 KB more than there is and on, up to more than it needs, and for some
     sizes between; attempt(more, sentence) says whether the room was too small."""
-    rooms = [4096 << 3 * i for i in range(5)]
+    rooms = [4096 << 3 * i for i in range(5)] + [48 << 20]
     small = [room for room in rooms if attempt(room, f"{what} {room >> 10} KB")]
     check(2 <= len(small) < len(rooms) and small == rooms[:len(small)],
           f"{step}: {small} of {rooms} were too small")
@@ -326,31 +190,6 @@ def case_read_only_disk(work):
         remove_database(database)
 
 
-def case_kills(work):
-    database, kills = work.folder / "c.db", int(os.environ.get("CORNEA_FAULT_KILLS", "6"))
-    for step in STEPS:
-        killed = partly = 0
-        for i in range(kills):
-            moment = (i + work.random.random()) / kills * work.seconds[step]
-            what = f"{step}, killed after {1000 * moment:.1f} ms"
-            work.begin(step, database)
-            began = time.monotonic()
-            process = work.start(step, database)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(moment)
-                # It came to its end before, so the others take no longer.
-                work.seconds[step] = min(work.seconds[step], time.monotonic() - began)
-            process.kill()
-            process.communicate()
-            killed += process.returncode == -signal.SIGKILL
-            check(process.returncode in (0, -signal.SIGKILL), f"{what}: exit code {process.returncode}")
-            found = work.check_left(step, database, what)
-            partly += found not in (contents(work.before[step]), work.expected[step])
-            work.check_goes_on(step, database, what)
-        print(f"  {step}: {killed} of {kills} were killed before the end, {partly} with a part of the work done")
-        check(killed > 0, f"{step}: every run ended before it was killed")
-
-
 def case_two_at_once(work):
     database = work.folder / "c.db"
     single = work.folder / "single.db"
@@ -369,14 +208,6 @@ def case_two_at_once(work):
             for outcome in [Outcome(process, 0) for process in processes]:
                 outcome.check_done(f"{what}, {1000 * late:.1f} ms apart")
             check_same(contents(database), expected, f"{what}, {1000 * late:.1f} ms apart")
-        what = f"two times {words} at once, one of them killed"
-        work.begin(step, database)
-        processes = [work.start(step, database, flags) for _ in range(2)]
-        time.sleep(work.random.random() * work.seconds[step])
-        processes[0].kill()
-        processes[0].communicate()
-        Outcome(processes[1], 0).check_done(what)
-        check_same(contents(database), expected, what)
 
 
 def half_extracted(work):
@@ -441,8 +272,7 @@ def case_locked(work):
 
 
 CASES = {"full_disk": case_full_disk, "file_limit": case_file_limit, "read_only": case_read_only,
-         "read_only_disk": case_read_only_disk, "kills": case_kills, "two_at_once": case_two_at_once,
-         "locked": case_locked}
+         "read_only_disk": case_read_only_disk, "two_at_once": case_two_at_once, "locked": case_locked}
 MOUNTS = ("full_disk", "read_only_disk")
 
 

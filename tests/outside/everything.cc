@@ -151,7 +151,7 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   expect(detector_table().size() == 4 && !filter_table().empty() && !estimator_table().empty() &&
              find_detector("sift").make_sift && find_filter("gaussian").make &&
              find_estimator("fundamental").make && !sift_flags({}).empty() &&
-             sift_options({{"root", "yes"}}, {}).root &&
+             !fundamental_flags({}).empty() && sift_options({{"root", "yes"}}, {}).root &&
              fundamental_options({{"seed", "3"}}).seed == 3,
          "catalog");
 
@@ -190,6 +190,10 @@ void folders(const Context& context, const std::vector<View>& views, const std::
          "extract_folder");
   expect(match_all(context, database).matched == 1, "match_all");
   expect(verify_all(context, database, {.min_inliers = 10}).pairs == 1, "verify_all");
+  int records = 0;
+  database.visit_records(
+      [&](const colmap::ImageRecord& record) { records += record.features > 0; });
+  expect(records == int(views.size()) && database.options_of_step("verify").size() == 1, "memory");
   expect(colmap::pair_of(colmap::pair_id({1, 2})).second == 2, "pair_id");
   expect(colmap::camera_of_image(640, 480, std::nullopt).width == 640, "camera_of_image");
   expect(folder_sift_options().root && folder_fundamental_options().threshold == 4, "defaults");

@@ -33,6 +33,12 @@ FundamentalOptions fundamental_options(const Settings& settings) {
   return options;
 }
 
+std::vector<Flag> fundamental_flags(FundamentalOptions values) {
+  DescribeOptions describe;
+  visit(values, describe);
+  return std::move(describe.flags);
+}
+
 const std::vector<EstimatorEntry>& estimator_table() {
   static const std::vector<EstimatorEntry> table = [] {
     DescribeOptions describe;

@@ -26,6 +26,8 @@ CORNEA_API const std::vector<EstimatorEntry>& estimator_table();
 
 // The options of "fundamental", for front ends that hand them on; errors as above.
 CORNEA_API FundamentalOptions fundamental_options(const Settings& settings);
+// The flags with these values as defaults.
+CORNEA_API std::vector<Flag> fundamental_flags(FundamentalOptions values);
 
 // An unknown name is an error that lists the known ones.
 CORNEA_API const EstimatorEntry& find_estimator(const std::string& name);

@@ -43,11 +43,14 @@ std::string with_flags(const std::string& sentence) {
     std::string flag = word;
     std::replace(flag.begin(), flag.end(), '_', '-');
     // An option of one word is a word like others but where a sentence speaks of options.
-    const bool option = flag != word || before.ends_with("no option ") ||
+    const bool with_value = after.starts_with(" = ");
+    const bool option = flag != word || with_value || before.ends_with("no option ") ||
+                        before.ends_with("the option ") ||
                         (begin == 0 && (after.starts_with(" takes ") || after.starts_with(" is ")));
     if (option && std::all_of(word.begin(), word.end(), is_of_name) &&
         known_flags().contains(flag)) {
       word = "--" + flag;
+      if (with_value) end += 2;
     }
     out += word;
     if (end < sentence.size()) out += sentence[end++];

@@ -23,12 +23,47 @@ DetectorEntry sift_entry() {
   return entry;
 }
 
-void print_report(const ExtractCommand& c, const Context& context, const ExtractReport& report) {
+// What was done and what is there now; the folder's other files.
+struct Summary {
+  ExtractReport report;
+  std::int64_t features = 0, images = 0;  // in the database
+  std::vector<std::string> ignored;
+};
+
+void print_notes(const ExtractCommand& c, const Summary& summary) {
+  const ExtractReport& report = summary.report;
+  if (!c.masks.empty()) std::cout << "\n" << counted(report.masked, "image") << " with a mask";
+  if (report.ignored > 0) {
+    std::cout << "\n"
+              << counted(report.ignored, "file")
+              << " passed over, not of a format that is taken: " << first_of(summary.ignored);
+  }
+  if (report.unrecorded > 0) {
+    std::cout << "\n"
+              << grouped(report.unrecorded)
+              << " of the images that were already there have no record of how their features were "
+                 "made, and were not compared";
+  }
+  const int kept = (c.options.changed == Changed::keep ? report.changed : 0) + report.vanished;
+  if (kept > 0 && !c.options.redo) {
+    std::cout << "\n"
+              << grouped(kept) << (kept == 1 ? " image that" : " images that")
+              << " changed or vanished left as before";
+  }
+}
+
+void print_report(const ExtractCommand& c, const Context& context, const Summary& summary) {
+  const ExtractReport& report = summary.report;
   const double seconds = report.milliseconds / 1000;
-  std::cout << report.images << (report.images == 1 ? " image, " : " images, ") << report.extracted
-            << " extracted, " << report.skipped << " had features, " << report.failed << " failed; "
-            << report.features << " features";
-  if (!c.masks.empty()) std::cout << ", " << report.masked << " images with a mask";
+  std::cout << counted(report.images, "image") << ": " << grouped(report.extracted - report.redone)
+            << " new, ";
+  if (report.redone > 0) std::cout << grouped(report.redone) << " done again, ";
+  std::cout << grouped(report.skipped) << " already there, " << grouped(report.failed)
+            << " failed; the database holds " << counted(summary.features, "feature");
+  if (summary.images != report.images) {
+    std::cout << " of " << counted(summary.images, "image");
+  }
+  print_notes(c, summary);
   std::cout << "\n" << seconds_text(report.milliseconds);
   if (report.extracted > 0) {
     char rate[64];
@@ -65,23 +100,42 @@ int run_extract(const ExtractCommand& c) {
     if (!c.masks.empty()) inputs.push_back({mask_of(options.masks, name).string(), "a mask"});
   }
   if (listing.names.empty() && listing.unreadable.empty()) {
+    const std::string others =
+        listing.ignored.empty()
+            ? ""
+            : text("; ", listing.ignored.size(), " of other formats: ", first_of(listing.ignored));
     fail(ErrorCode::io, c.folder,
-         ": holds no .jpg, .jpeg, .png, .tif or .tiff file (links to folders are not followed)");
+         ": holds no .jpg, .jpeg, .png, .tif or .tiff file (hidden folders are not entered, and "
+         "links to folders not followed)",
+         others);
   }
   if (!c.masks.empty()) check_masks(options.masks, listing.names);
   check_outputs(inputs, c.common.outputs({}));
-  colmap::Database database(c.database, colmap::Database::Open::create);
   FolderProgress progress("extract", c.common.quiet);
-  const ExtractReport report =
-      extract_folder(context, c.folder, database, options, progress.events);
+  Summary summary{.report = {}, .ignored = listing.ignored};
+  {
+    // Closed before anything is said, so that no file is left beside it whoever listens.
+    colmap::Database database(c.database, colmap::Database::Open::create);
+    summary.report = extract_folder(context, c.folder, database, options, progress.events);
+    summary.features = database.total("keypoints");
+    summary.images = database.count("keypoints");
+  }
   progress.clear();
-  if (c.common.talks()) print_report(c, context, report);
+  const ExtractReport& report = summary.report;
+  if (c.common.talks()) print_report(c, context, summary);
   c.common.write_json({{"images", report.images},
                        {"extracted", report.extracted},
+                       {"redone", report.redone},
                        {"skipped", report.skipped},
                        {"failed", report.failed},
                        {"masked", report.masked},
+                       {"changed", report.changed},
+                       {"vanished", report.vanished},
+                       {"unrecorded", report.unrecorded},
+                       {"ignored", report.ignored},
+                       {"stopped", report.stopped},
                        {"features", report.features},
+                       {"features_in_database", summary.features},
                        {"milliseconds", report.milliseconds},
                        {"decode_milliseconds", report.decode_milliseconds},
                        {"compute_milliseconds", report.compute_milliseconds},
@@ -90,6 +144,13 @@ int run_extract(const ExtractCommand& c) {
                        {"decode_share", report.decode_share()},
                        {"database", c.database},
                        {"device", context.name()}});
+  if (report.stopped) {
+    return interrupted(
+        c.database,
+        text(grouped(report.extracted), " of ", grouped(report.images - report.skipped),
+             " images are extracted"),
+        c.options.redo ? "with --redo the same command begins anew" : "the same command goes on");
+  }
   return report.failed ? 1 : 0;
 }
 
@@ -101,8 +162,8 @@ Run add_extract(CLI::App& app) {
       app.add_subcommand("extract", "SIFT features of a folder of images, into a COLMAP database");
   command
       ->add_option("folder", c->folder,
-                   "folder with JPEG, PNG and TIFF files, in its subfolders too; pixels are taken "
-                   "as stored")
+                   "folder with JPEG, PNG, TIFF and WebP files, in its subfolders too; pixels are "
+                   "taken as stored")
       ->required()
       ->type_name("DIR");
   add_database_option(*command, c->database,
@@ -126,6 +187,8 @@ Run add_extract(CLI::App& app) {
                    "threads that decode images ahead; 0: one on the CPU, up to 8 beside CUDA")
       ->capture_default_str()
       ->type_name("N");
+  add_changed_options(*command, c->options.changed, c->options.redo,
+                      "extract all images of the folder again; deletes their matches");
   c->flags.add(*command, "SIFT", without_flag(std::vector{sift_entry()}, "max-points"));
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);

@@ -1,16 +1,20 @@
-// What extract, match-all and verify share: the database, the progress bar, failures on the way.
+// What extract, match-all and verify share: the database, what to do with work that is there, the
+// progress bar, failures and interruptions on the way, numbers in a summary.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cornea/cli/common.h"
+#include "cornea/cli/interrupt.h"
 #include "cornea/cli/progress.h"
 #include "cornea/pipeline/folder/events.h"
 
 namespace cornea::cli {
 
-// Shows a run over a folder: a bar, and a line on standard error for what fails.
+// Shows a run over a folder: a bar, and a line on standard error for what fails or differs.
 class FolderProgress {
  public:
   FolderProgress(std::string what, bool quiet) {
@@ -20,10 +24,11 @@ class FolderProgress {
     events.advance = [this](int count) {
       for (int i = 0; i < count; ++i) bar_->advance();
     };
-    events.report = [this](const std::string& sentence) {
-      bar_->clear();
+    events.report = events.note = [this](const std::string& sentence) {
+      if (bar_) bar_->clear();
       print_error(sentence);
     };
+    events.stop = &Interrupt::raised;
   }
   FolderProgress(const FolderProgress&) = delete;
   FolderProgress& operator=(const FolderProgress&) = delete;
@@ -32,17 +37,23 @@ class FolderProgress {
   void clear() { bar_.reset(); }
 
  private:
+  const Interrupt interrupt_;
   std::unique_ptr<Progress> bar_;
 };
 
-inline void add_database_option(CLI::App& command, std::string& database, const char* help) {
-  command.add_option("--db", database, help)->required()->type_name("FILE");
-}
+void add_database_option(CLI::App& command, std::string& database, const char* help);
+// --changed and --redo, for work that is there and was done of other files or with other options.
+void add_changed_options(CLI::App& command, Changed& changed, bool& redo, const char* again);
 
-inline std::string seconds_text(double milliseconds) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.*f s", milliseconds < 10000 ? 2 : 1, milliseconds / 1000);
-  return buffer;
-}
+// Says what is kept of a run that was interrupted, and how to go on; returns the exit code.
+int interrupted(const std::string& database, const std::string& kept, const std::string& go_on);
+
+std::string seconds_text(double milliseconds);
+// "62,081"
+std::string grouped(std::int64_t number);
+// "8 images", "1 image"
+std::string counted(std::int64_t number, const std::string& what);
+// The first few of a list: "a, b, c and 4 more".
+std::string first_of(const std::vector<std::string>& names);
 
 }  // namespace cornea::cli

@@ -1,5 +1,6 @@
 #include "cornea/pipeline/folder/match_all.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "cornea/cli/folder.h"
@@ -14,16 +15,18 @@ struct MatchAllCommand {
   MatchAllOptions options;
 };
 
-void print_report(const MatchAllCommand& c, const Context& context, const MatchAllReport& report) {
-  std::cout << report.pairs << (report.pairs == 1 ? " pair" : " pairs") << " of " << report.images
-            << " images, " << report.matched << " matched, " << report.skipped << " had matches; "
-            << report.matches << " matches\n"
+void print_report(const MatchAllCommand& c, const Context& context, const MatchAllReport& report,
+                  std::int64_t matches) {
+  const std::int64_t again = std::min(report.redone, report.matched);
+  std::cout << counted(report.pairs, "pair") << " of " << counted(report.images, "image") << ": "
+            << grouped(report.matched - again) << " new, ";
+  if (again > 0) std::cout << grouped(again) << " done again, ";
+  std::cout << grouped(report.skipped) << " already there, " << grouped(report.missing)
+            << " without features; the database holds " << grouped(matches) << " matches\n"
             << seconds_text(report.milliseconds) << " on " << context.description();
   if (report.images < 2) {
     std::cout << "\nfewer than two images have features; run cornea extract DIR --db "
               << c.database;
-  } else if (report.skipped > 0) {
-    std::cout << "\npairs that had matches are as they were, whatever the options";
   }
   std::cout << "\ndatabase: " << c.database << std::endl;
 }
@@ -36,22 +39,31 @@ int run_match_all(const MatchAllCommand& c) {
   std::vector<NamedInput> inputs = {{c.database, "the database"}};
   if (options.listed) inputs.push_back({c.pairs});
   check_outputs(inputs, c.common.outputs({}));
-  colmap::Database database(c.database);
-  PairList list;
-  if (options.listed) list = read_pair_list(c.pairs, database);
-  for (const std::string& sentence : list.refused) print_error(sentence);
-  options.pairs = std::move(list.pairs);
   FolderProgress progress("match-all", c.common.quiet);
-  const MatchAllReport report = match_all(context, database, options, progress.events);
+  PairList list;
+  MatchAllReport report;
+  std::int64_t matches = 0;
+  {
+    colmap::Database database(c.database);
+    if (options.listed) list = read_pair_list(c.pairs, database);
+    for (const std::string& sentence : list.refused) print_error(sentence);
+    options.pairs = std::move(list.pairs);
+    report = match_all(context, database, options, progress.events);
+    matches = database.total("matches");
+  }
   progress.clear();
-  if (c.common.talks()) print_report(c, context, report);
+  if (c.common.talks()) print_report(c, context, report, matches);
   c.common.write_json({{"images", report.images},
                        {"pairs", report.pairs},
                        {"matched", report.matched},
                        {"skipped", report.skipped},
                        {"missing", report.missing},
                        {"refused", list.refused.size()},
+                       {"redone", report.redone},
+                       {"bad_images", report.bad_images},
+                       {"stopped", report.stopped},
                        {"matches", report.matches},
+                       {"matches_in_database", matches},
                        {"milliseconds", report.milliseconds},
                        {"read_milliseconds", report.read_milliseconds},
                        {"compute_milliseconds", report.compute_milliseconds},
@@ -63,7 +75,14 @@ int run_match_all(const MatchAllCommand& c) {
                      report.missing == 1 ? " pair has an image" : " pairs have an image",
                      " without features; run cornea extract again"));
   }
-  return report.missing > 0 || !list.refused.empty() ? 1 : 0;
+  if (report.stopped) {
+    return interrupted(
+        c.database,
+        text(grouped(report.matched), " of ", grouped(report.pairs - report.skipped),
+             " pairs are matched"),
+        c.options.redo ? "the same command without --redo goes on" : "the same command goes on");
+  }
+  return report.missing > 0 || report.bad_images > 0 || !list.refused.empty() ? 1 : 0;
 }
 
 }  // namespace
@@ -89,6 +108,8 @@ Run add_match_all(CLI::App& app) {
       ->excludes(sequential)
       ->type_name("LIST.txt");
   add_match_options(*command, c->options.match);
+  add_changed_options(*command, c->options.changed, c->options.redo,
+                      "match these pairs again; deletes their geometries");
   add_common_options(*command, c->common);
   return [c] { return run_match_all(*c); };
 }

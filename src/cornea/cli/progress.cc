@@ -1,13 +1,27 @@
 #include "cornea/cli/progress.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace cornea::cli {
 
 using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// Of the terminal; one column stays free, as some go on to the next line when the last is written.
+int columns() {
+  winsize size = {};
+  constexpr int kUsual = 80;
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return (known ? size.ws_col : kUsual) - 1;
+}
+
+}  // namespace
 
 Progress::Progress(std::string what, int total, bool quiet)
     : what_(std::move(what)),
@@ -31,17 +45,32 @@ void Progress::clear() {
 void Progress::show() {
   shown_ = Clock::now();
   if (!visible_) return;
-  constexpr int kWidth = 30;
-  const int filled = static_cast<int>(std::int64_t{kWidth} * done_ / total_);
-  std::string bar;
-  for (int i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
   const double seconds = std::chrono::duration<double>(shown_ - begin_).count();
-  std::fprintf(stderr, "\r\033[K%s %s %d/%d", what_.c_str(), bar.c_str(), done_, total_);
+  char rest[64] = "";
   if (done_ > 0 && done_ < total_) {
-    std::fprintf(stderr, "  %.1f/s, %.0f s left", done_ / seconds,
-                 seconds / done_ * (total_ - done_));
+    std::snprintf(rest, sizeof rest, "  %.1f/s, %.0f s left", done_ / seconds,
+                  seconds / done_ * (total_ - done_));
   }
+  std::fputs(("\r\033[K" + line(rest, columns())).c_str(), stderr);
   std::fflush(stderr);
+}
+
+// Where there is no room for all of it, first what is left to do goes, then the bar.
+std::string Progress::line(std::string rest, int room) const {
+  constexpr int kMost = 30, kLeast = 5;
+  const std::string count = std::to_string(done_) + "/" + std::to_string(total_);
+  const int words = int(what_.size() + count.size()) + 1;
+  int width = room - words - 1 - int(rest.size());
+  if (width < kLeast) {
+    rest.clear();
+    width = room - words - 1;
+  }
+  if (width < kLeast) return (what_ + " " + count).substr(0, std::size_t(std::max(room, 0)));
+  width = std::min(width, kMost);
+  const int filled = static_cast<int>(std::int64_t{width} * done_ / total_);
+  std::string bar;
+  for (int i = 0; i < width; ++i) bar += i < filled ? "█" : "░";
+  return what_ + " " + bar + " " + count + rest;
 }
 
 }  // namespace cornea::cli

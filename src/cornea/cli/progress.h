@@ -1,4 +1,4 @@
-// A progress bar on standard error, where that is a terminal.
+// A progress bar on standard error, where that is a terminal, as wide as this allows.
 #pragma once
 
 #include <chrono>
@@ -19,6 +19,7 @@ class Progress {
 
  private:
   void show();
+  std::string line(std::string rest, int room) const;  // in at most so many columns
   std::string what_;
   int total_, done_ = 0;
   bool visible_;

@@ -1,6 +1,7 @@
 #include "cornea/pipeline/folder/verify.h"
 
 #include <iostream>
+#include <map>
 
 #include "cornea/cli/folder.h"
 
@@ -13,36 +14,71 @@ struct VerifyCommand {
   VerifyOptions options;
 };
 
-void print_report(const VerifyCommand& c, const Context& context, const VerifyReport& report) {
-  std::cout << report.pairs << (report.pairs == 1 ? " pair, " : " pairs, ") << report.skipped
-            << " had a geometry; " << report.general << " general, " << report.planar
-            << " planar or panoramic, " << report.degenerate << " without; " << report.inliers
-            << " inliers\n"
+// What was done and what is there now; some of the pairs whose images are not.
+struct Summary {
+  VerifyReport report;
+  std::int64_t inliers = 0;
+  std::vector<std::string> missing;
+};
+
+void print_report(const VerifyCommand& c, const Context& context, const Summary& summary) {
+  const VerifyReport& report = summary.report;
+  const std::int64_t done = report.general + report.planar + report.degenerate;
+  std::cout << counted(report.pairs, "pair") << ": " << grouped(done) << " "
+            << (report.redone > 0 ? "done again" : "new") << " (" << grouped(report.general)
+            << " general, " << grouped(report.planar) << " planar or panoramic, "
+            << grouped(report.degenerate) << " without a geometry), " << grouped(report.skipped)
+            << " already there, " << grouped(report.bad + report.missing)
+            << " left out; the database holds " << counted(summary.inliers, "inlier") << "\n"
             << seconds_text(report.milliseconds) << " on " << context.description();
   if (report.pairs == 0) {
     std::cout << "\nno pair has matches; run cornea match-all --db " << c.database;
-  } else if (report.skipped > 0) {
-    std::cout << "\npairs that had a geometry are as they were, whatever the options";
   }
   std::cout << "\ndatabase: " << c.database << std::endl;
+}
+
+// "a.jpg and 17", where an image has no name any more.
+std::vector<std::string> missing_pairs(const colmap::Database& database) {
+  constexpr int kMost = 4;
+  const std::vector<colmap::Id> pairs = database.unverifiable_pairs(kMost);
+  std::map<colmap::Id, std::string> names;
+  std::vector<std::string> ignored, all;
+  for (const colmap::ImageRow& row : database.images(&ignored)) names[row.id] = row.name;
+  auto called = [&](colmap::Id id) { return names.contains(id) ? names[id] : text(id); };
+  for (const colmap::Id pair : pairs) {
+    const auto [first, second] = colmap::pair_of(pair);
+    all.push_back(text(called(first), " with ", called(second)));
+  }
+  return all;
 }
 
 int run_verify(const VerifyCommand& c) {
   const Context context = c.common.context();
   usage_checked([&] { c.options.validate(); });
   if (c.common.json_in_file()) check_outputs({{c.database, "the database"}}, {c.common.json});
-  colmap::Database database(c.database);
   FolderProgress progress("verify", c.common.quiet);
-  const VerifyReport report = verify_all(context, database, c.options, progress.events);
+  Summary summary;
+  {
+    colmap::Database database(c.database);
+    summary.report = verify_all(context, database, c.options, progress.events);
+    summary.inliers = database.total("two_view_geometries");
+    if (summary.report.missing > 0) summary.missing = missing_pairs(database);
+  }
   progress.clear();
-  if (c.common.talks()) print_report(c, context, report);
+  const VerifyReport& report = summary.report;
+  if (c.common.talks()) print_report(c, context, summary);
   c.common.write_json({{"pairs", report.pairs},
                        {"skipped", report.skipped},
                        {"missing", report.missing},
+                       {"redone", report.redone},
+                       {"bad", report.bad},
+                       {"bad_images", report.bad_images},
+                       {"stopped", report.stopped},
                        {"general", report.general},
                        {"planar", report.planar},
                        {"degenerate", report.degenerate},
                        {"inliers", report.inliers},
+                       {"inliers_in_database", summary.inliers},
                        {"milliseconds", report.milliseconds},
                        {"read_milliseconds", report.read_milliseconds},
                        {"compute_milliseconds", report.compute_milliseconds},
@@ -50,12 +86,19 @@ int run_verify(const VerifyCommand& c) {
                        {"threshold", c.options.fundamental.threshold},
                        {"database", c.database},
                        {"device", context.name()}});
-  if (report.missing > 0) {
-    print_error(text(c.database, ": ", report.missing,
-                     " pair(s) in matches name images that are not there; delete those rows"));
-    return 1;
+  if (report.stopped) {
+    return interrupted(
+        c.database,
+        text(grouped(report.general + report.planar + report.degenerate), " of ",
+             grouped(report.pairs - report.skipped), " pairs are verified"),
+        c.options.redo ? "the same command without --redo goes on" : "the same command goes on");
   }
-  return 0;
+  if (report.missing > 0) {
+    print_error(text(c.database, ": ", counted(report.missing, "pair"),
+                     " not verified, for want of an image in the database: ",
+                     first_of(summary.missing), "; what is there of them stays as it is"));
+  }
+  return report.missing > 0 || report.bad > 0 || report.bad_images > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -82,6 +125,7 @@ Run add_verify(CLI::App& app) {
                    "a pair with fewer is written as degenerate, without any")
       ->capture_default_str();
   command->add_option("--seed", fundamental.seed, "of the random samples")->capture_default_str();
+  add_changed_options(*command, c->options.changed, c->options.redo, "verify all pairs again");
   add_common_options(*command, c->common);
   return [c] { return run_verify(*c); };
 }

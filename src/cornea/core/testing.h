@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -81,9 +82,9 @@ inline bool data_is_required() {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    static int count = 0;
-    path_ = std::filesystem::path(::testing::TempDir()) / text("cornea_", ::getpid(), "_", count++);
-    std::filesystem::create_directories(path_);
+    std::string name = (std::filesystem::path(::testing::TempDir()) / "cornea_XXXXXX").string();
+    if (!::mkdtemp(name.data())) throw std::runtime_error(name + " cannot be made");
+    path_ = name;
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cornea/core/build.h"
+#include "cornea/io/content_hash.h"
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
 #include "cornea/io/loaded_file.h"
@@ -151,7 +152,7 @@ Photograph read_photograph(const fs::path& file, const ReadOptions& options) {
   return naming_the_file(file.string(), [&]() -> Photograph {
     const io::LoadedFile loaded(file);
     return {gray_at_own_depth(decoded(loaded.bytes(), file.string(), options)),
-            decode_exif(loaded.bytes())};
+            decode_exif(loaded.bytes()), loaded.bytes().size(), content_hash(loaded.bytes())};
   });
 }
 

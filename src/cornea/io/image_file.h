@@ -71,6 +71,8 @@ CORNEA_API GrayImage read_gray(const std::filesystem::path& file, const ReadOpti
 struct Photograph {
   GrayImage image = {};
   std::optional<Exif> exif = {};
+  // Of the file: its bytes, and their XXH64, which tells whether another file is the same.
+  std::uint64_t bytes = 0, hash = 0;
 };
 CORNEA_API Photograph read_photograph(const std::filesystem::path& file,
                                       const ReadOptions& options = {});

@@ -1,12 +1,17 @@
 #include "cornea/io/whole_file.h"
 
-#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <random>
+#include <set>
 #include <string>
 #include <system_error>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "cornea/core/error.h"
@@ -30,15 +35,67 @@ void write_and_close(const fs::path& file, io::File& out, Bytes bytes) {
   }
 }
 
+constexpr char kFront[] = ".cornea-", kEnding[] = ".part";
+
+bool is_part_name(const std::string& name) {
+  return name.starts_with(kFront) && name.ends_with(kEnding);
+}
+
+// A name that no other process makes as well, on this machine or another one that writes to the
+// same folder. The numbers of processes do repeat there.
+std::string part_name() {
+  std::random_device random;
+  char digits[2 * sizeof(std::uint64_t) + 1];
+  std::snprintf(digits, sizeof digits, "%08x%08x", unsigned(random()), unsigned(random()));
+  return kFront + std::string(digits) + kEnding;
+}
+
+// Whether a process holds the file open to write it. Only where the file system has no such locks
+// does this say no of one that does.
+bool is_held(const fs::path& part) {
+  const int descriptor = ::open(part.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) return true;
+  const bool held = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return held;
+}
+
+// Removes what runs that were killed while they wrote have left: files of such names that are older
+// than a day and that no process holds. Looks at a folder once in a process.
+void remove_leftovers(const fs::path& folder) {
+  static std::mutex mutex;
+  static std::set<fs::path> seen;
+  {
+    const std::lock_guard lock(mutex);
+    if (!seen.insert(folder).second) return;
+  }
+  constexpr std::chrono::hours kOld(24);
+  std::error_code failed;
+  auto it = fs::directory_iterator(folder, failed);
+  for (; !failed && it != fs::directory_iterator(); it.increment(failed)) {
+    std::error_code ignored;
+    if (!is_part_name(it->path().filename().string()) || it->is_symlink(ignored)) continue;
+    const fs::file_time_type written = it->last_write_time(ignored);
+    if (ignored || !it->is_regular_file(ignored)) continue;
+    if (fs::file_time_type::clock::now() - written < kOld || is_held(it->path())) continue;
+    fs::remove(it->path(), ignored);
+  }
+}
+
 // The file under its other name; gone with this object unless it was put in place.
 class TemporaryFile {
  public:
   TemporaryFile(const fs::path& file, const fs::path& target) : file_(file), target_(target) {
-    static std::atomic<unsigned> count = 0;
-    const fs::path name = text(".cornea-", ::getpid(), "-", ++count, ".part");
-    path_ = target.parent_path() / name;
-    out_.reset(std::fopen(path_.c_str(), "wbx"));  // x: never over another file
+    constexpr int kTries = 100;
+    for (int i = 0; i < kTries && !out_; ++i) {
+      path_ = target.parent_path() / part_name();
+      errno = 0;
+      out_.reset(std::fopen(path_.c_str(), "wbxe"));  // x: never over another file
+      if (!out_ && errno != EEXIST) break;
+    }
     if (!out_) fail_at(file_, "cannot be written", std::strerror(errno));
+    // For is_held(); the lock goes with the file. Without it the file is merely younger than a day.
+    (void)::flock(::fileno(out_.get()), LOCK_EX | LOCK_NB);
   }
   ~TemporaryFile() {
     out_.reset();
@@ -102,6 +159,8 @@ void write_whole_file(const fs::path& file, Bytes bytes) {
     write_and_close(file, out, bytes);
     return;
   }
+  const fs::path beside = target.path.parent_path();
+  remove_leftovers(beside.empty() ? "." : beside);
   TemporaryFile temporary(file, target.path);
   temporary.write(bytes);
   temporary.put_in_place();

@@ -72,14 +72,6 @@ constexpr int kBusyMilliseconds = 10000;  // how long another program is waited 
 constexpr const char* kTableNames[] = {"cameras",     "images",  "keypoints",
                                        "descriptors", "matches", "two_view_geometries"};
 
-std::optional<Matrix3> matrix_at(const Statement& row, int column, const char* what) {
-  if (row.is_null(column)) return std::nullopt;
-  const std::vector<double> values = row.blob<double>(column, 9, what);
-  Matrix3 m;
-  std::copy(values.begin(), values.end(), m.begin());
-  return m;
-}
-
 void check_file(const std::string& file, Database::Open how) {
   require(!file.empty(), "the database needs a file name");
   std::error_code ignored;
@@ -96,13 +88,22 @@ void check_file(const std::string& file, Database::Open how) {
 // Ids that a pair_id has room for; COLMAP's tables allow no others.
 bool is_image_id(Id id) { return id >= 0 && id < kMostImages; }
 
-Id checked_image_id(Id id, const std::string& file) {
-  if (!is_image_id(id)) {
-    fail(ErrorCode::io, file, ": has an image of id ", id, ", and ids are 0 to ", kMostImages - 1,
-         "; the database is damaged, make it again");
-  }
-  return id;
+std::string impossible_id(Id id) {
+  return text("has the id ", id, ", and ids of images are 0 to ", kMostImages - 1);
 }
+
+// Leaves a row out with a sentence where the caller takes such, and fails where not.
+void refuse(const std::string& file, const std::string& image, const std::string& reason,
+            std::vector<std::string>* refused) {
+  if (!refused) {
+    throw DamagedRow(text(file, ": image ", image, " ", reason,
+                          "; mend this row, or extract into a new database"));
+  }
+  refused->push_back(text(image, ": ", reason, "; it is left out"));
+}
+
+// The most that fits an int.
+bool is_count(std::int64_t count) { return count >= 0 && count <= std::numeric_limits<int>::max(); }
 
 }  // namespace
 
@@ -197,6 +198,7 @@ void Database::make_tables() {
   if (finds("SELECT 1 FROM sqlite_master WHERE type = 'table'")) return;
   Transaction transaction(*this);
   run(kTables);
+  make_memory();
   transaction.commit();
 }
 
@@ -226,11 +228,15 @@ std::vector<Camera> Database::cameras() const {
   return all;
 }
 
-std::vector<ImageRow> Database::images() const {
+std::vector<ImageRow> Database::images(std::vector<std::string>* refused) const {
   std::vector<ImageRow> all;
   Statement row(*this, "SELECT image_id, name, camera_id FROM images ORDER BY image_id");
   while (row.next()) {
-    all.push_back({checked_image_id(row.integer(0), file_), row.text(1), row.integer(2)});
+    if (is_image_id(row.integer(0))) {
+      all.push_back({row.integer(0), row.text(1), row.integer(2)});
+    } else {
+      refuse(file_, row.text(1), impossible_id(row.integer(0)), refused);
+    }
   }
   return all;
 }
@@ -246,6 +252,19 @@ Id Database::add_camera(const Camera& camera) {
       .bind(camera.prior_focal_length)
       .run();
   return sqlite3_last_insert_rowid(handle_.get());
+}
+
+void Database::replace_camera(Id camera, const Camera& by) {
+  Statement(*this,
+            "UPDATE cameras SET model = ?, width = ?, height = ?, params = ?, "
+            "prior_focal_length = ? WHERE camera_id = ?")
+      .bind(by.model)
+      .bind(by.width)
+      .bind(by.height)
+      .bind_blob(std::span<const double>(by.params))
+      .bind(by.prior_focal_length)
+      .bind(camera)
+      .run();
 }
 
 // COLMAP 4.x asks for a frame of every image and for a rig that holds its camera. Without any at
@@ -271,7 +290,8 @@ Id Database::add_image(const std::string& name, Id camera) {
       .bind(name)
       .bind(camera)
       .run();
-  const Id image = checked_image_id(sqlite3_last_insert_rowid(handle_.get()), file_);
+  const Id image = sqlite3_last_insert_rowid(handle_.get());
+  if (!is_image_id(image)) refuse(file_, name, impossible_id(image), nullptr);
   if (!images_have_frames_) return image;
   Statement(*this, "INSERT INTO frames(rig_id) VALUES(?)").bind(rig_of(camera)).run();
   const Id frame = sqlite3_last_insert_rowid(handle_.get());
@@ -296,34 +316,45 @@ bool Database::has_points(Id image) const {
   return row.bind(image).next();
 }
 
-std::vector<Database::FeatureCount> Database::point_counts() const {
+std::vector<Database::FeatureCount> Database::point_counts(
+    std::vector<std::string>* refused) const {
   std::vector<FeatureCount> all;
-  Statement row(*this, "SELECT image_id, rows FROM keypoints ORDER BY image_id");
+  Statement row(*this,
+                "SELECT k.image_id, k.rows, i.name FROM keypoints k JOIN images i "
+                "ON i.image_id = k.image_id ORDER BY k.image_id");
   while (row.next()) {
     const std::int64_t points = row.integer(1);
-    if (points < 0 || points > std::numeric_limits<int>::max()) {
-      fail(ErrorCode::io, file_, ": image ", row.integer(0), " has ", points,
-           " points; the database is damaged, make it again");
+    if (!is_image_id(row.integer(0))) continue;
+    if (is_count(points)) {
+      all.push_back({row.integer(0), int(points)});
+    } else {
+      refuse(file_, row.text(2), text("has ", points, " points"), refused);
     }
-    all.push_back({checked_image_id(row.integer(0), file_), int(points)});
   }
   return all;
 }
 
-std::vector<Database::FeatureCount> Database::descriptor_counts() const {
+std::vector<Database::FeatureCount> Database::descriptor_counts(
+    std::vector<std::string>* refused) const {
   std::vector<FeatureCount> all;
   Statement row(*this,
-                "SELECT k.image_id, k.rows, d.rows, d.cols FROM keypoints k JOIN descriptors d "
-                "ON k.image_id = d.image_id ORDER BY k.image_id");
+                "SELECT k.image_id, k.rows, d.rows, d.cols, IFNULL(LENGTH(d.data), 0), i.name "
+                "FROM keypoints k JOIN descriptors d ON k.image_id = d.image_id "
+                "JOIN images i ON i.image_id = k.image_id ORDER BY k.image_id");
   while (row.next()) {
-    const std::int64_t points = row.integer(1);
-    if (points != row.integer(2) || points < 0 || points > std::numeric_limits<int>::max() ||
-        row.integer(3) != Features::kLength) {
-      fail(ErrorCode::io, file_, ": image ", row.integer(0), " has ", points, " points and ",
-           row.integer(2), " descriptors of ", row.integer(3),
-           " bytes; SIFT has one of 128 bytes per point: extract these images into a new database");
+    if (!is_image_id(row.integer(0))) continue;
+    const std::int64_t points = row.integer(1), length = row.integer(3), bytes = row.integer(4);
+    if (is_count(points) && points == row.integer(2) && length == Features::kLength &&
+        bytes == points * Features::kLength) {
+      all.push_back({row.integer(0), int(points)});
+      continue;
     }
-    all.push_back({checked_image_id(row.integer(0), file_), int(points)});
+    refuse(
+        file_, row.text(5),
+        text("has ", points, " points and ", row.integer(2), " descriptors of ", length,
+             " bytes in ", bytes,
+             " bytes; SIFT has one of 128 bytes per point: extract it again with the option redo"),
+        refused);
   }
   return all;
 }
@@ -358,8 +389,8 @@ std::vector<Point> Database::points(Id image) const {
   if (!row.bind(image).next()) return {};
   const std::int64_t rows = row.integer(0), columns = row.integer(1);
   if (rows < 0 || columns < 2 || columns > 6 || rows > std::numeric_limits<int>::max()) {
-    fail(ErrorCode::io, file_, ": image ", image, " has keypoints of ", rows, " x ", columns,
-         " numbers; 2, 4 or 6 a point are needed");
+    throw DamagedRow(text(file_, ": image ", image, " has keypoints of ", rows, " x ", columns,
+                          " numbers; 2, 4 or 6 per point are needed"));
   }
   const std::vector<float> blob = row.blob<float>(2, rows * columns, "keypoints");
   std::vector<Point> points(static_cast<std::size_t>(rows));
@@ -375,8 +406,9 @@ int Database::read_descriptors(Id image, std::vector<std::uint8_t>& out) const {
   if (!row.bind(image).next()) return 0;
   const std::int64_t rows = row.integer(0), columns = row.integer(1);
   if (rows < 0 || rows > std::numeric_limits<int>::max() || columns != Features::kLength) {
-    fail(ErrorCode::io, file_, ": image ", image, " has descriptors of ", rows, " x ", columns,
-         " bytes; SIFT has 128 bytes per point: extract these images into a new database");
+    throw DamagedRow(
+        text(file_, ": image ", image, " has descriptors of ", rows, " x ", columns,
+             " bytes; SIFT has 128 bytes per point: extract it again with the option redo"));
   }
   const std::span<const std::uint8_t> bytes = row.bytes(2);
   row.check_length(bytes.size(), rows * columns, 1, "descriptors");
@@ -385,91 +417,19 @@ int Database::read_descriptors(Id image, std::vector<std::uint8_t>& out) const {
   return int(rows);
 }
 
-std::vector<Id> Database::matched_pairs(Id first, Id last) const {
-  std::vector<Id> all;
-  Statement row(*this,
-                "SELECT pair_id FROM matches WHERE pair_id BETWEEN ? AND ? ORDER BY pair_id");
-  row.bind(first).bind(last);
-  while (row.next()) all.push_back(row.integer(0));
-  return all;
-}
-
-void Database::write_matches(ImagePair pair, std::span<const IndexPair> matches) {
-  Statement(*this, "INSERT OR REPLACE INTO matches(pair_id, rows, cols, data) VALUES(?, ?, ?, ?)")
-      .bind(pair_id(pair))
-      .bind(std::int64_t(matches.size()))
-      .bind(2)
-      .bind_blob(matches)
-      .run();
-}
-
-std::vector<IndexPair> Database::matches(Id pair_id) const {
-  Statement row(*this, "SELECT rows, data FROM matches WHERE pair_id = ?");
-  if (!row.bind(pair_id).next()) return {};
-  return row.blob<IndexPair>(1, row.integer(0), "matches");
-}
-
-std::int64_t Database::unverified_count() const {
-  Statement row(*this,
-                "SELECT COUNT(*) FROM matches WHERE pair_id NOT IN "
-                "(SELECT pair_id FROM two_view_geometries)");
-  return row.next() ? row.integer(0) : 0;
-}
-
-std::int64_t Database::unverifiable_count() const {
-  Statement row(*this,
-                "SELECT COUNT(*) FROM matches WHERE pair_id NOT IN "
-                "(SELECT pair_id FROM two_view_geometries) AND (pair_id / ?1 >= pair_id % ?1 "
-                "OR pair_id / ?1 NOT IN (SELECT image_id FROM images) "
-                "OR pair_id % ?1 NOT IN (SELECT image_id FROM images))");
-  return row.bind(kMostImages).next() ? row.integer(0) : 0;
-}
-
-std::vector<Id> Database::unverified_pairs(Id first, Id last) const {
-  std::vector<Id> all;
-  Statement row(*this,
-                "SELECT m.pair_id FROM matches m LEFT JOIN two_view_geometries t "
-                "ON m.pair_id = t.pair_id WHERE m.pair_id BETWEEN ? AND ? AND t.pair_id IS NULL "
-                "ORDER BY m.pair_id");
-  row.bind(first).bind(last);
-  while (row.next()) all.push_back(row.integer(0));
-  return all;
-}
-
-void Database::write_two_view(Id pair_id, const TwoViewRow& row) {
-  Matrix3 f{}, h{};
-  if (row.F) f = shifted_fundamental(*row.F, kShift);
-  if (row.H) h = shifted_homography(*row.H, kShift);
-  const std::size_t with_f = row.F ? 9 : 0, with_h = row.H ? 9 : 0;
-  Statement(*this,
-            "INSERT OR REPLACE INTO two_view_geometries(pair_id, rows, cols, data, config, F, E, "
-            "H, qvec, tvec) VALUES(?, ?, ?, ?, ?, ?, NULL, ?, NULL, NULL)")
-      .bind(pair_id)
-      .bind(std::int64_t(row.inliers.size()))
-      .bind(2)
-      .bind_blob(std::span<const IndexPair>(row.inliers))
-      .bind(int(row.configuration))
-      .bind_blob(std::span<const double>(f.data(), with_f))
-      .bind_blob(std::span<const double>(h.data(), with_h))
-      .run();
-}
-
-std::optional<TwoViewRow> Database::two_view(Id pair_id) const {
-  Statement row(*this,
-                "SELECT rows, data, config, F, H FROM two_view_geometries WHERE pair_id = ?");
-  if (!row.bind(pair_id).next()) return std::nullopt;
-  TwoViewRow found;
-  found.inliers = row.blob<IndexPair>(1, row.integer(0), "inlier matches");
-  found.configuration = Configuration(row.integer(2));
-  if (const auto f = matrix_at(row, 3, "F")) found.F = shifted_fundamental(*f, -kShift);
-  if (const auto h = matrix_at(row, 4, "H")) found.H = shifted_homography(*h, -kShift);
-  return found;
-}
-
 std::int64_t Database::count(const std::string& table) const {
   require(std::find(std::begin(kTableNames), std::end(kTableNames), table) != std::end(kTableNames),
           "a COLMAP database has no table ", table);
   Statement row(*this, ("SELECT COUNT(*) FROM " + table).c_str());
+  return row.next() ? row.integer(0) : 0;
+}
+
+std::int64_t Database::total(const std::string& table) const {
+  require(table == "keypoints" || table == "descriptors" || table == "matches" ||
+              table == "two_view_geometries",
+          "a table of rows is keypoints, descriptors, matches or two_view_geometries, not ", table);
+  Statement row(*this,
+                ("SELECT CAST(TOTAL(rows) AS INTEGER) FROM " + table + " WHERE rows > 0").c_str());
   return row.next() ? row.integer(0) : 0;
 }
 

@@ -11,6 +11,9 @@
 //   matches              N x 2 uint32 indices of keypoints, by pair_id
 //   two_view_geometries  the inliers among the matches, likewise; what they are; F and H by row
 //
+//   cornea_images        what Cornea's features were made of (memory.h); COLMAP passes over these
+//   cornea_steps         the options that matches and geometries were made with
+//
 //   pair_id = 2147483647 image_id1 + image_id2, image_id1 < image_id2
 //
 // In COLMAP the centre of the first pixel is (0.5, 0.5), in Cornea (0, 0), and the directions of a
@@ -28,20 +31,21 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "cornea/core/error.h"
 #include "cornea/core/export.h"
 #include "cornea/core/features.h"
+#include "cornea/export/colmap/memory.h"
 
 struct sqlite3;
 
 namespace cornea::colmap {
-
-using Id = std::int64_t;
 
 inline constexpr Id kMostImages = 2147483647;
 struct ImagePair {
@@ -94,6 +98,12 @@ struct TwoViewRow {
   std::optional<std::array<double, 9>> F = {}, H = {};  // row by row, x2^T F x1 = 0, x2 ~ H x1
 };
 
+// A row whose contents cannot be: the rest of the database may be well.
+class CORNEA_API DamagedRow : public Error {
+ public:
+  explicit DamagedRow(const std::string& sentence) : Error(ErrorCode::io, sentence) {}
+};
+
 class CORNEA_API Database {
  public:
   enum class Open { existing, create };
@@ -118,25 +128,29 @@ class CORNEA_API Database {
     bool open_ = true;
   };
 
-  // In the order of their ids.
+  // In the order of their ids. Images whose ids no pair_id has room for are an error; with
+  // `refused` they are left out, with a sentence there for each, which begins with its name.
   std::vector<Camera> cameras() const;
-  std::vector<ImageRow> images() const;
+  std::vector<ImageRow> images(std::vector<std::string>* refused = nullptr) const;
   Id add_camera(const Camera& camera);  // its id is ignored
+  void replace_camera(Id camera, const Camera& by);
   Id add_image(const std::string& name, Id camera);
 
   std::optional<Id> image_named(const std::string& name) const;
 
-  // The number of points of each image that has a row of them, by rising id.
+  // The number of points of each image that has a row of them, by rising id. `refused` as above; of
+  // images with impossible ids only images() speaks.
   struct FeatureCount {
     Id image = 0;
     int count = 0;
   };
-  std::vector<FeatureCount> point_counts() const;
+  std::vector<FeatureCount> point_counts(std::vector<std::string>* refused = nullptr) const;
   bool has_points(Id image) const;
   // The same of images with descriptors too. An error where those are not SIFT's.
-  std::vector<FeatureCount> descriptor_counts() const;
+  std::vector<FeatureCount> descriptor_counts(std::vector<std::string>* refused = nullptr) const;
   // Replaces what was there.
   void write_features(Id image, const Features& features);
+  // Here and below: DamagedRow where a blob is not as long as its row says.
   std::vector<Point> points(Id image) const;
   // Appends count x 128 bytes and returns the count.
   int read_descriptors(Id image, std::vector<std::uint8_t>& out) const;
@@ -148,14 +162,34 @@ class CORNEA_API Database {
 
   // Matched pairs without a two-view geometry: how many; those of first..last, both included.
   std::int64_t unverified_count() const;
-  // Of these, the ones that do not name two images of the database, the lower id first.
+  // Of these, the ones that do not name two images of the database, the lower id first: how many,
+  // and the first `most` of them.
   std::int64_t unverifiable_count() const;
+  std::vector<Id> unverifiable_pairs(int most) const;
   std::vector<Id> unverified_pairs(Id first, Id last) const;
   void write_two_view(Id pair_id, const TwoViewRow& row);
   std::optional<TwoViewRow> two_view(Id pair_id) const;
 
   // Rows of a table of the six.
   std::int64_t count(const std::string& table) const;
+  // What the rows of keypoints, descriptors, matches or two_view_geometries hold together.
+  std::int64_t total(const std::string& table) const;
+
+  // What Cornea remembers of the images whose points are still those that it wrote, by rising id;
+  // `visit` changes nothing in the database.
+  void visit_records(const std::function<void(const ImageRecord&)>& visit) const;
+  void write_record(const ImageRecord& record);  // replaces the image's
+  // The options, as text, that rows of matches ("match") or two_view_geometries ("verify") were
+  // made with.
+  std::vector<std::string> options_of_step(const std::string& step) const;
+  void add_options_of_step(const std::string& step, const std::string& options);
+  void forget_options_of_step(const std::string& step);
+
+  // Matches and geometries of all pairs of an image, of a pair, and the geometries of all pairs
+  // that have matches.
+  void delete_pairs_of(Id image);
+  void delete_pair(Id pair_id);
+  void delete_two_views_of_matches();
   const std::string& file() const { return file_; }
 
  private:
@@ -163,6 +197,8 @@ class CORNEA_API Database {
   void run(const char* sql);
   void make_tables();
   bool check_tables();  // whether there are any
+  void make_memory();   // the tables that COLMAP does not know
+  bool has_memory() const;
   void use_log();
   bool finds(const char* sql) const;  // whether it gives a row
   Id rig_of(Id camera);               // in COLMAP 4.x

@@ -75,7 +75,8 @@ TEST_F(ColmapDatabase, HasTheTablesOfColmap38) {
   };
   EXPECT_EQ(value("SELECT group_concat(name) FROM (SELECT name FROM sqlite_master WHERE type = "
                   "'table' AND name NOT LIKE 'sqlite_%' ORDER BY name)"),
-            "cameras,descriptors,images,keypoints,matches,two_view_geometries");
+            "cameras,cornea_images,cornea_steps,descriptors,images,keypoints,matches,two_view_"
+            "geometries");
   EXPECT_EQ(schema("cameras"),
             "CREATE TABLE cameras   (camera_id            INTEGER  PRIMARY KEY AUTOINCREMENT  NOT "
             "NULL,    model                INTEGER                             NOT NULL,    width  "
@@ -410,11 +411,10 @@ TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {
   expect_error(ErrorCode::io, "matches should have 3 values", [&] {
     database.matches(pair_id({1, 2}));
   });
-  expect_error(ErrorCode::io, "numbers; 2, 4 or 6 a point", [&] { database.points(1); });
+  expect_error(ErrorCode::io, "numbers; 2, 4 or 6 per point", [&] { database.points(1); });
 }
 
-// They come from keypoints where no image is named; a pair_id of such images has no room in 64
-// bits.
+// A pair_id of such images has no room in 64 bits.
 TEST_F(ColmapDatabase, IdsOfImagesThatNoPairHasRoomForAreDamage) {
   for (const char* id : {"9223372036854775807", "2147483647", "-1"}) {
     SCOPED_TRACE(id);
@@ -428,13 +428,71 @@ TEST_F(ColmapDatabase, IdsOfImagesThatNoPairHasRoomForAreDamage) {
              ", 0, 6, NULL);", "INSERT INTO descriptors VALUES(", id, ", 0, 128, NULL)");
     EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(handle);
-    const std::string sentence = text("has an image of id ", id);
-    expect_error(ErrorCode::io, sentence, [&] { database.images(); });
-    expect_error(ErrorCode::io, sentence, [&] { database.point_counts(); });
-    expect_error(ErrorCode::io, sentence, [&] { database.descriptor_counts(); });
+    expect_error(ErrorCode::io, text("image a has the id ", id), [&] { database.images(); });
+    // Or left out, and named once.
+    std::vector<std::string> refused;
+    EXPECT_TRUE(database.images(&refused).empty());
+    EXPECT_TRUE(database.point_counts(&refused).empty());
+    EXPECT_TRUE(database.descriptor_counts(&refused).empty());
+    ASSERT_EQ(refused.size(), 1u);
+    EXPECT_TRUE(refused[0].starts_with(text("a: has the id ", id))) << refused[0];
   }
   expect_error(ErrorCode::invalid_argument, "ids of images", [] { pair_id({1, kMostImages}); });
   expect_error(ErrorCode::invalid_argument, "ids of images", [] { pair_id({-1, 1}); });
+}
+
+TEST_F(ColmapDatabase, RemembersWhatFeaturesWereMadeOf) {
+  Database database = create();
+  add_images(database, 2);
+  const Features none;
+  std::vector<ImageRecord> written;
+  for (const ImageRow& row : database.images()) {
+    ImageRecord record{row.id, row.name, "/photos", {5, -7, 0xffffffffffffffffu}, {}, "a=1", 0};
+    if (row.id == 2) record.mask = FileStamp{1, 2, 3};
+    database.write_features(row.id, none);
+    database.write_record(record);
+    written.push_back(record);
+  }
+  auto found = [&] {
+    std::vector<ImageRecord> all;
+    database.visit_records([&](const ImageRecord& record) { all.push_back(record); });
+    return all;
+  };
+  EXPECT_EQ(found(), written);
+  // Of other points, and of an image that has another name now, nothing is known.
+  written[0].features = 3;
+  database.write_record(written[0]);
+  EXPECT_EQ(found().size(), 1u);
+  written[1].name = "another";
+  database.write_record(written[1]);
+  EXPECT_TRUE(found().empty());
+  database.add_options_of_step("match", "ratio=0.8");
+  database.add_options_of_step("match", "ratio=0.8");
+  database.add_options_of_step("verify", "threshold=4");
+  EXPECT_EQ(database.options_of_step("match"), std::vector<std::string>{"ratio=0.8"});
+  database.forget_options_of_step("match");
+  EXPECT_TRUE(database.options_of_step("match").empty());
+  EXPECT_EQ(database.options_of_step("verify").size(), 1u);
+}
+
+TEST_F(ColmapDatabase, DeletesThePairsOfAnImage) {
+  Database database = create();
+  add_images(database, 4);
+  for (Id a = 1; a < 5; ++a) {
+    for (Id b = a + 1; b < 5; ++b) {
+      database.write_matches({a, b}, {});
+      database.write_two_view(pair_id({a, b}), {});
+    }
+  }
+  database.delete_pairs_of(3);
+  const std::vector<Id> left = {pair_id({1, 2}), pair_id({1, 4}), pair_id({2, 4})};
+  EXPECT_EQ(database.matched_pairs(0, INT64_MAX), left);
+  EXPECT_EQ(database.count("two_view_geometries"), 3);
+  database.delete_pair(left[1]);
+  EXPECT_EQ(database.count("matches"), 2);
+  database.write_two_view(pair_id({3, 4}), {});  // a geometry without matches is nobody's to redo
+  database.delete_two_views_of_matches();
+  EXPECT_EQ(database.count("two_view_geometries"), 1);
 }
 
 TEST_F(ColmapDatabase, NumbersOfDescriptorsWhoseProductLeaves64BitsAreDamage) {

@@ -80,8 +80,9 @@ void Statement::check_length(std::size_t bytes, std::int64_t count, std::size_t 
                              const char* what) const {
   if (count < 0 || std::uint64_t(count) > bytes || bytes != std::size_t(count) * size) {
     if (count == 0 && bytes == 0) return;
-    fail(ErrorCode::io, database_.file_, ": ", what, " should have ", count, " values of ", size,
-         " bytes and have ", bytes, " bytes in all; the database is damaged, make it again");
+    throw DamagedRow(cornea::text(database_.file_, ": ", what, " should have ", count,
+                                  " values of ", size, " bytes and have ", bytes,
+                                  " bytes in all; that row is damaged"));
   }
 }
 

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
-#include <thread>
 #include <unordered_map>
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
+#include "cornea/io/content_hash.h"
+#include "cornea/pipeline/folder/changes.h"
 #include "cornea/pipeline/folder/in_order.h"
+#include "cornea/pipeline/folder/options_text.h"
+#include "cornea/pipeline/folder/team.h"
 
 namespace cornea {
 namespace {
@@ -23,14 +25,10 @@ using namespace folder;
 namespace fs = std::filesystem;
 using colmap::Camera;
 using colmap::Database;
+using colmap::FileStamp;
 using colmap::Id;
+using colmap::ImageRecord;
 using colmap::ImageRow;
-
-bool is_image_name(const fs::path& file) {
-  const std::string ending = extension_in_small_letters(file);
-  return ending == ".jpg" || ending == ".jpeg" || ending == ".png" || ending == ".tif" ||
-         ending == ".tiff";
-}
 
 // The sentence of an error, with the file in front once.
 std::string naming(const fs::path& file, const std::exception& error) {
@@ -46,29 +44,6 @@ bool ends_the_run(const std::exception& error) {
                    known->code() == ErrorCode::device_unavailable);
 }
 
-// Threads that end with their owner, after `stop` was called.
-class Team {
- public:
-  explicit Team(std::function<void()> stop) : stop_(std::move(stop)) {}
-  ~Team() {
-    stop_();
-    wait();
-  }
-  template <class F>
-  void start(F&& f) {
-    threads_.emplace_back(std::forward<F>(f));
-  }
-  void wait() {
-    for (std::thread& t : threads_) {
-      if (t.joinable()) t.join();
-    }
-  }
-
- private:
-  std::function<void()> stop_;
-  std::vector<std::thread> threads_;
-};
-
 class Extraction {
  public:
   Extraction(const Context& context, const fs::path& folder, Database& database,
@@ -77,13 +52,17 @@ class Extraction {
         folder_(folder),
         database_(database),
         options_(options),
-        events_(events) {}
+        events_(events),
+        folder_name_(canonical_name(folder)),
+        options_text_(options_text(options)) {}
 
   ExtractReport run() {
     const Stopwatch watch;
     const FolderListing listing = list_images(folder_, options_.masks);
     report_.images = int(listing.names.size());
-    find_pending(listing.names);
+    report_.ignored = int(listing.ignored.size());
+    look_for_changes(listing.names);
+    if (!report_.stopped) find_pending(listing.names);
     events_.begin(int(pending_.size()));
     for (const std::string& sentence : listing.unreadable) fail_one(sentence);
     extract_pending();
@@ -95,21 +74,25 @@ class Extraction {
   static constexpr Id kNone = -1;
   struct Pending {
     std::string name;
-    Id image = kNone;           // of the row without features that it has
-    int width = 0, height = 0;  // of that row's camera
+    Id image = kNone;     // of the row that it has
+    Camera camera = {};   // of that row
+    bool again = false;   // the row has features, which are replaced
+    bool shares = false;  // its camera with other images
   };
   struct Decoded {
     Photograph photograph;
     Image<std::uint8_t> mask;
+    FileStamp file;
+    std::optional<FileStamp> mask_file;
     std::string error;  // empty: it could be read
     double milliseconds = 0;
   };
   // For the writer, who passes over one without features.
   struct Found {
     std::optional<Features> features;
-    std::string name;
-    Id image = kNone;  // none: a row is made, with this camera
-    Camera camera;
+    ImageRecord record;  // of no image: a row is made, with this camera
+    Camera camera;       // with an id: it replaces the one of that id, which has another size
+    bool again = false;
   };
 
   int decoders() const {
@@ -122,12 +105,46 @@ class Extraction {
     events_.report(sentence);
   }
 
-  // What is in the folder and has no features.
+  // Stops or goes on as asked where images are not what their features were made of.
+  void look_for_changes(const std::vector<std::string>& names) {
+    changes_ = find_changes(folder_, names, database_, options_, events_.stop);
+    report_.stopped = events_.stop();
+    report_.changed = int(changes_.changed.size());
+    report_.vanished = changes_.vanished;
+    const int count = changes_.count();
+    if (count > 0 && !options_.redo) {
+      for (const std::string& sentence : changes_.sentences) events_.note(sentence);
+      if (count > int(changes_.sentences.size())) {
+        events_.note(text("and ", count - int(changes_.sentences.size()), " more"));
+      }
+    }
+    if (report_.stopped) return;
+    if (count > 0 && !options_.redo && options_.changed == Changed::stop) {
+      fail(ErrorCode::io, database_.file(), ": ", count, count == 1 ? " image is" : " images are",
+           " not what the features were made of, and nothing was written; changed = redo extracts "
+           "what changed again, changed = keep leaves it as it is");
+    }
+    if (changes_.moved.empty()) return;
+    Database::Transaction transaction(database_);
+    for (const ImageRecord& record : changes_.moved) database_.write_record(record);
+    transaction.commit();
+  }
+
+  bool is_to_be_redone(const std::string& name) const {
+    return options_.redo || (options_.changed == Changed::redo && changes_.changed.contains(name));
+  }
+
+  // What is in the folder and has no features, or is to have others.
   void find_pending(const std::vector<std::string>& names) {
     std::unordered_map<std::string, ImageRow> rows;
-    for (const ImageRow& row : database_.images()) rows[row.name] = row;
+    std::unordered_map<Id, int> users;
+    for (const ImageRow& row : database_.images()) {
+      rows[row.name] = row;
+      ++users[row.camera];
+    }
     std::set<Id> done;
-    for (const auto& [image, count] : database_.point_counts()) done.insert(image);
+    std::vector<std::string> damaged;  // these are not done, whatever there is of them
+    for (const auto& [image, count] : database_.point_counts(&damaged)) done.insert(image);
     // After the images, so that the camera of one that another run has just written is among them.
     std::unordered_map<Id, Camera> cameras;
     for (const Camera& camera : database_.cameras()) cameras[camera.id] = camera;
@@ -140,12 +157,16 @@ class Extraction {
       const auto it = rows.find(name);
       if (it == rows.end()) {
         pending_.push_back({name});
-      } else if (done.contains(it->second.id)) {
-        ++report_.skipped;
-      } else {
-        const Camera& camera = cameras[it->second.camera];
-        pending_.push_back({name, it->second.id, camera.width, camera.height});
+        continue;
       }
+      if (done.contains(it->second.id) && !is_to_be_redone(name)) {
+        ++report_.skipped;
+        report_.unrecorded += !changes_.recorded.contains(name);
+        continue;
+      }
+      const Id camera = it->second.camera;
+      const bool has_points = database_.has_points(it->second.id);
+      pending_.push_back({name, it->second.id, cameras[camera], has_points, users[camera] > 1});
     }
   }
 
@@ -154,9 +175,13 @@ class Extraction {
     const fs::path file = folder_ / pending.name;
     Decoded decoded;
     try {
+      // Before it is read: one that changes on the way has another time afterwards.
+      decoded.file = stamp_without_hash(file).value_or(FileStamp{});
       decoded.photograph = read_photograph(file, options_.reading);
+      decoded.file.bytes = std::int64_t(decoded.photograph.bytes);
+      decoded.file.hash = decoded.photograph.hash;
       const GrayImage& image = decoded.photograph.image;
-      decoded.mask = read_mask(pending.name, image.width(), image.height());
+      decoded.mask = read_mask(pending.name, image.width(), image.height(), decoded.mask_file);
     } catch (const std::exception& error) {
       decoded.error = naming(file, error);
     }
@@ -164,10 +189,13 @@ class Extraction {
     return decoded;
   }
 
-  Image<std::uint8_t> read_mask(const std::string& name, int width, int height) const {
+  Image<std::uint8_t> read_mask(const std::string& name, int width, int height,
+                                std::optional<FileStamp>& stamp) const {
     if (options_.masks.empty()) return {};
     const fs::path file = mask_of(options_.masks, name);
     if (!fs::exists(file)) return {};
+    stamp = stamp_without_hash(file).value_or(FileStamp{});
+    stamp->hash = io::content_hash_of_file(file);
     Image<std::uint8_t> mask = read_image<std::uint8_t>(file, options_.reading);
     if (mask.width() != width || mask.height() != height) {
       fail(ErrorCode::invalid_argument, "the mask ", file.string(), " has ", mask.width(), " x ",
@@ -218,6 +246,8 @@ class Extraction {
 
   void find_features(InOrder<Decoded>& pixels, InOrder<Found>& results) {
     for (const Pending& pending : pending_) {
+      report_.stopped = events_.stop();
+      if (report_.stopped) return results.finish();
       const Stopwatch watch;
       const std::optional<Decoded> decoded = pixels.take();
       report_.waiting_milliseconds += watch.milliseconds();
@@ -225,14 +255,17 @@ class Extraction {
       if (!decoded || !slot) return;  // the writer gave up
       report_.decode_milliseconds += decoded->milliseconds;
       Found found;
-      found.name = pending.name;
-      found.image = pending.image;
+      found.record = {pending.image, pending.name,       folder_name_,
+                      decoded->file, decoded->mask_file, options_text_};
+      found.again = pending.again;
       try {
         if (!decoded->error.empty()) fail(ErrorCode::io, decoded->error);
         found.camera = camera_of(pending, decoded->photograph);
         found.features = features_of(*decoded);
         if (options_.single_camera && !shared_) shared_ = found.camera;
+        found.record.features = std::int64_t(found.features->size());
         ++report_.extracted;
+        report_.redone += pending.again;
         report_.masked += !decoded->mask.empty();
         report_.features += found.features->size();
       } catch (const std::exception& error) {
@@ -248,9 +281,15 @@ class Extraction {
   Camera camera_of(const Pending& pending, const Photograph& photograph) const {
     const int width = photograph.image.width(), height = photograph.image.height();
     if (pending.image != kNone) {
-      require_size(width, height, pending.width, pending.height, "its camera in the database",
-                   "it changed, make a new database");
-      return {};
+      const Camera& own = pending.camera;
+      if (own.width == width && own.height == height) return {};
+      if (pending.again && !pending.shares && !options_.single_camera) {
+        Camera other = colmap::camera_of_image(width, height, photograph.exif);
+        other.id = own.id;
+        return other;
+      }
+      require_size(width, height, own.width, own.height, "its camera in the database",
+                   "give the file another name, so that it gets a camera of its own");
     }
     if (shared_) {
       require_size(width, height, shared_->width, shared_->height, "the single camera",
@@ -283,20 +322,7 @@ class Extraction {
       while (auto found = results.take()) {
         if (!found->features) continue;
         const Stopwatch watch;
-        Database::Transaction transaction(database_);
-        // Another run may have been here since.
-        if (found->image == kNone)
-          found->image = database_.image_named(found->name).value_or(kNone);
-        if (found->image == kNone) {
-          Id camera = shared_camera;
-          if (camera == kNone && options_.single_camera) camera = camera_of_another_run(*found);
-          if (camera == kNone) camera = database_.add_camera(found->camera);
-          if (options_.single_camera) shared_camera = camera;
-          found->image = database_.add_image(found->name, camera);
-        }
-        if (database_.has_points(found->image)) continue;
-        database_.write_features(found->image, *found->features);
-        transaction.commit();
+        write_one(*found, shared_camera);
         milliseconds += watch.milliseconds();
       }
     } catch (...) {
@@ -304,6 +330,29 @@ class Extraction {
       results.stop();
     }
     report_.write_milliseconds = milliseconds;
+  }
+
+  void write_one(Found& found, Id& shared_camera) {
+    Database::Transaction transaction(database_);
+    Id& image = found.record.image;
+    // Another run may have been here since.
+    if (image == kNone) image = database_.image_named(found.record.name).value_or(kNone);
+    if (image == kNone) {
+      Id camera = shared_camera;
+      if (camera == kNone && options_.single_camera) camera = camera_of_another_run(found);
+      if (camera == kNone) camera = database_.add_camera(found.camera);
+      if (options_.single_camera) shared_camera = camera;
+      image = database_.add_image(found.record.name, camera);
+    }
+    if (found.again) {
+      if (found.camera.id != 0) database_.replace_camera(found.camera.id, found.camera);
+      database_.delete_pairs_of(image);
+    } else if (database_.has_points(image)) {
+      return;
+    }
+    database_.write_features(image, *found.features);
+    database_.write_record(found.record);
+    transaction.commit();
   }
 
   // The single camera, where another run has made it since this one began; otherwise none. It is of
@@ -314,8 +363,8 @@ class Extraction {
     const Camera &mine = found.camera, &other = cameras.front();
     if (mine.width != other.width || mine.height != other.height) {
       fail(ErrorCode::io, database_.file(), ": another run has made a single camera of ",
-           other.width, " x ", other.height, " pixels, and ", found.name, " has ", mine.width,
-           " x ", mine.height, "; run the command again, it continues");
+           other.width, " x ", other.height, " pixels, and ", found.record.name, " has ",
+           mine.width, " x ", mine.height, "; run the command again, it continues");
     }
     return other.id;
   }
@@ -325,7 +374,9 @@ class Extraction {
   Database& database_;
   const ExtractOptions& options_;
   const FolderEvents& events_;
+  const std::string folder_name_, options_text_;
   ExtractReport report_;
+  FolderChanges changes_;
   std::vector<Pending> pending_;
   std::optional<Camera> shared_;  // where there is a single camera: that one, once it is known
   std::vector<std::pair<std::pair<int, int>, std::unique_ptr<Sift>>> sifts_;
@@ -355,42 +406,6 @@ double ExtractReport::decode_share() const {
 }
 
 fs::path mask_of(const fs::path& masks, const std::string& name) { return masks / (name + ".png"); }
-
-FolderListing list_images(const fs::path& folder, const fs::path& except) {
-  std::error_code failed;
-  FolderListing listing;
-  if (!fs::is_directory(folder, failed)) {
-    fail(ErrorCode::io, folder.string(), ": is no folder; name one that holds images");
-  }
-  require(except.empty() || !fs::equivalent(folder, except, failed), folder.string(),
-          ": holds the images and cannot hold their masks; move those into a folder of their own");
-  failed.clear();
-  auto it = fs::recursive_directory_iterator(folder, failed);
-  for (; !failed && it != fs::recursive_directory_iterator(); it.increment(failed)) {
-    std::error_code ignored;
-    if (it->is_directory(ignored) && !it->is_symlink(ignored)) {
-      std::error_code closed;
-      const fs::directory_iterator opened(it->path(), closed);
-      if (closed) {
-        listing.unreadable.push_back(text(it->path().string(),
-                                          ": is a folder that cannot be read (", closed.message(),
-                                          "); check its permissions"));
-      }
-      if (closed || (!except.empty() && fs::equivalent(it->path(), except, ignored))) {
-        it.disable_recursion_pending();
-      }
-      continue;
-    }
-    if (!is_image_name(it->path())) continue;
-    // A link to nothing is an image that cannot be read, and is reported as one.
-    const bool dangles = it->is_symlink(ignored) && !it->exists(ignored);
-    if (!dangles && !it->is_regular_file(ignored)) continue;
-    listing.names.push_back(it->path().lexically_relative(folder).generic_string());
-  }
-  if (failed) fail(ErrorCode::io, folder.string(), ": cannot be read (", failed.message(), ")");
-  std::sort(listing.names.begin(), listing.names.end());
-  return listing;
-}
 
 ExtractReport extract_folder(const Context& context, const fs::path& folder, Database& database,
                              const ExtractOptions& options, const FolderEvents& events) {

@@ -4,6 +4,12 @@
 // finds features; another one writes the image, its camera and its features, in one transaction. So
 // ids depend on the names alone, and a run that was stopped, however hard, is continued by the
 // next: images with features are left alone. What cannot be read leaves nothing behind.
+//
+// Of every image the database remembers the folder, the file's size, time of modification and a
+// hash of its bytes, the same of its mask, and the options. An image with features whose file, mask
+// or options are others now, and one that is no longer in the folder, is noticed and named. Only
+// where the size, the time or the folder differ is the file read for this: one that was merely
+// copied or touched is no other. Images without such a record, of other programs, are not compared.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +39,25 @@ struct CORNEA_API ExtractOptions {
   bool single_camera = false;  // one for all images, which have one size then
   int decoders = 0;            // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
   ReadOptions reading = {};
+  // Of images that are not what their features were made of. To make them again replaces the
+  // features and deletes the image's matches and geometries, in one transaction each; images that
+  // vanished stay in the database.
+  Changed changed = Changed::stop;
+  bool redo = false;  // all images of the folder are extracted again
 
   void validate() const;
 };
 
 struct CORNEA_API ExtractReport {
   int images = 0;              // in the folder
+  int ignored = 0;             // FolderListing::ignored
   int skipped = 0;             // had points
   int extracted = 0;           // have them now
+  int redone = 0;              // of the extracted: had others before
+  int changed = 0;             // of the folder: had features of another file, mask or options
+  int vanished = 0;            // have features and are no longer in the folder
+  int unrecorded = 0;          // of the skipped: nothing is known of how their points were made
+  bool stopped = false;        // by FolderEvents::stop, before all was done
   int failed = 0;              // images, and folders that cannot be read
   int masked = 0;              // of the extracted: had a mask
   std::uint64_t features = 0;  // of the extracted images
@@ -58,13 +75,17 @@ CORNEA_API std::filesystem::path mask_of(const std::filesystem::path& masks,
                                          const std::string& name);
 
 struct FolderListing {
-  // Paths below the folder, with '/', of the files that end in .jpg, .jpeg, .png, .tif or .tiff (in
-  // capitals or not), sorted by bytes.
+  // Paths below the folder, with '/', of the files that end in .jpg, .jpeg, .png, .tif, .tiff or,
+  // where the build reads it, .webp (in capitals or not), sorted by bytes.
   std::vector<std::string> names = {};
+  // Likewise of files that are images by their ending and are not taken: formats that are not read
+  // here, such as .heic or a camera's raw files, and ._NAME, which macOS writes beside NAME.
+  std::vector<std::string> ignored = {};
   std::vector<std::string> unreadable = {};  // a sentence for each folder below that cannot be read
 };
-// With all folders below but `except`, that of the masks; links to folders are not followed. An
-// error where the folder itself cannot be read, or is that of the masks.
+// With all folders below but hidden ones, whose names begin with a dot, and `except`, that of the
+// masks; links to folders are not followed. An error where the folder itself cannot be read, or is
+// that of the masks.
 CORNEA_API FolderListing list_images(const std::filesystem::path& folder,
                                      const std::filesystem::path& except = {});
 

@@ -345,5 +345,54 @@ TEST_P(Folder, ThreadsChangeNothing) {
   for (const auto& [table, rows] : expected) EXPECT_TRUE(found.at(table) == rows) << table;
 }
 
+TEST_P(Folder, StopsBetweenTwoStepsAndGoesOn) {
+  Database whole = made("whole.db"), stopped = made();
+  run_all(context, whole);
+  int asked = 0;
+  FolderEvents events;
+  // The first question comes after the comparison with the records, then one before each image.
+  events.stop = [&] { return ++asked > 2; };
+  const ExtractReport extracted = extract_folder(context, images, stopped, {}, events);
+  EXPECT_TRUE(extracted.stopped);
+  EXPECT_EQ(extracted.extracted, 1);
+  EXPECT_EQ(stopped.count("keypoints"), 1);
+  EXPECT_EQ(extract_folder(context, images, stopped).extracted, 2);
+  events.stop = [] { return true; };
+  const MatchAllReport matched = match_all(context, stopped, {}, events);
+  EXPECT_TRUE(matched.stopped);
+  EXPECT_EQ(matched.matched, 0);
+  EXPECT_FALSE(match_all(context, stopped).stopped);
+  asked = 0;
+  events.stop = [&] { return ++asked > 1; };
+  const VerifyReport verified = verify_all(context, stopped, {}, events);
+  EXPECT_TRUE(verified.stopped);
+  EXPECT_EQ(verified.general, 1);
+  EXPECT_EQ(stopped.count("two_view_geometries"), 1);
+  EXPECT_EQ(verify_all(context, stopped).general, 2);
+  EXPECT_TRUE(dump(stopped) == dump(whole));
+}
+
+TEST_P(Folder, ChangedOptionsStopUnlessAsked) {
+  Database database = made();
+  run_all(context, database);
+  VerifyOptions other;
+  other.fundamental.threshold = 2;
+  EXPECT_THROW(verify_all(context, database, other), Error);
+  other.changed = Changed::keep;
+  EXPECT_EQ(verify_all(context, database, other).skipped, 3);
+  other.changed = Changed::redo;
+  EXPECT_EQ(verify_all(context, database, other).redone, 3);
+  Told told;
+  ExtractOptions options;
+  options.sift.contrast = 0.03;
+  FolderEvents events = told.events();
+  std::vector<std::string> notes;
+  events.note = [&](const std::string& sentence) { notes.push_back(sentence); };
+  EXPECT_THROW(extract_folder(context, images, database, options, events), Error);
+  ASSERT_EQ(notes.size(), 3u);
+  EXPECT_NE(notes[0].find("contrast 0.02 then and 0.03 now"), std::string::npos) << notes[0];
+  EXPECT_TRUE(told.totals.empty());
+}
+
 }  // namespace
 }  // namespace cornea

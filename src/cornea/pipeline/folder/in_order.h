@@ -43,6 +43,13 @@ class InOrder {
     return item;
   }
 
+  // No more items will be claimed; those that were are still to be taken.
+  void finish() {
+    const std::lock_guard lock(mutex_);
+    count_ = claimed_;
+    changed_.notify_all();
+  }
+
   // Wakes and sends away all who wait.
   void stop() {
     const std::lock_guard lock(mutex_);
@@ -51,7 +58,7 @@ class InOrder {
   }
 
  private:
-  const std::size_t count_;
+  std::size_t count_;
   std::vector<std::optional<Item>> slots_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -51,5 +51,14 @@ TEST(InOrder, StopSendsAwayAllWhoWait) {
   EXPECT_FALSE(items.take());
 }
 
+TEST(InOrder, AfterFinishWhatWasClaimedIsTakenAndNoMore) {
+  InOrder<int> items(10, 4);
+  for (int i = 0; i < 3; ++i) items.put(*items.claim(), i);
+  items.finish();
+  EXPECT_FALSE(items.claim());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(items.take(), i);
+  EXPECT_FALSE(items.take());
+}
+
 }  // namespace
 }  // namespace cornea

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/pipeline/folder/earlier_options.h"
+#include "cornea/pipeline/folder/options_text.h"
 
 namespace cornea {
 namespace {
 
 using namespace core;
+using namespace folder;
 
 using colmap::Database;
 using colmap::Id;
@@ -65,6 +70,7 @@ class Matching {
       : database_(database),
         options_(options),
         events_(events),
+        options_text_(options_text(options.match)),
         matcher_(context, options.match),
         // About a third of a second, which is what a kill can cost.
         batch_distances_(context.is_cuda() ? 3e11 : 6e8),
@@ -72,15 +78,20 @@ class Matching {
 
   MatchAllReport run() {
     const Stopwatch watch;
-    images_ = database_.descriptor_counts();
+    forget_without_rows(database_, kStep, "matches");
+    std::vector<std::string> refused;
+    images_ = database_.descriptor_counts(&refused);
     report_.images = int(images_.size());
-    order_by_name();
+    order_by_name(refused);
+    report_.bad_images = int(refused.size());
     cut_into_blocks();
     place_listed_pairs();
     count_pairs();
+    if (is_to_be_redone()) delete_pairs();
+    for (const std::string& sentence : refused) events_.report(sentence);
     events_.begin(int(std::min<std::int64_t>(report_.pairs - report_.skipped, INT32_MAX)));
     for (std::size_t a = 0; a < blocks_.size(); ++a) {
-      for (std::size_t b = a; b < blocks_.size(); ++b) match_blocks(a, b);
+      for (std::size_t b = a; b < blocks_.size() && !report_.stopped; ++b) match_blocks(a, b);
     }
     report_.milliseconds = watch.milliseconds();
     return report_;
@@ -88,10 +99,10 @@ class Matching {
 
  private:
   // Ids mostly rise with the names; images that came later have later ids.
-  void order_by_name() {
-    if (options_.sequential == 0) return;
+  void order_by_name(std::vector<std::string>& refused) {
     std::unordered_map<Id, std::string> names;
-    for (const colmap::ImageRow& row : database_.images()) names[row.id] = row.name;
+    for (const colmap::ImageRow& row : database_.images(&refused)) names[row.id] = row.name;
+    if (options_.sequential == 0) return;
     std::sort(images_.begin(), images_.end(),
               [&](const auto& a, const auto& b) { return names[a.image] < names[b.image]; });
   }
@@ -167,9 +178,37 @@ class Matching {
     }
   }
 
+  bool is_to_be_redone() const {
+    if (options_.redo) return true;
+    return redo_for_options(database_, report_.skipped,
+                            earlier_options(database_, kStep, options_text_), options_.changed,
+                            events_);
+  }
+
+  // What is there of the pairs that were asked for.
+  void delete_pairs() {
+    Database::Transaction transaction(database_);
+    for (std::size_t a = 0; a < blocks_.size(); ++a) {
+      for (std::size_t b = a; b < blocks_.size(); ++b) {
+        for (const Id pair : done_of(pairs_of(a, b))) database_.delete_pair(pair);
+      }
+    }
+    if (database_.count("matches") == 0) database_.forget_options_of_step(kStep);
+    transaction.commit();
+    report_.redone = std::exchange(report_.skipped, 0);
+  }
+
   std::vector<Places> pending_of(std::size_t a, std::size_t b) const {
     std::vector<Places> pairs = pairs_of(a, b);
-    if (pairs.empty()) return pairs;
+    const std::vector<Id> done = done_of(pairs);
+    std::erase_if(pairs, [&](const Places& pair) {
+      return std::binary_search(done.begin(), done.end(), id_of(pair));
+    });
+    return pairs;
+  }
+
+  // Those of the pairs that have matches, by rising id.
+  std::vector<Id> done_of(const std::vector<Places>& pairs) const {
     // The pairs of an image have neighbouring ids: one question an image.
     std::vector<Id> done;
     for (std::size_t from = 0; from < pairs.size();) {
@@ -185,10 +224,13 @@ class Matching {
       from = to;
     }
     std::sort(done.begin(), done.end());
-    std::erase_if(pairs, [&](const Places& pair) {
-      return std::binary_search(done.begin(), done.end(), id_of(pair));
-    });
-    return pairs;
+    // Between neighbours there may be pairs that were not asked for.
+    std::vector<Id> asked, both;
+    for (const Places& pair : pairs) asked.push_back(id_of(pair));
+    std::sort(asked.begin(), asked.end());
+    std::set_intersection(done.begin(), done.end(), asked.begin(), asked.end(),
+                          std::back_inserter(both));
+    return both;
   }
 
   void match_blocks(std::size_t a, std::size_t b) {
@@ -201,6 +243,8 @@ class Matching {
     report_.read_milliseconds += watch.milliseconds();
     const LoadedBlock& other = a == b ? first_ : second_;
     for (std::size_t from = 0; from < pairs.size();) {
+      report_.stopped = events_.stop();
+      if (report_.stopped) return;
       std::size_t to = from;
       const std::size_t most = std::min(pairs.size(), from + batch_pairs_);
       for (double distances = 0; to < most && distances < batch_distances_; ++to) {
@@ -232,15 +276,19 @@ class Matching {
                               rows);
       report_.matches += rows.size();
     }
+    database_.add_options_of_step(kStep, options_text_);
     transaction.commit();
     report_.write_milliseconds += watch.milliseconds();
     report_.matched += std::int64_t(pairs.size());
     events_.advance(int(pairs.size()));
   }
 
+  static constexpr char kStep[] = "match";
+
   Database& database_;
   const MatchAllOptions& options_;
   const FolderEvents& events_;
+  const std::string options_text_;
   Matcher matcher_;
   const double batch_distances_;
   const std::size_t batch_pairs_;

@@ -4,6 +4,9 @@
 // pairs a call. Pairs that have a row of matches, be it an empty one, are left alone, so that a run
 // that was stopped is continued by the next. What a pair gets does not depend on what else is
 // matched.
+//
+// The database remembers the options that matches were made with. Images whose rows cannot be
+// (impossible ids, descriptors that are not SIFT's) are named and left out.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +29,11 @@ struct CORNEA_API MatchAllOptions {
   std::vector<colmap::ImagePair> pairs = {};  // if `listed`, by image id, in any order
   bool listed = false;
   std::size_t block_bytes = std::size_t{64} << 20;  // descriptors of a block of images
+  // Of pairs that have matches of other options; and all of the pairs again, whatever they have.
+  // Their matches and geometries are deleted first, in one transaction: where the run is stopped
+  // then, another one without redo goes on.
+  Changed changed = Changed::stop;
+  bool redo = false;
 
   void validate() const;
 };
@@ -36,6 +44,9 @@ struct MatchAllReport {
   std::int64_t skipped = 0;   // had matches
   std::int64_t matched = 0;   // have them now
   std::int64_t missing = 0;   // of the listed: an image has no features
+  std::int64_t redone = 0;    // of the pairs: had matches, which were deleted
+  int bad_images = 0;         // left out, each with a sentence
+  bool stopped = false;       // by FolderEvents::stop, before all was done
   std::uint64_t matches = 0;  // of the matched pairs
   double milliseconds = 0;    // the whole call
   double compute_milliseconds = 0, read_milliseconds = 0, write_milliseconds = 0;

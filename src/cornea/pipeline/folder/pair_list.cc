@@ -23,7 +23,8 @@ bool is_space(char c) { return c == ' ' || c == '\t'; }
 class Names {
  public:
   explicit Names(const Database& database) {
-    for (colmap::ImageRow& row : database.images()) {
+    std::vector<std::string> refused;  // of impossible ids, which match_all() names
+    for (colmap::ImageRow& row : database.images(&refused)) {
       longest_ = std::max(longest_, row.name.size());
       ids_[std::move(row.name)] = row.id;
     }

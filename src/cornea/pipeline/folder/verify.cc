@@ -1,16 +1,22 @@
 #include "cornea/pipeline/folder/verify.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/pipeline/folder/earlier_options.h"
+#include "cornea/pipeline/folder/options_text.h"
 
 namespace cornea {
 namespace {
 
 using namespace core;
+using namespace folder;
 
 using colmap::Configuration;
 using colmap::Database;
@@ -34,9 +40,9 @@ class Block {
 
   bool holds(Id image) const { return image >= images.front() && image <= images.back(); }
   const std::vector<Point>& points(const Database& database, Id image) {
-    const auto [it, fresh] = points_.try_emplace(image);
-    if (fresh) it->second = database.points(image);
-    return it->second;
+    const auto it = points_.find(image);
+    if (it != points_.end()) return it->second;
+    return points_.emplace(image, database.points(image)).first->second;
   }
   void forget() { points_.clear(); }
 
@@ -51,18 +57,21 @@ class Verification {
       : database_(database),
         options_(options),
         events_(events),
+        options_text_(options_text(options)),
         estimator_(context, options.fundamental),
         most_pairs_(context.is_cuda() ? 512 : 32) {}
 
   VerifyReport run() {
     const Stopwatch watch;
+    forget_without_rows(database_, kStep, "two_view_geometries");
     report_.pairs = database_.count("matches");
-    const std::int64_t pending = database_.unverified_count();
-    report_.skipped = report_.pairs - pending;
+    report_.skipped = report_.pairs - database_.unverified_count();
+    if (is_to_be_redone()) delete_geometries();
+    const std::int64_t pending = report_.pairs - report_.skipped;
     events_.begin(int(std::min<std::int64_t>(pending, INT32_MAX)));
     cut_into_blocks();
-    for (std::size_t a = 0; a < blocks_.size(); ++a) {
-      for (std::size_t b = a; b < blocks_.size(); ++b) {
+    for (std::size_t a = 0; a < blocks_.size() && !report_.stopped; ++a) {
+      for (std::size_t b = a; b < blocks_.size() && !report_.stopped; ++b) {
         verify_blocks(blocks_[a], blocks_[b]);
         if (a != b) blocks_[b].forget();
       }
@@ -81,13 +90,33 @@ class Verification {
     std::vector<Correspondence> points;
   };
 
+  bool is_to_be_redone() const {
+    if (options_.redo) return true;
+    return redo_for_options(database_, report_.skipped,
+                            earlier_options(database_, kStep, options_text_), options_.changed,
+                            events_);
+  }
+
+  void delete_geometries() {
+    Database::Transaction transaction(database_);
+    database_.delete_two_views_of_matches();
+    database_.forget_options_of_step(kStep);
+    transaction.commit();
+    report_.redone = std::exchange(report_.skipped, 0);
+  }
+
   void cut_into_blocks() {
     constexpr std::size_t kMostImages = 256;
     constexpr std::int64_t kMostPoints = std::int64_t{2} << 20;  // 16 MB
     std::unordered_map<Id, int> counts;
-    for (const auto& [image, count] : database_.point_counts()) counts[image] = count;
+    std::vector<std::string> damaged, refused;  // the first are named with their pairs
+    for (const auto& [image, count] : database_.point_counts(&damaged)) counts[image] = count;
     std::int64_t points = 0;
-    for (const colmap::ImageRow& row : database_.images()) {
+    const std::vector<colmap::ImageRow> images = database_.images(&refused);
+    for (const std::string& sentence : refused) events_.report(sentence);
+    report_.bad_images = int(refused.size());
+    for (const colmap::ImageRow& row : images) {
+      names_[row.id] = row.name;
       points += counts[row.id];
       if (blocks_.empty() || points > kMostPoints || blocks_.back().images.size() == kMostImages) {
         blocks_.emplace_back();
@@ -103,6 +132,8 @@ class Verification {
       const Id base = colmap::kMostImages * image;
       for (const Id pair :
            database_.unverified_pairs(base + b.images.front(), base + b.images.back())) {
+        report_.stopped = events_.stop();
+        if (report_.stopped) return finish_batch();
         const Id second = colmap::pair_of(pair).second;
         if (std::binary_search(b.images.begin(), b.images.end(), second)) add_to_batch(pair, a, b);
       }
@@ -116,13 +147,29 @@ class Verification {
       finish_batch();
     }
     const Stopwatch watch;
-    taken_[slot] = true;
-    batch_.push_back(read_pair(id, a, b));
-    correspondences_ += batch_.back().points.size();
+    std::optional<Pair> pair = read_pair(id, a, b);
     report_.read_milliseconds += watch.milliseconds();
+    if (!pair) return;
+    taken_[slot] = true;
+    correspondences_ += pair->points.size();
+    batch_.push_back(std::move(*pair));
   }
 
-  Pair read_pair(Id id, Block& first_block, Block& second_block) {
+  // Empty, with a sentence to the caller, where it is none that can be verified.
+  std::optional<Pair> read_pair(Id id, Block& first_block, Block& second_block) {
+    try {
+      return checked_pair(id, first_block, second_block);
+    } catch (const colmap::DamagedRow& error) {
+      const auto [first, second] = colmap::pair_of(id);
+      events_.report(text("the pair ", names_[first], " and ", names_[second],
+                          " is left out: ", error.what()));
+      ++report_.bad;
+      events_.advance(1);
+      return std::nullopt;
+    }
+  }
+
+  Pair checked_pair(Id id, Block& first_block, Block& second_block) {
     Pair pair{id, database_.matches(id), {}};
     const auto [first, second] = colmap::pair_of(id);
     Block& other = first_block.holds(second) ? first_block : second_block;
@@ -131,14 +178,21 @@ class Verification {
     pair.points.reserve(pair.matches.size());
     for (const IndexPair& m : pair.matches) {
       if (m.first >= a.size() || m.second >= b.size()) {
-        fail(ErrorCode::io, database_.file(), ": a match of images ", first, " and ", second,
-             " names points ", m.first, " and ", m.second, " of ", a.size(), " and ", b.size(),
-             "; delete their row in matches and match them again");
+        throw colmap::DamagedRow(text("it has a match of points ", m.first, " and ", m.second,
+                                      ", and the images have ", a.size(), " and ", b.size(),
+                                      " points; match the two again with the option redo"));
       }
-      const Point &p = a[m.first], &q = b[m.second];
-      pair.points.push_back({p.x, p.y, q.x, q.y});
+      pair.points.push_back({checked(a[m.first], first).x, a[m.first].y,
+                             checked(b[m.second], second).x, b[m.second].y});
     }
     return pair;
+  }
+
+  const Point& checked(const Point& point, Id image) {
+    if (std::isfinite(point.x) && std::isfinite(point.y)) return point;
+    throw colmap::DamagedRow(text("a point of ", names_[image],
+                                  " has a position that is not a number; extract this image again "
+                                  "with the option redo"));
   }
 
   void finish_batch() {
@@ -156,6 +210,7 @@ class Verification {
       database_.write_two_view(pair.id, row);
       report_.inliers += row.inliers.size();
     }
+    database_.add_options_of_step(kStep, options_text_);
     transaction.commit();
     report_.write_milliseconds += watch.milliseconds();
     events_.advance(int(batch_.size()));
@@ -188,11 +243,14 @@ class Verification {
   }
 
   static constexpr std::size_t kMostCorrespondences = std::size_t{4} << 20;
+  static constexpr char kStep[] = "verify";
 
   Database& database_;
   const VerifyOptions& options_;
   const FolderEvents& events_;
+  const std::string options_text_;
   FundamentalEstimator estimator_;
+  std::unordered_map<Id, std::string> names_;
   std::vector<Block> blocks_;
   const std::size_t most_pairs_;
   VerifyReport report_;

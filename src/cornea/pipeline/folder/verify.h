@@ -6,6 +6,10 @@
 //
 // The random samples of a pair are keyed by its two ids, so that its result does not depend on what
 // else is verified, when, or on which device.
+//
+// Pairs that cannot be (matches of points that are not there, positions that are no numbers, blobs
+// of a wrong length) are named by their images and left out, without a row. The database remembers
+// the options that geometries were made with.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +29,11 @@ CORNEA_API FundamentalOptions folder_fundamental_options();
 struct CORNEA_API VerifyOptions {
   FundamentalOptions fundamental = folder_fundamental_options();
   int min_inliers = 15;  // COLMAP's
+  // Of pairs that have a geometry of other options; and all pairs with matches again. Their
+  // geometries are deleted first, in one transaction: where the run is stopped then, another one
+  // without redo goes on.
+  Changed changed = Changed::stop;
+  bool redo = false;
 
   void validate() const;
 };
@@ -33,6 +42,10 @@ struct VerifyReport {
   std::int64_t pairs = 0;    // with matches
   std::int64_t skipped = 0;  // had a geometry
   std::int64_t missing = 0;  // of images that are not in the database
+  std::int64_t redone = 0;   // had a geometry, which was deleted
+  std::int64_t bad = 0;      // left out, each with a sentence
+  int bad_images = 0;        // have impossible ids; each with a sentence
+  bool stopped = false;      // by FolderEvents::stop, before all was done
   std::int64_t general = 0, planar = 0, degenerate = 0;
   std::uint64_t inliers = 0;
   double milliseconds = 0;  // the whole call

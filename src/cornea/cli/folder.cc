@@ -1,0 +1,66 @@
+#include "cornea/cli/folder.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace cornea::cli {
+
+void add_database_option(CLI::App& command, std::string& database, const char* help) {
+  command.add_option("--db", database, help)->required()->type_name("FILE");
+}
+
+void add_changed_options(CLI::App& command, Changed& changed, bool& redo, const char* again) {
+  command
+      .add_option_function<std::string>(
+          "--changed",
+          [&changed](const std::string& given) {
+            changed = given == "redo"   ? Changed::redo
+                      : given == "keep" ? Changed::keep
+                                        : Changed::stop;
+          },
+          "for what is there and was made of other files or with other options: stop before "
+          "anything is written, redo it, or keep it [stop]")
+      ->type_name("stop|redo|keep")
+      ->check([](const std::string& given) {
+        return given == "stop" || given == "redo" || given == "keep"
+                   ? std::string()
+                   : "takes stop, redo or keep, not " + given;
+      });
+  command.add_flag("--redo", redo, again);
+}
+
+int interrupted(const std::string& database, const std::string& kept, const std::string& go_on) {
+  print_error(text("interrupted; ", kept, " and kept in ", database, "; ", go_on));
+  return Interrupt::exit_code();
+}
+
+std::string seconds_text(double milliseconds) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.*f s", milliseconds < 10000 ? 2 : 1, milliseconds / 1000);
+  return buffer;
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = digits[0] == '-' ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string counted(std::int64_t number, const std::string& what) {
+  return grouped(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 3;
+  std::string all;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) {
+    all += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > kMost) {
+    all += " and " + grouped(std::int64_t(names.size() - kMost)) + " more";
+  }
+  return all;
+}
+
+}  // namespace cornea::cli

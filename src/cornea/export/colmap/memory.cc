@@ -1,0 +1,123 @@
+// The tables of a COLMAP database that are Cornea's own, and what is deleted to be made again.
+#include "cornea/export/colmap/memory.h"
+
+#include "cornea/export/colmap/database.h"
+#include "cornea/export/colmap/statement.h"
+
+namespace cornea::colmap {
+namespace {
+
+// Without foreign keys: what other programs do to their tables must not fail because of these. A
+// row whose image is gone, or has other points, is passed over.
+constexpr char kMemoryTables[] =
+    "CREATE TABLE IF NOT EXISTS cornea_images"
+    "   (image_id       INTEGER  PRIMARY KEY  NOT NULL,"
+    "    name           TEXT                  NOT NULL,"
+    "    folder         TEXT                  NOT NULL,"
+    "    bytes          INTEGER               NOT NULL,"
+    "    modified       INTEGER               NOT NULL,"
+    "    hash           INTEGER               NOT NULL,"
+    "    mask_bytes     INTEGER,"
+    "    mask_modified  INTEGER,"
+    "    mask_hash      INTEGER,"
+    "    options        TEXT                  NOT NULL,"
+    "    features       INTEGER               NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS cornea_steps"
+    "   (step     TEXT  NOT NULL,"
+    "    options  TEXT  NOT NULL,"
+    "PRIMARY KEY(step, options));";
+
+// SQLite's integers have a sign.
+std::int64_t as_stored(std::uint64_t hash) { return std::int64_t(hash); }
+
+FileStamp stamp_at(const Statement& row, int column) {
+  return {row.integer(column), row.integer(column + 1), std::uint64_t(row.integer(column + 2))};
+}
+
+}  // namespace
+
+bool Database::has_memory() const {
+  return finds("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cornea_images'") &&
+         finds("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cornea_steps'");
+}
+
+void Database::make_memory() {
+  if (!has_memory()) run(kMemoryTables);
+}
+
+void Database::visit_records(const std::function<void(const ImageRecord&)>& visit) const {
+  if (!has_memory()) return;
+  Statement row(*this,
+                "SELECT r.image_id, r.name, r.folder, r.bytes, r.modified, r.hash, r.mask_bytes, "
+                "r.mask_modified, r.mask_hash, r.options, r.features FROM cornea_images r "
+                "JOIN images i ON i.image_id = r.image_id AND i.name = r.name "
+                "JOIN keypoints k ON k.image_id = r.image_id AND k.rows = r.features "
+                "ORDER BY r.image_id");
+  while (row.next()) {
+    ImageRecord record{row.integer(0), row.text(1),    row.text(2), stamp_at(row, 3), {},
+                       row.text(9),    row.integer(10)};
+    if (!row.is_null(8)) record.mask = stamp_at(row, 6);
+    visit(record);
+  }
+}
+
+void Database::write_record(const ImageRecord& record) {
+  make_memory();
+  Statement row(*this,
+                "INSERT OR REPLACE INTO cornea_images(image_id, name, folder, bytes, modified, "
+                "hash, mask_bytes, mask_modified, mask_hash, options, features) "
+                "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  row.bind(record.image).bind(record.name).bind(record.folder);
+  row.bind(record.file.bytes).bind(record.file.modified).bind(as_stored(record.file.hash));
+  if (record.mask) {
+    row.bind(record.mask->bytes).bind(record.mask->modified).bind(as_stored(record.mask->hash));
+  } else {
+    row.bind_null().bind_null().bind_null();
+  }
+  row.bind(record.options).bind(record.features).run();
+}
+
+std::vector<std::string> Database::options_of_step(const std::string& step) const {
+  if (!has_memory()) return {};
+  std::vector<std::string> all;
+  Statement row(*this, "SELECT options FROM cornea_steps WHERE step = ? ORDER BY options");
+  row.bind(step);
+  while (row.next()) all.push_back(row.text(0));
+  return all;
+}
+
+void Database::add_options_of_step(const std::string& step, const std::string& options) {
+  make_memory();
+  Statement(*this, "INSERT OR IGNORE INTO cornea_steps(step, options) VALUES(?, ?)")
+      .bind(step)
+      .bind(options)
+      .run();
+}
+
+void Database::forget_options_of_step(const std::string& step) {
+  if (!has_memory()) return;
+  Statement(*this, "DELETE FROM cornea_steps WHERE step = ?").bind(step).run();
+}
+
+void Database::delete_pairs_of(Id image) {
+  for (const char* sql :
+       {"DELETE FROM matches WHERE pair_id BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1",
+        "DELETE FROM two_view_geometries WHERE pair_id BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1",
+        "DELETE FROM matches WHERE pair_id IN "
+        "(SELECT image_id * ?2 + ?1 FROM images WHERE image_id >= 0 AND image_id < ?1)",
+        "DELETE FROM two_view_geometries WHERE pair_id IN "
+        "(SELECT image_id * ?2 + ?1 FROM images WHERE image_id >= 0 AND image_id < ?1)"}) {
+    Statement(*this, sql).bind(image).bind(kMostImages).run();
+  }
+}
+
+void Database::delete_pair(Id pair_id) {
+  Statement(*this, "DELETE FROM matches WHERE pair_id = ?").bind(pair_id).run();
+  Statement(*this, "DELETE FROM two_view_geometries WHERE pair_id = ?").bind(pair_id).run();
+}
+
+void Database::delete_two_views_of_matches() {
+  run("DELETE FROM two_view_geometries WHERE pair_id IN (SELECT pair_id FROM matches)");
+}
+
+}  // namespace cornea::colmap

@@ -1,0 +1,43 @@
+#include "cornea/io/content_hash.h"
+
+#include <set>
+
+#include "cornea/io/file_testing.h"
+
+namespace cornea::io {
+namespace {
+
+using testing::bytes_of_text;
+using testing::ByteVector;
+
+// Values of the reference implementation: no bytes, less than a stripe of 32, more than one.
+TEST(ContentHash, IsXxh64) {
+  EXPECT_EQ(content_hash({}), 0xEF46DB3751D8E999u);
+  EXPECT_EQ(content_hash(bytes_of_text("abc")), 0x44BC2CF5AD770999u);
+  EXPECT_EQ(content_hash(bytes_of_text("Nobody inspects the spammish repetition")),
+            0xFBCEA83C8A378BF1u);
+}
+
+TEST(ContentHash, EveryBitAndEveryLengthCounts) {
+  std::set<std::uint64_t> seen;
+  ByteVector bytes(80, 0);
+  for (std::size_t length = 0; length <= bytes.size(); ++length) {
+    seen.insert(content_hash(std::span(bytes).first(length)));
+  }
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    bytes[bit / 8] ^= std::uint8_t(1 << bit % 8);
+    seen.insert(content_hash(bytes));
+    bytes[bit / 8] ^= std::uint8_t(1 << bit % 8);
+  }
+  EXPECT_EQ(seen.size(), 81u + 640u);
+}
+
+TEST(ContentHash, OfAFileIsThatOfItsBytes) {
+  const testing::TemporaryFolder folder;
+  testing::write_bytes(folder / "a", bytes_of_text("abc"));
+  EXPECT_EQ(content_hash_of_file(folder / "a"), content_hash(bytes_of_text("abc")));
+  EXPECT_THROW(content_hash_of_file(folder / "b"), Error);
+}
+
+}  // namespace
+}  // namespace cornea::io

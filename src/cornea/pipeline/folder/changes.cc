@@ -1,0 +1,137 @@
+#include "cornea/pipeline/folder/changes.h"
+
+#include <sys/stat.h>
+
+#include "cornea/core/error.h"
+#include "cornea/io/content_hash.h"
+#include "cornea/pipeline/folder/options_text.h"
+
+namespace cornea::folder {
+namespace {
+
+namespace fs = std::filesystem;
+using colmap::FileStamp;
+using colmap::ImageRecord;
+
+bool is_gone(const fs::path& file) {
+  std::error_code failed;
+  return fs::status(file, failed).type() == fs::file_type::not_found;
+}
+
+// Compares a file with what it was. Where size and time are the same (and `must_read` does not ask
+// for more) it is taken to be the same; `now` is what it is.
+bool differs(const fs::path& file, const FileStamp& then, bool must_read, FileStamp& now) {
+  now.hash = then.hash;
+  if (now.bytes == then.bytes && now.modified == then.modified && !must_read) return false;
+  if (now.bytes == then.bytes) now.hash = io::content_hash_of_file(file);
+  return now.bytes != then.bytes || now.hash != then.hash;
+}
+
+class Comparison {
+ public:
+  Comparison(const fs::path& folder, const ExtractOptions& options)
+      : folder_(folder),
+        options_(options),
+        own_name_(canonical_name(folder)),
+        options_text_(options_text(options)) {}
+
+  // What differs, in a sentence without its beginning; empty where nothing does. `now` is what is
+  // to be remembered of it then.
+  std::string difference(const ImageRecord& then, ImageRecord& now) const {
+    now = then;
+    now.folder = own_name_;
+    try {
+      std::string file = file_difference(then, now);
+      if (!file.empty()) return file;
+      std::string mask = mask_difference(then, now);
+      if (!mask.empty()) return mask;
+    } catch (const Error& error) {
+      return text("cannot be compared with what its features were made of: ", error.what());
+    }
+    if (then.options == options_text_) return "";
+    return text("its features were extracted with other options: ",
+                options_difference(then.options, options_text_));
+  }
+  bool is_of_this_folder(const ImageRecord& record) const { return record.folder == own_name_; }
+
+ private:
+  std::string file_difference(const ImageRecord& then, ImageRecord& now) const {
+    const fs::path file = folder_ / then.name;
+    const std::optional<FileStamp> stamp = stamp_without_hash(file);
+    if (!stamp) return "its file cannot be reached any more";  // listed, and gone or closed since
+    now.file = *stamp;
+    const bool moved = !is_of_this_folder(then);
+    if (!differs(file, then.file, moved, now.file)) return "";
+    return text(moved ? "is another file than the one of this name in " + then.folder
+                      : std::string("its file changed since its features were extracted"),
+                " (", then.file.bytes, " bytes then and ", now.file.bytes, " now)");
+  }
+
+  std::string mask_difference(const ImageRecord& then, ImageRecord& now) const {
+    std::optional<FileStamp> stamp;
+    const fs::path file = options_.masks.empty() ? fs::path() : mask_of(options_.masks, then.name);
+    if (!file.empty()) stamp = stamp_without_hash(file);
+    if (stamp.has_value() != then.mask.has_value()) {
+      return stamp ? "its features were extracted without a mask, and it has one now"
+                   : "its features were extracted with a mask, and it has none now";
+    }
+    if (!stamp) return "";
+    const bool changed = differs(file, *then.mask, false, *stamp);
+    now.mask = stamp;
+    return changed ? "its mask changed since its features were extracted" : "";
+  }
+
+  const fs::path& folder_;
+  const ExtractOptions& options_;
+  const std::string own_name_, options_text_;
+};
+
+}  // namespace
+
+std::string canonical_name(const fs::path& folder) {
+  std::error_code failed;
+  const fs::path name = fs::canonical(folder, failed);
+  return (failed ? fs::absolute(folder).lexically_normal() : name).string();
+}
+
+std::optional<FileStamp> stamp_without_hash(const fs::path& file) {
+  struct stat status = {};
+  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
+  constexpr std::int64_t kSecond = 1000000000;
+  return FileStamp{std::int64_t(status.st_size),
+                   std::int64_t(status.st_mtim.tv_sec) * kSecond + status.st_mtim.tv_nsec, 0};
+}
+
+FolderChanges find_changes(const fs::path& folder, const std::vector<std::string>& names,
+                           const colmap::Database& database, const ExtractOptions& options,
+                           const std::function<bool()>& stop) {
+  const std::unordered_set<std::string> present(names.begin(), names.end());
+  const Comparison comparison(folder, options);
+  FolderChanges changes;
+  auto say = [&](const std::string& name, const std::string& what) {
+    if (changes.sentences.size() < kMostSentences) {
+      changes.sentences.push_back(text((folder / name).string(), ": ", what));
+    }
+  };
+  database.visit_records([&](const ImageRecord& then) {
+    if (stop()) return;
+    if (!present.contains(then.name)) {
+      if (!comparison.is_of_this_folder(then) || !is_gone(folder / then.name)) return;
+      ++changes.vanished;
+      say(then.name, "is in the database and no longer in the folder");
+      return;
+    }
+    changes.recorded.insert(then.name);
+    ImageRecord now;
+    const std::string what = comparison.difference(then, now);
+    if (!what.empty()) {
+      changes.changed.insert(then.name);
+      say(then.name, what);
+    } else if (now != then) {
+      changes.moved.push_back(now);
+    }
+  });
+  return changes;
+}
+
+}  // namespace cornea::folder

@@ -1,0 +1,77 @@
+// list_images of extract.h.
+#include <algorithm>
+#include <iterator>
+
+#include "cornea/core/build.h"
+#include "cornea/core/error.h"
+#include "cornea/pipeline/folder/extract.h"
+
+namespace cornea {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTaken[] = {".jpg", ".jpeg", ".png", ".tif", ".tiff"};
+// Pictures by their names. Somebody who has them in a folder of photographs expects them to be
+// used.
+constexpr const char* kPictures[] = {
+    ".heic", ".heif", ".avif", ".jxl", ".jp2", ".webp", ".gif", ".bmp", ".tga", ".exr", ".hdr",
+    ".pgm",  ".ppm",  ".pnm",  ".pbm", ".pfm", ".dng",  ".cr2", ".cr3", ".crw", ".nef", ".nrw",
+    ".arw",  ".srf",  ".sr2",  ".raf", ".orf", ".rw2",  ".pef", ".srw", ".raw", ".3fr", ".iiq"};
+
+enum class Kind { image, ignored, other };
+
+Kind kind_of(const fs::path& file) {
+  const std::string ending = extension_in_small_letters(file);
+  const auto is_ending = [&](const char* one) { return ending == one; };
+  const bool taken = std::any_of(std::begin(kTaken), std::end(kTaken), is_ending) ||
+                     (kHasWebp && ending == ".webp");
+  // macOS keeps what other file systems have no room for in files of these names.
+  if (taken) return file.filename().string().starts_with("._") ? Kind::ignored : Kind::image;
+  return std::any_of(std::begin(kPictures), std::end(kPictures), is_ending) ? Kind::ignored
+                                                                            : Kind::other;
+}
+
+}  // namespace
+
+FolderListing list_images(const fs::path& folder, const fs::path& except) {
+  std::error_code failed;
+  FolderListing listing;
+  if (!fs::is_directory(folder, failed)) {
+    fail(ErrorCode::io, folder.string(), ": is no folder; name one that holds images");
+  }
+  require(except.empty() || !fs::equivalent(folder, except, failed), folder.string(),
+          ": holds the images and cannot hold their masks; move those into a folder of their own");
+  failed.clear();
+  auto it = fs::recursive_directory_iterator(folder, failed);
+  for (; !failed && it != fs::recursive_directory_iterator(); it.increment(failed)) {
+    std::error_code ignored;
+    if (it->is_directory(ignored) && !it->is_symlink(ignored)) {
+      const bool hidden = it->path().filename().string().starts_with('.');
+      std::error_code closed;
+      const fs::directory_iterator opened(it->path(), closed);
+      if (closed && !hidden) {
+        listing.unreadable.push_back(text(it->path().string(),
+                                          ": is a folder that cannot be read (", closed.message(),
+                                          "); check its permissions"));
+      }
+      if (closed || hidden || (!except.empty() && fs::equivalent(it->path(), except, ignored))) {
+        it.disable_recursion_pending();
+      }
+      continue;
+    }
+    const Kind kind = kind_of(it->path());
+    if (kind == Kind::other) continue;
+    // A link to nothing is an image that cannot be read, and is reported as one.
+    const bool dangles = it->is_symlink(ignored) && !it->exists(ignored);
+    if (!dangles && !it->is_regular_file(ignored)) continue;
+    (kind == Kind::image ? listing.names : listing.ignored)
+        .push_back(it->path().lexically_relative(folder).generic_string());
+  }
+  if (failed) fail(ErrorCode::io, folder.string(), ": cannot be read (", failed.message(), ")");
+  std::sort(listing.names.begin(), listing.names.end());
+  std::sort(listing.ignored.begin(), listing.ignored.end());
+  return listing;
+}
+
+}  // namespace cornea

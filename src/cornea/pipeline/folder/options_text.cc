@@ -1,0 +1,74 @@
+#include "cornea/pipeline/folder/options_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <sstream>
+
+#include "cornea/catalog/detectors.h"
+#include "cornea/catalog/estimators.h"
+#include "cornea/catalog/options_table.h"
+
+namespace cornea::folder {
+namespace {
+
+std::string text_of(const std::vector<Flag>& flags) {
+  std::string all;
+  for (const Flag& flag : flags) {
+    all += text(all.empty() ? "" : " ", flag.name, "=", flag.default_text);
+  }
+  return all;
+}
+
+std::map<std::string, std::string> values_of(const std::string& options) {
+  std::map<std::string, std::string> values;
+  std::istringstream words(options);
+  for (std::string word; words >> word;) {
+    const std::size_t end = std::min(word.find('='), word.size());
+    values[word.substr(0, end)] = word.substr(std::min(end + 1, word.size()));
+  }
+  return values;
+}
+
+std::string value_in(const std::map<std::string, std::string>& values, const std::string& name) {
+  const auto it = values.find(name);
+  return it == values.end() ? "unknown" : it->second;
+}
+
+// The shortest text that reads back as the same float.
+std::string shortest(float value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
+
+}  // namespace
+
+std::string options_text(const ExtractOptions& options) {
+  return text_of(sift_flags(options.sift)) + (options.reading.upright ? " upright=yes" : "");
+}
+
+std::string options_text(const MatchOptions& options) {
+  return text("ratio=", shortest(options.ratio), " mutual=", options.mutual ? "yes" : "no",
+              " max-distance=", shortest(options.max_distance));
+}
+
+std::string options_text(const VerifyOptions& options) {
+  return text(text_of(fundamental_flags(options.fundamental)),
+              " min-inliers=", options.min_inliers);
+}
+
+std::string options_difference(const std::string& then, const std::string& now) {
+  const auto before = values_of(then), after = values_of(now);
+  auto names = before;
+  names.insert(after.begin(), after.end());
+  std::string all;
+  for (const auto& [name, value] : names) {
+    const std::string old_value = value_in(before, name), new_value = value_in(after, name);
+    if (old_value == new_value) continue;
+    all += text(all.empty() ? "" : ", ", catalog::option_name(name), " ", old_value, " then and ",
+                new_value, " now");
+  }
+  return all;
+}
+
+}  // namespace cornea::folder

@@ -1,0 +1,23 @@
+// Inside of pipeline: options as the text that a database remembers, and what two such texts differ
+// in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cornea/catalog/settings.h"
+#include "cornea/pipeline/folder/extract.h"
+#include "cornea/pipeline/folder/match_all.h"
+#include "cornea/pipeline/folder/verify.h"
+
+namespace cornea::folder {
+
+// All options on which a result depends: "contrast=0.02 root=yes".
+std::string options_text(const ExtractOptions& options);
+std::string options_text(const MatchOptions& options);
+std::string options_text(const VerifyOptions& options);
+
+// For a sentence: "contrast 0.02 then and 0.01 now"; empty where they are equal.
+std::string options_difference(const std::string& then, const std::string& now);
+
+}  // namespace cornea::folder

@@ -1,0 +1,34 @@
+// Inside of pipeline: threads that work on a folder beside the caller's.
+#pragma once
+
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace cornea::folder {
+
+// Threads that end with their owner, after `stop` was called.
+class Team {
+ public:
+  explicit Team(std::function<void()> stop) : stop_(std::move(stop)) {}
+  ~Team() {
+    stop_();
+    wait();
+  }
+  template <class F>
+  void start(F&& f) {
+    threads_.emplace_back(std::forward<F>(f));
+  }
+  void wait() {
+    for (std::thread& t : threads_) {
+      if (t.joinable()) t.join();
+    }
+  }
+
+ private:
+  std::function<void()> stop_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace cornea::folder

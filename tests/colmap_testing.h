@@ -1,0 +1,213 @@
+// For tests of a folder in a COLMAP database from outside: photographs, the program, and what is in
+// the file afterwards.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cornea/colmap.h"
+#include "cornea/core/testing.h"
+#include "cornea/cornea.h"
+
+namespace cornea::testing {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+inline std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+inline void write_bytes(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+// A picture with features, a window on one endless texture.
+inline Image<std::uint8_t> window(int width, int height, double left, double top) {
+  static const std::vector<std::array<double, 4>> waves = [] {
+    std::vector<std::array<double, 4>> all;
+    core::Random random(7);
+    for (int i = 0; i < 60; ++i) {
+      const double angle = 2 * M_PI * random.uniform(), k = 0.08 + 0.7 * random.uniform();
+      all.push_back({k * std::cos(angle), k * std::sin(angle), 2 * M_PI * random.uniform(),
+                     1 / std::sqrt(0.1 + k)});
+    }
+    return all;
+  }();
+  Image<std::uint8_t> image(width, height);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      double sum = 0;
+      for (const auto& w : waves)
+        sum += w[3] * std::sin(w[0] * (left + x) + w[1] * (top + y) + w[2]);
+      image(x, y) = std::uint8_t(std::clamp(128 + 16 * sum, 0.0, 255.0));
+    }
+  }
+  return image;
+}
+
+// Every row of every table, in the order of its key, past our own code.
+inline std::map<std::string, std::vector<std::string>> dump(const fs::path& file) {
+  sqlite3* handle = nullptr;
+  EXPECT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);
+  std::map<std::string, std::vector<std::string>> tables;
+  for (const std::string table :
+       {"cameras", "images", "keypoints", "descriptors", "matches", "two_view_geometries",
+        "cornea_images", "cornea_steps", "sqlite_sequence", "sqlite_master"}) {
+    sqlite3_stmt* row = nullptr;
+    const std::string order = table == "sqlite_master" || table == "sqlite_sequence" ? "name" : "1";
+    EXPECT_EQ(sqlite3_prepare_v2(handle, ("SELECT * FROM " + table + " ORDER BY " + order).c_str(),
+                                 -1, &row, nullptr),
+              SQLITE_OK);
+    auto& rows = tables[table];
+    while (sqlite3_step(row) == SQLITE_ROW) {
+      std::string line;
+      for (int i = 0; i < sqlite3_column_count(row); ++i) {
+        if (table == "sqlite_master" && i == 3) continue;  // the page where it lies
+        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(row, i));
+        line += text("|", sqlite3_column_type(row, i), ":", sqlite3_column_bytes(row, i), ":");
+        if (bytes) line.append(bytes, std::size_t(sqlite3_column_bytes(row, i)));
+      }
+      rows.push_back(line);
+    }
+    sqlite3_finalize(row);
+  }
+  sqlite3_close(handle);
+  return tables;
+}
+
+inline void expect_same_database(const fs::path& a, const fs::path& b) {
+  const auto first = dump(a), second = dump(b);
+  for (const auto& [table, rows] : first) {
+    ASSERT_EQ(rows.size(), second.at(table).size()) << table;
+    EXPECT_TRUE(rows == second.at(table)) << table;
+  }
+}
+
+// Rows of a table in a copy of the database, so that the one that was killed stays as it was left.
+inline std::int64_t rows_in(const fs::path& file, const std::string& table) {
+  const fs::path copy = file.string() + ".copy";
+  for (const char* ending : {"", "-wal"}) {
+    fs::remove(copy.string() + ending);
+    if (fs::exists(file.string() + ending)) {
+      fs::copy_file(file.string() + ending, copy.string() + ending);
+    }
+  }
+  if (!fs::exists(copy)) return 0;
+  sqlite3* handle = nullptr;
+  sqlite3_open(copy.c_str(), &handle);
+  sqlite3_stmt* row = nullptr;
+  std::int64_t count = 0;
+  if (sqlite3_prepare_v2(handle, ("SELECT COUNT(*) FROM " + table).c_str(), -1, &row, nullptr) ==
+          SQLITE_OK &&
+      sqlite3_step(row) == SQLITE_ROW) {
+    count = sqlite3_column_int64(row, 0);
+  }
+  sqlite3_finalize(row);
+  sqlite3_close(handle);
+  for (const char* ending : {"", "-wal", "-shm"}) fs::remove(copy.string() + ending);
+  return count;
+}
+
+struct Outcome {
+  int code = -1;
+  bool killed = false;
+  double milliseconds = 0;
+  std::string out, err;
+};
+
+class Colmap : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(images); }
+
+  // Runs the program, and sends it a signal after so many milliseconds where that is not negative.
+  Outcome run(std::vector<std::string> arguments, double kill_after = -1, int signal = SIGKILL) {
+    arguments.insert(arguments.begin(), CORNEA_PROGRAM);
+    std::vector<char*> argv;
+    for (std::string& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    const fs::path out = folder / ".out", err = folder / ".err";
+    const auto begin = Clock::now();
+    const pid_t child = fork();
+    if (child == 0) {
+      const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+      dup2(open(out.c_str(), flags, 0600), STDOUT_FILENO);
+      dup2(open(err.c_str(), flags, 0600), STDERR_FILENO);
+      execv(CORNEA_PROGRAM, argv.data());
+      _exit(127);
+    }
+    if (kill_after >= 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(kill_after));
+      kill(child, signal);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    Outcome outcome;
+    outcome.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    outcome.killed = WIFSIGNALED(status);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    outcome.out = read_text(out);
+    outcome.err = read_text(err);
+    return outcome;
+  }
+
+  std::vector<std::string> extract(std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {"extract", images, "--db",   database, "--device",
+                                    "cpu",     "-q",   "--json", "-"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  std::vector<std::string> on_database(const std::string& command,
+                                       std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {command, "--db", database, "--device",
+                                    "cpu",   "-q",   "--json", "-"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  void make_windows(int count, int width = 160, int height = 120) {
+    for (int i = 0; i < count; ++i) {
+      write_image(images / text("w", 100 + i, i % 2 ? ".png" : ".jpg"),
+                  window(width, height, 9.0 * i, 5.0 * (i % 4)));
+    }
+  }
+  // Changes the database past our own code.
+  void change(const std::string& sql) const {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(database.c_str(), &handle), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(handle) << ": " << sql;
+    sqlite3_close(handle);
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& row : colmap::Database(database).images()) all.push_back(row.name);
+    return all;
+  }
+
+  const testing::TemporaryFolder folder;
+  const fs::path images = folder / "images", database = folder / "c.db";
+};
+
+}  // namespace cornea::testing

@@ -1,0 +1,145 @@
+"""The photographs of faults_test.py and kills_test.py, the three steps over them, and what a database may
+hold after a fault."""
+import random
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+IMAGES = 24
+STEPS = ("extract", "match-all", "verify")
+
+
+def check(condition, sentence):
+    if not condition:
+        raise AssertionError(sentence)
+
+
+def files_of(database):
+    """The database and what SQLite keeps beside it."""
+    return [Path(f"{database}{ending}") for ending in ("", "-wal", "-shm")]
+
+
+def remove_database(database):
+    for file in files_of(database):
+        file.unlink(missing_ok=True)
+
+
+def contents(database):
+    """Schema and rows of all tables, of a copy, so that what a fault left is not touched; None where there
+    is no database. The copy must be whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        if not Path(database).exists():
+            return None
+        copy = Path(folder) / "copy.db"
+        for file, to in zip(files_of(database)[:2], files_of(copy)):
+            if file.exists():
+                shutil.copyfile(file, to)
+        connection = sqlite3.connect(copy)
+        connection.text_factory = bytes
+        verdict = connection.execute("PRAGMA integrity_check").fetchall()
+        check(verdict == [(b"ok",)], f"{database} is damaged: {verdict}")
+        tables = {"schema": connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()}
+        for kind, name, _ in tables["schema"]:
+            if kind == b"table":
+                rows = connection.execute(f"SELECT * FROM {name.decode()}").fetchall()
+                tables[name.decode()] = sorted(rows, key=lambda row: row[0])
+        connection.close()
+        return tables
+
+
+def check_same(found, expected, what):
+    check(found is not None, f"{what}: there is no database")
+    for table in sorted(found.keys() | expected.keys()):
+        rows, right = found.get(table), expected.get(table)
+        check(rows is not None and right is not None, f"{what}: only one run has the table {table}")
+        check(len(rows) == len(right), f"{what}: {len(rows)} rows in {table}, not {len(right)}")
+        check(rows == right, f"{what}: other rows in {table}")
+
+
+def check_nothing_wrong(found, before, expected, what):
+    """Between what was there before and what an undisturbed run leaves."""
+    check(found is not None or before is None, f"{what}: the database is gone")
+    for table, rows in (found or {}).items():
+        if table in ("schema", "sqlite_sequence"):
+            continue
+        check(set(rows) <= set(expected[table]), f"{what}: {table} has a row that should not be")
+    for table, rows in (before or {}).items():
+        if table in ("schema", "sqlite_sequence"):
+            continue
+        check(set(rows) <= set(found[table]), f"{what}: a row of {table} is lost")
+
+
+class Outcome:
+    def __init__(self, process, began):
+        out, err = process.communicate()
+        self.code, self.out, self.err = process.returncode, out.decode(), err.decode()
+        self.seconds = time.monotonic() - began
+
+    def check_done(self, what):
+        check(self.code == 0, f"{what}: exit code {self.code}: {self.err}")
+
+    def check_failed(self, what, *words):
+        """One line on standard error that names what it is about."""
+        check(self.code == 1, f"{what}: exit code {self.code}, not 1: {self.out}{self.err}")
+        check(self.err.count("\n") == 1, f"{what}: not one line: {self.err}")
+        for word in words:
+            check(word in self.err, f"{what}: does not say '{word}': {self.err}")
+
+
+class Work:
+    """The photographs, and for every step the database before it and the contents after it."""
+
+    def __init__(self, program, folder, seed):
+        self.program, self.folder = program, Path(folder)
+        self.random, self.images = random.Random(seed), self.folder / "images"
+        self.before, self.expected, self.seconds = {}, {}, {}
+        scene = subprocess.run([program, "scene", "-o", self.images, "--views", str(IMAGES), "--width", "200",
+                                "--height", "150", "--step", "3", "--samples", "1", "-q"], capture_output=True)
+        check(scene.returncode == 0, f"cornea scene: {scene.stderr.decode()}")
+        database = self.folder / "undisturbed.db"
+        for step in STEPS:
+            self.before[step] = self.folder / f"before-{step}.db"
+            if database.exists():
+                shutil.copyfile(database, self.before[step])
+            outcome = self.run(step, database)
+            outcome.check_done(f"{step}, undisturbed")
+            self.expected[step], self.seconds[step] = contents(database), outcome.seconds
+        check(len(self.expected["verify"]["two_view_geometries"]) == IMAGES * (IMAGES - 1) // 2,
+              "not every pair was verified")
+        check(sum(row[1] for row in self.expected["verify"]["two_view_geometries"]) > 1000, "hardly any inliers")
+
+    def start(self, step, database, flags=(), **how):
+        words = [self.program, step, *flags] + ([self.images] if step == "extract" else [])
+        return subprocess.Popen(words + ["--db", database, "--device", "cpu", "-q"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, **how)
+
+    def run(self, step, database, **how):
+        began = time.monotonic()
+        return Outcome(self.start(step, database, **how), began)
+
+    def begin(self, step, database):
+        """The database as it is before the step."""
+        remove_database(database)
+        if self.before[step].exists():
+            shutil.copyfile(self.before[step], database)
+
+    def check_left(self, step, database, what):
+        found, before = contents(database), contents(self.before[step])
+        check_nothing_wrong(found, before, self.expected[step], what)
+        return found
+
+    def check_goes_on(self, step, database, what):
+        self.run(step, database).check_done(f"{what}, then again")
+        check_same(contents(database), self.expected[step], f"{what}, then again")
+
+    def check_full(self, step, outcome, database, what, *words):
+        """A run that had room for everything, or for a part: whether it was a part."""
+        found = self.check_left(step, database, what)
+        if outcome.code == 0:
+            check_same(found, self.expected[step], what)
+            return False
+        outcome.check_failed(what, str(database), *words)
+        return True
