@@ -44,7 +44,9 @@ namespace {
 // Blocks whose sums stay in registers while every value that is loaded goes into several of them: 4
 // rows x 2 packs along y, 8 packs in a row along x. Where a fused multiply-add is a function call,
 // nothing stays in registers, and the plain loop is as fast.
-#if defined(__FMA__) || defined(__aarch64__)
+#if defined(CORNEA_MOST_UNROLLED)
+constexpr int kMostUnrolled = CORNEA_MOST_UNROLLED;
+#elif defined(__FMA__) || defined(__aarch64__)
 constexpr int kMostUnrolled = 16;
 #else
 constexpr int kMostUnrolled = 0;
