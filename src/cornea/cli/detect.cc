@@ -193,7 +193,7 @@ int run_detect(const DetectCommand& c) {
     }
     progress.advance();
   }
-  progress.clear();
+  progress.finish();
   if (c.common.talks() && !rows.empty()) {
     std::cout << table_text(rows) << c.detector << " on " << context.description() << std::endl;
     if (!c.draw.empty()) {

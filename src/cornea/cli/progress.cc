@@ -26,28 +26,51 @@ int columns() {
 Progress::Progress(std::string what, int total, bool quiet)
     : what_(std::move(what)),
       total_(total),
-      visible_(!quiet && total > 1 && isatty(STDERR_FILENO)),
+      visible_(!quiet && isatty(STDERR_FILENO)),
       begin_(Clock::now()) {
-  show();
+  if (!visible_) return;
+  if (!single()) show();
+  ticker_ = std::thread([this] { tick(); });
 }
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() { finish(); }
+
+void Progress::finish() {
+  clear();
+  if (!ticker_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+  }
+  ended_.notify_one();
+  ticker_.join();
+  visible_ = false;
+}
+
+void Progress::tick() {
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, std::chrono::seconds(1), [this] { return finished_; })) show();
+}
 
 void Progress::advance() {
+  const std::lock_guard lock(mutex_);
   ++done_;
+  if (single() || !visible_) return;
   if (Clock::now() - shown_ > std::chrono::milliseconds(100) || done_ == total_) show();
 }
 
 void Progress::clear() {
+  const std::lock_guard lock(mutex_);
   if (visible_) std::fputs("\r\033[K", stderr);
 }
 
 void Progress::show() {
   shown_ = Clock::now();
-  if (!visible_) return;
   const double seconds = std::chrono::duration<double>(shown_ - begin_).count();
   char rest[64] = "";
-  if (done_ > 0 && done_ < total_) {
+  if (single()) {
+    std::snprintf(rest, sizeof rest, "  %.0f s", seconds);
+  } else if (done_ > 0 && done_ < total_) {
     std::snprintf(rest, sizeof rest, "  %.1f/s, %.0f s left", done_ / seconds,
                   seconds / done_ * (total_ - done_));
   }
@@ -57,6 +80,7 @@ void Progress::show() {
 
 // Where there is no room for all of it, first what is left to do goes, then the bar.
 std::string Progress::line(std::string rest, int room) const {
+  if (single()) return (what_ + rest).substr(0, std::size_t(std::max(room, 0)));
   constexpr int kMost = 30, kLeast = 5;
   const std::string count = std::to_string(done_) + "/" + std::to_string(total_);
   const int words = int(what_.size() + count.size()) + 1;

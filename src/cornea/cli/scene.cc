@@ -71,7 +71,7 @@ int run_scene(SceneCommand& c) {
     json["views"].push_back(view_json(view, file));
     progress.advance();
   }
-  progress.clear();
+  progress.finish();
   json["pairs"] = pairs_json(scene_cameras(c.scene), c.scene);
   write_text(fs::path(c.out) / "cameras.json", json.dump(2) + "\n");
   c.common.write_json(json);
