@@ -3,6 +3,7 @@
 // given.
 #include <cmath>
 #include <iostream>
+#include <sstream>
 #include <vector>
 
 #include <cornea/colmap.h>
@@ -117,6 +118,10 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
              matcher.nearest(first, second).size() == first.size() &&
              !matcher.report().kernel.empty() && matcher.options().mutual,
          "Matcher");
+
+  std::istringstream lines("score,x1,y1,x2,y2\n1,2,3,4,5\n");
+  expect(read_match_table(lines, "lines").matches.at(0) == Correspondence{2, 3, 4, 5},
+         "read_match_table");
 
   const MatchedPoints points = make_matched_points({.count = 200, .outliers = 0.3, .seed = 4});
   FundamentalEstimator estimator(context, {.max_hypotheses = 5000});
