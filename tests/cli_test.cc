@@ -222,7 +222,8 @@ TEST_F(Cli, MatchOptionsReachTheMatcher) {
     return std::pair(json["matches"].size(), json["keypoints"][0].get<std::size_t>());
   };
   const auto [all, points] = count("--ratio 1 --no-mutual");
-  EXPECT_EQ(all, points);
+  EXPECT_LE(all, points);  // those of several orientations are one place
+  EXPECT_GT(all, points * 3 / 4);
   const auto mutual = count("--ratio 1").first;
   EXPECT_GT(mutual, 0u);
   EXPECT_LT(mutual, all);
@@ -274,7 +275,12 @@ TEST_F(Cli, FundamentalSaysWhatPointsAreThatFixNoMatrix) {
   expect_refused("cornea fundamental seven.csv", 1, "8 correspondences");
   std::ofstream(folder / "equal.csv") << "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n"
                                          "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n";
-  expect_refused("cornea fundamental equal.csv", 1, "degenerate");
+  expect_refused("cornea fundamental equal.csv", 1,
+                 "8 were given, which are 1 in different places");
+  std::ofstream line(folder / "line.csv");
+  for (int i = 0; i < 20; ++i) line << i << "," << i << "," << 3 * i << "," << i * i << "\n";
+  line.close();
+  expect_refused("cornea fundamental line.csv", 1, "degenerate");
   std::ofstream(folder / "nan.csv") << matches_text(20) << "1,2,nan,4\n";
   expect_refused("cornea fundamental nan.csv", 1, "line 21");
   std::ofstream(folder / "bad.csv") << matches_text(20) << "1,2,3\n";

@@ -38,14 +38,18 @@ std::string csv_text(const MatchTable& table, const FundamentalResult& result) {
 
 void print_result(const FundamentalCommand& c, const FundamentalEstimator& estimator,
                   const FundamentalResult& result, std::size_t matches, double milliseconds) {
-  std::cout << c.matches << "  " << matches << " correspondences, " << result.inlier_count
-            << " inliers  " << milliseconds_text(milliseconds) << " on "
+  const bool repeats = std::size_t(result.places) < matches;
+  std::cout << c.matches << "  " << matches << " correspondences"
+            << (repeats ? text(" in ", result.places, " different places") : "") << ", "
+            << result.inlier_count << " inliers  " << milliseconds_text(milliseconds) << " on "
             << estimator.context().description() << "\n"
             << result.hypotheses << " hypotheses in " << result.rounds << " round(s); stopped by "
             << name(result.stop) << "\n";
   // The others end with a line on standard error.
-  if (result.kind == TwoView::planar || result.kind == TwoView::none)
-    std::cout << explanation(result, estimator.options()) << "\n";
+  const bool ends_well =
+      result.kind != TwoView::degenerate && result.kind != TwoView::too_few_points;
+  const std::string note = warning(result, estimator.options());
+  if (ends_well && !note.empty()) std::cout << note << "\n";
   if (result.F != std::array<double, 9>{}) std::cout << "F\n" << matrix_text(result.F);
   if (result.kind == TwoView::planar) std::cout << "H\n" << matrix_text(result.H);
   std::cout << std::flush;
@@ -73,11 +77,13 @@ int run_fundamental(const FundamentalCommand& c) {
   Json json = {{"F", has_f ? matrix_json(result.F) : Json(nullptr)},
                {"inliers", result.inliers},
                {"inlier_count", result.inlier_count},
+               {"places", result.places},
                {"hypotheses", result.hypotheses},
                {"rounds", result.rounds},
                {"converged", result.converged()},
                {"milliseconds", milliseconds},
                {"kind", name(result.kind)},
+               {"warning", warning_json(result, options)},
                {"stopped_by", name(result.stop)},
                {"threshold", options.threshold},
                {"device", context.name()}};

@@ -73,7 +73,7 @@ int run_match(const MatchCommand& c) {
   check_outputs({{c.first}, {c.second}}, c.common.outputs({c.draw, c.csv}));
   Features a, b;
   double ms = extract(extractor, c, c.first, a) + extract(extractor, c, c.second, b);
-  const std::vector<Match> matches = matcher.match(a, b);
+  const std::vector<Match> matches = one_per_place(matcher.match(a, b), a.keypoints, b.keypoints);
   ms += matcher.report().milliseconds;
 
   if (!c.csv.empty()) write_text(c.csv, csv_text(matches, a, b));

@@ -71,14 +71,6 @@ std::string grouped(std::size_t number) {
   return digits;
 }
 
-// Among wrong matches some epipolar geometry always has a few more inliers than its own sample.
-bool may_be_chance(const FundamentalResult& result) {
-  constexpr int kFewest = 15;  // as COLMAP asks for
-  return result.kind == TwoView::general && result.inlier_count < kFewest;
-}
-constexpr char kChance[] =
-    "so few may agree by chance, and these may not be photographs of one scene";
-
 // What the result means, in plain words, for the page.
 std::string sentence_of(const PairResult& r, const FundamentalOptions& options) {
   const std::string count = grouped(r.matches.size());
@@ -87,7 +79,7 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
     case TwoView::general:
       return text(inliers, " of ", count, " matches agree with one fundamental matrix, within ",
                   options.threshold, " pixels of their epipolar lines",
-                  may_be_chance(r.geometry) ? text("; ", kChance, ".") : ".");
+                  r.geometry.may_be_chance() ? text("; ", kChance, ".") : ".");
     case TwoView::planar:
       return text("What agrees lies on one plane, or the camera only turned: ", inliers, " of ",
                   count,
@@ -135,6 +127,7 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
                {"device_name", context.description()},
                {"command", c.words},
                {"kind", name(g.kind)},
+               {"warning", warning_json(g, c.options.fundamental)},
                {"hypotheses", g.hypotheses},
                {"rounds", g.rounds},
                {"converged", g.converged()},
@@ -157,7 +150,7 @@ std::string page_text(const PairCommand& c, const Context& context, const PairRe
   page.distances = r.distances;
   page.threshold = g.kind == TwoView::general ? c.options.fundamental.threshold : 0;
   page.sentence = sentence_of(r, c.options.fundamental);
-  page.notice = g.kind != TwoView::general || may_be_chance(g);
+  page.notice = g.kind != TwoView::general || g.may_be_chance();
   page.stages = stages;
   page.facts = {
       {"Ran on", context.description()},
@@ -207,10 +200,8 @@ void print_result(const PairCommand& c, const Context& context, const PairResult
   }
   std::cout << "time             " << all << "\n"
             << c.options.detector << " on " << context.description() << "\n";
-  if (r.geometry.kind != TwoView::general) {
-    std::cout << explanation(r.geometry, c.options.fundamental) << "\n";
-  }
-  if (may_be_chance(r.geometry)) std::cout << kChance << "\n";
+  const std::string note = warning(r.geometry, c.options.fundamental);
+  if (!note.empty()) std::cout << note << "\n";
   std::cout << "page: " << c.in_folder("report.html").string() << std::endl;
 }
 

@@ -9,6 +9,7 @@
 #include "cornea/geometry/fundamental/fundamental_backend.h"
 #include "cornea/geometry/fundamental/fundamental_study.h"
 #include "cornea/geometry/fundamental/host_team.h"
+#include "cornea/match/places.h"
 
 namespace cornea {
 namespace {
@@ -75,6 +76,13 @@ void check(std::span<const Correspondence> matches) {
   }
 }
 
+// Every copy of a correspondence gets the mark of its place.
+void mark_copies(const match::Places& places, FundamentalResult& result) {
+  const std::vector<std::uint8_t> marks = std::move(result.inliers);
+  result.inliers.resize(places.of.size());
+  for (std::size_t i = 0; i < places.of.size(); ++i) result.inliers[i] = marks[places.of[i]];
+}
+
 }  // namespace
 
 void FundamentalOptions::validate() const {
@@ -129,6 +137,19 @@ void geometry::write_outcome(const Outcome& outcome, const Normalisation& normal
     out.H = homography_in_pixels(outcome.plane.h, normalisation);
   }
   out.inlier_count = static_cast<int>(std::count(out.inliers.begin(), out.inliers.end(), 1));
+  // The refinement may have lost some. (A homography's 8 are none of chance: each agrees in two
+  // coordinates, not in one.)
+  if (out.kind == TwoView::general &&
+      is_chance(std::uint32_t(out.inlier_count), int(out.inliers.size()))) {
+    out.kind = TwoView::none;
+    out.F = {};
+    out.inlier_count = 0;
+    std::fill(out.inliers.begin(), out.inliers.end(), std::uint8_t{0});
+  }
+}
+
+bool FundamentalResult::may_be_chance() const {
+  return kind == TwoView::general && inlier_count < int(kSureSupport);
 }
 
 FundamentalEstimator::FundamentalEstimator(const Context& context,
@@ -171,7 +192,9 @@ void FundamentalEstimator::estimate_batch(std::span<const std::span<const Corres
                                           std::uint64_t first_pair) {
   require(pairs.size() == out.size(), pairs.size(), " pairs were given and room for ", out.size(),
           " results");
+  std::vector<match::Places> places(pairs.size());  // of those that repeat a correspondence
   parallel_for(context_, int(pairs.size()), kPairsAPiece, [&](int begin, int end) {
+    match::PlaceFinder finder;
     for (int i = begin; i < end; ++i) {
       try {
         check(pairs[i]);
@@ -179,26 +202,32 @@ void FundamentalEstimator::estimate_batch(std::span<const std::span<const Corres
         if (pairs.size() == 1) throw;
         fail(error.code(), "pair ", i, ": ", error.what());
       }
+      const bool repeats = finder.repeats(pairs[i]);
+      if (repeats) places[i] = finder.places(pairs[i]);
+      const std::size_t count = repeats ? places[i].distinct.size() : pairs[i].size();
       out[i] = {};
-      out[i].inliers.assign(pairs[i].size(), 0);
+      out[i].places = int(count);
+      out[i].inliers.assign(count, 0);
       out[i].kind = TwoView::too_few_points;
     }
   });
   // Those with enough points, and where they lie in the batch.
   std::vector<std::span<const Correspondence>> large;
   std::vector<std::uint64_t> keys;
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> slots;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].size() < std::size_t(options_.sample)) continue;
-    large.push_back(pairs[i]);
+    if (out[i].places < options_.sample) continue;
+    large.push_back(places[i].of.empty() ? pairs[i] : places[i].distinct);
     keys.push_back(first_pair + i);
-    places.push_back(i);
+    slots.push_back(i);
   }
-  if (large.empty()) return;
   std::vector<FundamentalResult> results(large.size());
-  for (std::size_t i = 0; i < large.size(); ++i) results[i] = std::move(out[places[i]]);
-  backend_->estimate(large, keys, results);
-  for (std::size_t i = 0; i < large.size(); ++i) out[places[i]] = std::move(results[i]);
+  for (std::size_t i = 0; i < large.size(); ++i) results[i] = std::move(out[slots[i]]);
+  if (!large.empty()) backend_->estimate(large, keys, results);
+  for (std::size_t i = 0; i < large.size(); ++i) out[slots[i]] = std::move(results[i]);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (!places[i].of.empty()) mark_copies(places[i], out[i]);
+  }
 }
 
 std::array<double, 9> eight_point(std::span<const Correspondence> matches) {
