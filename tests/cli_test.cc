@@ -206,7 +206,7 @@ TEST_F(Cli, MatchWritesTheStableJsonKeysAndAList) {
       EXPECT_LT(m[4], 0.8);
     }
     const std::string csv = read_text(folder / "m.csv");
-    EXPECT_EQ(csv.rfind("x1,y1,x2,y2,ratio,distance\n", 0), 0u);
+    EXPECT_EQ(csv.rfind("x1,y1,x2,y2,ratio,descriptor_distance,index1,index2\n", 0), 0u);
     EXPECT_EQ(std::size_t(std::count(csv.begin(), csv.end(), '\n')), json["matches"].size() + 1);
     EXPECT_EQ(read_image<std::uint8_t>(folder / "m.png").width(), 640);
   }
@@ -346,12 +346,15 @@ TEST_F(Cli, PairWritesTheStableKeysTheListAndThePage) {
   std::istringstream csv(read_text(folder / "made/out/matches.csv"));
   std::string line;
   std::getline(csv, line);
-  EXPECT_EQ(line, "x1,y1,x2,y2,ratio,distance,inlier");
+  EXPECT_EQ(line, "x1,y1,x2,y2,ratio,distance,inlier,descriptor_distance,index1,index2");
   std::size_t lines = 0, ones = 0;
   while (std::getline(csv, line)) {
     ++lines;
-    ones += line.ends_with(",1");
-    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 6) << line;
+    std::istringstream cells(line);
+    std::string cell;
+    for (int i = 0; i < 7; ++i) std::getline(cells, cell, ',');
+    ones += cell == "1";
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 9) << line;
   }
   EXPECT_EQ(lines, matches);
   EXPECT_EQ(ones, inliers);
@@ -395,7 +398,8 @@ TEST_F(Cli, PairOfNothingIsAResultWithItsFiles) {
   EXPECT_TRUE(json["F"].is_null());
   EXPECT_EQ(json["matches"], 0);
   EXPECT_EQ(json["kind"], "too few points");
-  EXPECT_EQ(read_text(folder / "o/matches.csv"), "x1,y1,x2,y2,ratio,distance,inlier\n");
+  EXPECT_EQ(read_text(folder / "o/matches.csv"),
+            "x1,y1,x2,y2,ratio,distance,inlier,descriptor_distance,index1,index2\n");
   EXPECT_NE(read_text(folder / "o/report.html").find("No geometry can be found"),
             std::string::npos);
 }

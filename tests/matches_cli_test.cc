@@ -162,5 +162,126 @@ TEST_F(MatchesCli, FewInliersCarryAWarning) {
   EXPECT_NE(none["warning"].get<std::string>().find("none"), std::string::npos);
 }
 
+TEST_F(MatchesCli, ADashIsStandardInputOrOutput) {
+  ASSERT_EQ(shell("cornea scene -o s --views 2 --width 320 --height 240").code, 0);
+  ASSERT_EQ(shell("cornea match s/view_000.png s/view_001.png -q --csv m.csv").code, 0);
+  const std::string csv = read_text(folder / "m.csv");
+  const Outcome match = shell("cornea match s/view_000.png - --csv - < s/view_001.png");
+  EXPECT_EQ(match.out, csv) << match.err;
+  // A pipe, and nothing but the CSV on it.
+  ASSERT_EQ(shell("cornea fundamental m.csv -q --csv f.csv").code, 0);
+  const Outcome pipe =
+      shell("cornea match s/view_000.png s/view_001.png --csv - | cornea fundamental - --csv -");
+  EXPECT_EQ(pipe.out, read_text(folder / "f.csv")) << pipe.err;
+  EXPECT_EQ(shell("cat m.csv | cornea fundamental -").out.rfind("standard input  ", 0), 0u);
+  const Outcome both = shell("cornea fundamental - --csv f2.csv --json - < m.csv");
+  EXPECT_EQ(Json::parse(both.out)["kind"], "general");
+  EXPECT_EQ(read_text(folder / "f2.csv"), read_text(folder / "f.csv"));
+  // Points, pictures, maps and descriptors.
+  const std::string detect = "cornea detect s/view_000.png -q --detector ";
+  for (const std::string what : {"harris --csv ", "harris --draw ", "sift --descriptors "}) {
+    const std::string file = what.find("draw") == std::string::npos ? "out" : "out.png";
+    ASSERT_EQ(shell(detect + what + file).code, 0);
+    EXPECT_EQ(shell(detect + what + "-").out, read_text(folder / file)) << what;
+    EXPECT_EQ(shell("cornea detect - --detector " + what + "- < s/view_000.png").out,
+              read_text(folder / file))
+        << what;
+  }
+  ASSERT_EQ(shell(detect + "harris --response r.pfm").code, 0);
+  EXPECT_EQ(shell(detect + "harris --response -").out, read_text(folder / "r.pfm"));
+  ASSERT_EQ(shell("cornea filter s/view_000.png -q -o g.png --filter gaussian").code, 0);
+  EXPECT_EQ(shell("cornea filter - -o - --filter gaussian < s/view_000.png").out,
+            read_text(folder / "g.png"));
+  const Outcome pair = shell("cornea pair s/view_000.png - -o o --json - < s/view_001.png");
+  EXPECT_EQ(Json::parse(pair.out)["kind"], "general") << pair.err;
+  EXPECT_TRUE(fs::exists(folder / "o/report.html"));
+  EXPECT_FALSE(fs::exists(folder / "-"));
+}
+
+TEST_F(MatchesCli, ADashIsOneInputAndOneOutput) {
+  expect_refused("cornea detect small.png --csv - --json -", 2, "standard output");
+  expect_refused("cornea match small.png small.png --csv - --draw -", 2, "standard output");
+  expect_refused("cornea filter small.png -o - --json -", 2, "two results");
+  expect_refused("cornea match - -", 2, "standard input");
+  expect_refused("cornea detect small.png small.png --csv -", 2, "one image");
+  expect_refused("cornea verify --db -", 2, "a database is a file");
+  expect_refused("cornea detect - < /dev/null", 1, "standard input");
+  expect_refused("echo no picture | cornea detect -", 1, "standard input: its first bytes");
+  expect_refused("echo 1,2,3 | cornea fundamental -", 1, "standard input: line 1");
+  expect_refused("cat /dev/zero | cornea fundamental -", 1, "standard input: line 1");
+  expect_refused("cornea fundamental - < /dev/null", 1, "standard input: too few points");
+}
+
+TEST_F(MatchesCli, TheThresholdHasTwoSpellings) {
+  write("m.csv", lines([](std::size_t, const Correspondence& m) {
+          return text(m.x1, ",", m.y1, ",", m.x2, ",", m.y2);
+        }));
+  const Json sum = fundamental("m.csv --threshold 1.25");
+  const Json per_line = fundamental("m.csv --threshold-per-line 0.625");
+  EXPECT_EQ(per_line["threshold"], 1.25);
+  EXPECT_EQ(per_line["F"], sum["F"]);
+  EXPECT_EQ(per_line["inliers"], sum["inliers"]);
+  expect_refused("cornea fundamental m.csv --threshold 1 --threshold-per-line 1", 2,
+                 "--threshold-per-line");
+  expect_refused("cornea pair a b -o o --threshold 1 --threshold-per-line 1", 2,
+                 "--threshold-per-line");
+  expect_refused("cornea verify --db x --threshold 1 --threshold-per-line 1", 2,
+                 "--threshold-per-line");
+  for (const char* command : {"fundamental", "pair", "verify"}) {
+    const std::string help = shell(text("cornea ", command, " --help | tr -s ' \\n' ' '")).out;
+    EXPECT_NE(help.find("the sum of its distances to both epipolar lines"), std::string::npos)
+        << help;
+    EXPECT_NE(help.find("--threshold-per-line"), std::string::npos) << help;
+  }
+}
+
+TEST_F(MatchesCli, MatchOutputCarriesIndicesAndArraysOfNumbersAreOneLine) {
+  ASSERT_EQ(shell("cornea scene -o s --views 2 --width 320 --height 240").code, 0);
+  const std::string images = "s/view_000.png s/view_001.png";
+  ASSERT_EQ(shell("cornea detect --detector sift -q --csv p " + images).code, 0);
+  const Outcome o = shell("cornea match " + images + " --csv m.csv --json -");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json json = Json::parse(o.out);
+  ASSERT_EQ(json["indices"].size(), json["matches"].size());
+  auto points = [&](const std::string& file) {
+    std::istringstream in(read_text(folder / "p" / file));
+    std::vector<std::pair<float, float>> all;
+    std::string line;
+    for (std::getline(in, line); std::getline(in, line);) {
+      const std::size_t comma = line.find(',');
+      all.emplace_back(std::stof(line), std::stof(line.substr(comma + 1)));
+    }
+    return all;
+  };
+  const auto first = points("view_000_sift.csv"), second = points("view_001_sift.csv");
+  std::istringstream csv(read_text(folder / "m.csv"));
+  std::string line;
+  std::getline(csv, line);
+  for (std::size_t i = 0; i < json["matches"].size(); ++i) {
+    const Json &m = json["matches"][i], &k = json["indices"][i];
+    EXPECT_EQ(first.at(k[0]), std::pair(m[0].get<float>(), m[1].get<float>()));
+    EXPECT_EQ(second.at(k[1]), std::pair(m[2].get<float>(), m[3].get<float>()));
+    std::getline(csv, line);
+    EXPECT_TRUE(line.ends_with(text(",", k[0], ",", k[1]))) << line;
+  }
+  // A match is a line, and so is the list of inliers.
+  std::istringstream lines_of(o.out);
+  std::size_t rows = 0;
+  while (std::getline(lines_of, line)) {
+    rows += line.rfind("    [", 0) == 0;
+    EXPECT_EQ(std::count(line.begin(), line.end(), '['), std::count(line.begin(), line.end(), ']') +
+                                                             (line.ends_with("[") ? 1 : 0) -
+                                                             (line.rfind("  ]", 0) == 0 ? 1 : 0))
+        << line;
+  }
+  EXPECT_EQ(rows, 2 * json["matches"].size());
+  const std::string f = shell("cornea fundamental m.csv --json -").out;
+  const std::size_t at = f.find("\"inliers\": [");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(
+      std::count(f.begin() + std::ptrdiff_t(at), f.begin() + std::ptrdiff_t(f.find('\n', at)), ','),
+      std::ptrdiff_t(json["matches"].size()));
+}
+
 }  // namespace
 }  // namespace cornea

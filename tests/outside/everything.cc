@@ -170,6 +170,7 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
          "image files");
   const std::vector<std::uint8_t> jpeg = encode_jpeg(colour, 90);
   expect(decode_image<std::uint16_t>(jpeg, "x.jpg").width() == a.width(), "decode_image");
+  expect(decode_gray(encode_image("x.png", a), "x.png").width() == a.width(), "encode_image");
   draw_corners(context, colour.host(), corners);
   draw_features(context, colour.host(), first.keypoints);
   draw_matches(context, colour.host(), colour.host(), first.keypoints, second.keypoints, matches);

@@ -10,7 +10,6 @@
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/io/csv.h"
-#include "cornea/io/matches_csv.h"
 
 namespace cornea::cli {
 namespace {
@@ -39,7 +38,7 @@ std::string csv_text(const MatchTable& table, const FundamentalResult& result) {
 void print_result(const FundamentalCommand& c, const FundamentalEstimator& estimator,
                   const FundamentalResult& result, std::size_t matches, double milliseconds) {
   const bool repeats = std::size_t(result.places) < matches;
-  std::cout << c.matches << "  " << matches << " correspondences"
+  std::cout << input_name(c.matches) << "  " << matches << " correspondences"
             << (repeats ? text(" in ", result.places, " different places") : "") << ", "
             << result.inlier_count << " inliers  " << milliseconds_text(milliseconds) << " on "
             << estimator.context().description() << "\n"
@@ -61,17 +60,17 @@ int run_fundamental(const FundamentalCommand& c) {
       usage_checked([&] { return find_estimator("fundamental").make(context, c.flags.given()); });
   const FundamentalOptions& options = estimator->options();
   check_outputs({{c.matches}}, c.common.outputs({c.csv}));
-  const MatchTable table = read_match_table(c.matches, kNewColumns);
+  const MatchTable table = matches_from(c.matches, kNewColumns);
   const std::vector<Correspondence>& matches = table.matches;
   FundamentalResult result;
   const core::Stopwatch watch;
   try {
     result = estimator->estimate(matches);
   } catch (const Error& error) {
-    fail(error.code(), c.matches, ": ", error.what());
+    fail(error.code(), input_name(c.matches), ": ", error.what());
   }
   const double milliseconds = watch.milliseconds();
-  if (c.common.talks()) print_result(c, *estimator, result, matches.size(), milliseconds);
+  if (c.common.talks({c.csv})) print_result(c, *estimator, result, matches.size(), milliseconds);
   if (!c.csv.empty()) write_text(c.csv, csv_text(table, result));
   const bool has_f = result.F != std::array<double, 9>{};
   Json json = {{"F", has_f ? matrix_json(result.F) : Json(nullptr)},
@@ -91,7 +90,7 @@ int run_fundamental(const FundamentalCommand& c) {
   c.common.write_json(json);
   // That no model fits is a result; that none can is a mistake in the points.
   if (result.kind != TwoView::degenerate && result.kind != TwoView::too_few_points) return 0;
-  print_error(c.matches + ": " + explanation(result, options));
+  print_error(input_name(c.matches) + ": " + explanation(result, options));
   return 1;
 }
 
@@ -105,7 +104,8 @@ Run add_fundamental(CLI::App& app) {
       ->add_option(
           "matches", c->matches,
           "text with a line per match, whose first line names the columns x1, y1, x2 and y2, "
-          "in any order, among others; without names the first four are these")
+          "in any order, among others; without names the first four are these; - for standard "
+          "input")
       ->required()
       ->type_name("MATCHES.csv");
   c->flags.add(*command, "Estimator", estimator_table());

@@ -38,7 +38,8 @@ int run_match_all(const MatchAllCommand& c) {
   check_outputs(inputs, c.common.outputs({}));
   colmap::Database database(c.database);
   PairList list;
-  if (options.listed) list = read_pair_list(c.pairs, database);
+  if (options.listed)
+    list = read_pair_list(is_standard(c.pairs) ? "/dev/stdin" : c.pairs, database);
   for (const std::string& sentence : list.refused) print_error(sentence);
   options.pairs = std::move(list.pairs);
   FolderProgress progress("match-all", c.common.quiet);
@@ -85,7 +86,9 @@ Run add_match_all(CLI::App& app) {
                        : "takes a positive whole number, not " + given;
           })
           ->type_name("N");
-  command->add_option("--pairs", c->pairs, "only these pairs: two image names a line")
+  command
+      ->add_option("--pairs", c->pairs,
+                   "only these pairs: two image names per line; - for standard input")
       ->excludes(sequential)
       ->type_name("LIST.txt");
   add_match_options(*command, c->options.match);

@@ -101,12 +101,15 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
 }
 
 std::string csv_text(const PairResult& r) {
-  io::CsvWriter csv("x1,y1,x2,y2,ratio,distance,inlier", io::CsvNumbers::plain);
+  io::CsvWriter csv("x1,y1,x2,y2,ratio,distance,inlier,descriptor_distance,index1,index2",
+                    io::CsvNumbers::plain);
   for (std::size_t i = 0; i < r.matches.size(); ++i) {
     const Correspondence p = r.correspondence(i);
     std::optional<float> distance;
     if (!r.distances.empty()) distance = r.distances[i];
-    csv.row({p.x1, p.y1, p.x2, p.y2, r.matches[i].ratio, distance, r.geometry.inliers[i]});
+    const Match& m = r.matches[i];
+    csv.row({p.x1, p.y1, p.x2, p.y2, m.ratio, distance, r.geometry.inliers[i], m.distance,
+             float(m.a), float(m.b)});
   }
   return csv.contents();
 }
@@ -139,8 +142,8 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
 
 std::string page_text(const PairCommand& c, const Context& context, const PairResult& r,
                       const std::vector<StageTime>& stages) {
-  const auto first = read_image<Rgb<std::uint8_t>>(c.first, c.reading());
-  const auto second = read_image<Rgb<std::uint8_t>>(c.second, c.reading());
+  const auto first = colours_from(c.first, c.reading());
+  const auto second = colours_from(c.second, c.reading());
   const FundamentalResult& g = r.geometry;
   PairPage page;
   page.first = {c.first, first.host(), r.first.keypoints};
@@ -215,8 +218,8 @@ int run_pair(const PairCommand& c) {
   check_outputs({{c.first}, {c.second}}, outputs);
 
   const core::Stopwatch watch;
-  const GrayImage first = read_gray(c.first, c.reading());
-  const GrayImage second = read_gray(c.second, c.reading());
+  const GrayImage first = gray_from(c.first, c.reading());
+  const GrayImage second = gray_from(c.second, c.reading());
   std::vector<StageTime> stages = {{"reading", watch.milliseconds()}};
   const PairResult result = pipeline.run(first.view(), second.view());
   stages.insert(stages.end(), result.stages.begin(), result.stages.end());
@@ -230,7 +233,7 @@ int run_pair(const PairCommand& c) {
   Json json = summary_json(ran, context, result, first, second);
   stages.push_back({"report", writing.milliseconds()});
   for (const StageTime& s : stages) json["milliseconds"][s.stage] = s.milliseconds;
-  write_text(summary, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_text(summary, json_text(json));
   c.common.write_json(json);
   if (c.common.talks()) print_result(ran, context, result, stages);
   return 0;
@@ -243,7 +246,9 @@ Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
   c->words = shell_line(words);
   CLI::App* command = app.add_subcommand(
       "pair", "the geometry of two photographs, from pixels to F, with a page to look at");
-  command->add_option("first", c->first, "image file")->required()->type_name("A");
+  command->add_option("first", c->first, "image file; - for standard input")
+      ->required()
+      ->type_name("A");
   command->add_option("second", c->second, "image file")->required()->type_name("B");
   command->add_option("-o,--out", c->out, "folder for report.html, summary.json and matches.csv")
       ->required()

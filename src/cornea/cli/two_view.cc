@@ -25,7 +25,9 @@ void add_match_options(CLI::App& command, MatchOptions& options) {
       ->type_name("R");
   command.add_flag("!--no-mutual", options.mutual,
                    "also matches whose second point has a nearer one in the first image");
-  command.add_option("--max-distance", options.max_distance, "largest distance; 0: no limit")
+  command
+      .add_option("--max-distance", options.max_distance,
+                  "largest distance of descriptors; 0: no limit")
       ->capture_default_str()
       ->type_name("D");
 }
