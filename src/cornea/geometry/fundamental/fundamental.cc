@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
@@ -192,9 +193,7 @@ void FundamentalEstimator::estimate_batch(std::span<const std::span<const Corres
                                           std::uint64_t first_pair) {
   require(pairs.size() == out.size(), pairs.size(), " pairs were given and room for ", out.size(),
           " results");
-  std::vector<match::Places> places(pairs.size());  // of those that repeat a correspondence
   parallel_for(context_, int(pairs.size()), kPairsAPiece, [&](int begin, int end) {
-    match::PlaceFinder finder;
     for (int i = begin; i < end; ++i) {
       try {
         check(pairs[i]);
@@ -202,12 +201,52 @@ void FundamentalEstimator::estimate_batch(std::span<const std::span<const Corres
         if (pairs.size() == 1) throw;
         fail(error.code(), "pair ", i, ": ", error.what());
       }
-      const bool repeats = finder.repeats(pairs[i]);
-      if (repeats) places[i] = finder.places(pairs[i]);
-      const std::size_t count = repeats ? places[i].distinct.size() : pairs[i].size();
+    }
+  });
+  // Of pairs that repeat a correspondence, what counts once.
+  std::vector<match::Places> places(pairs.size());
+  const auto find_places = [&] {
+    parallel_for(context_, int(pairs.size()), kPairsAPiece, [&](int begin, int end) {
+      match::PlaceFinder finder;
+      for (int i = begin; i < end; ++i) {
+        if (finder.repeats(pairs[i])) places[i] = finder.places(pairs[i]);
+      }
+    });
+  };
+  std::vector<std::size_t> all(pairs.size()), repeating;
+  std::iota(all.begin(), all.end(), 0);
+  if (context_.is_cuda()) {
+    // Repeats are rare, and looking for them costs less than the device takes: pairs that turn out
+    // to have some are estimated again.
+    bool looked = false;
+    estimate_some(pairs, out, first_pair, all, [&] {
+      find_places();
+      looked = true;
+    });
+    if (!looked) find_places();
+  } else {
+    find_places();
+  }
+  std::vector<std::span<const Correspondence>> distinct(pairs.begin(), pairs.end());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (places[i].of.empty()) continue;
+    distinct[i] = places[i].distinct;
+    repeating.push_back(i);
+  }
+  estimate_some(distinct, out, first_pair, context_.is_cuda() ? repeating : all, nullptr);
+  for (const std::size_t i : repeating) mark_copies(places[i], out[i]);
+}
+
+void FundamentalEstimator::estimate_some(std::span<const std::span<const Correspondence>> pairs,
+                                         std::span<FundamentalResult> out, std::uint64_t first_pair,
+                                         std::span<const std::size_t> wanted,
+                                         const std::function<void()>& meanwhile) {
+  parallel_for(context_, int(wanted.size()), kPairsAPiece, [&](int begin, int end) {
+    for (int k = begin; k < end; ++k) {
+      const std::size_t i = wanted[k];
       out[i] = {};
-      out[i].places = int(count);
-      out[i].inliers.assign(count, 0);
+      out[i].places = int(pairs[i].size());
+      out[i].inliers.assign(pairs[i].size(), 0);
       out[i].kind = TwoView::too_few_points;
     }
   });
@@ -215,19 +254,17 @@ void FundamentalEstimator::estimate_batch(std::span<const std::span<const Corres
   std::vector<std::span<const Correspondence>> large;
   std::vector<std::uint64_t> keys;
   std::vector<std::size_t> slots;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (out[i].places < options_.sample) continue;
-    large.push_back(places[i].of.empty() ? pairs[i] : places[i].distinct);
+  for (const std::size_t i : wanted) {
+    if (pairs[i].size() < std::size_t(options_.sample)) continue;
+    large.push_back(pairs[i]);
     keys.push_back(first_pair + i);
     slots.push_back(i);
   }
+  if (large.empty()) return;
   std::vector<FundamentalResult> results(large.size());
   for (std::size_t i = 0; i < large.size(); ++i) results[i] = std::move(out[slots[i]]);
-  if (!large.empty()) backend_->estimate(large, keys, results);
+  backend_->estimate(large, keys, results, meanwhile);
   for (std::size_t i = 0; i < large.size(); ++i) out[slots[i]] = std::move(results[i]);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (!places[i].of.empty()) mark_copies(places[i], out[i]);
-  }
 }
 
 std::array<double, 9> eight_point(std::span<const Correspondence> matches) {

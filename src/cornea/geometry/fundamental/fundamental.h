@@ -38,6 +38,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -119,6 +120,10 @@ class CORNEA_API FundamentalEstimator {
                                                               const FundamentalOptions&, int);
   struct Unchecked {};
   FundamentalEstimator(const Context& context, const FundamentalOptions& options, Unchecked);
+  // Those of the batch whose numbers are wanted, without a look for repeated correspondences.
+  void estimate_some(std::span<const std::span<const Correspondence>> pairs,
+                     std::span<FundamentalResult> out, std::uint64_t first_pair,
+                     std::span<const std::size_t> wanted, const std::function<void()>& meanwhile);
 
   Context context_;
   FundamentalOptions options_;
