@@ -248,6 +248,9 @@ void add_table_seeds(Seeds& seeds) {
   seeds.add("npy", "table", "\3abcdef");
   seeds.add("npy", "too_few", "\3abcd");
   seeds.add("matches_csv", "named", "x1,y1,x2,y2\n1,2,3,4\n0.5,-1e-3,7,8.25\n");
+  seeds.add("matches_csv", "columns", "id;y2;X2;\"y1\"; x1\n\"a;\"\"b\";4;3;2;1\n");
+  seeds.add("matches_csv", "wide", "# x1 y1 x2 y2 note\n1 2 3 4 \"a b\"\n");
+  seeds.add("matches_csv", "index", "0,1,2,3,4\n1,2,3,4,5\n");
   seeds.add("matches_csv", "mark",
             "\xEF\xBB\xBF"
             "1;2;3;4;0.9\r\n\r\n5 6\t7 8\n");

@@ -9,7 +9,6 @@
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/geometry/fundamental/fundamental.h"
-#include "cornea/io/matches_csv.h"
 #include "cornea/scene/matched_points.h"
 
 namespace cornea::cli {
@@ -38,7 +37,7 @@ Json study_ransac(const Context& context, const StudyCommand& c) {
     synthetic = make_matched_points({.count = 304, .outliers = 0.4, .noise = 0.3, .seed = 1});
     matches = synthetic.matches;
   } else {
-    matches = read_matches_csv(c.matches);
+    matches = matches_from(c.matches).matches;
     require(matches.size() >= 8, c.matches, ": the study takes 8 correspondences or more, not ",
             matches.size());
   }

@@ -2,67 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <sys/wait.h>
+#include "cli_testing.h"
 
-#include "cornea/core/testing.h"
 #include "cornea/cornea.h"
 #include "cornea/match/match_kernels.h"
 #include "cornea/scene.h"
 
 namespace cornea {
 namespace {
-
-namespace fs = std::filesystem;
-using Json = nlohmann::json;
-
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-class Cli : public ::testing::Test {
- protected:
-  void SetUp() override {
-    write_image(folder / "small.png", testing::random_image<std::uint8_t>(64, 48, 1));
-  }
-
-  // Runs a shell line in the test's folder; `cornea` there is the program under test.
-  Outcome shell(const std::string& line) {
-    const std::string command = "cd '" + folder.string() + "' && cornea() { '" + CORNEA_PROGRAM +
-                                "' \"$@\"; } && { " + line + "; } >.out 2>.err </dev/null";
-    const int status = std::system(command.c_str());
-    Outcome outcome;
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    outcome.out = read_text(folder / ".out");
-    outcome.err = read_text(folder / ".err");
-    return outcome;
-  }
-
-  // Fails with this code and says so in one line that holds `word`.
-  void expect_refused(const std::string& line, int code, const std::string& word) {
-    const Outcome o = shell(line);
-    EXPECT_EQ(o.code, code) << line << "\n" << o.err;
-    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << line << "\n" << o.err;
-    EXPECT_EQ(o.err.rfind("cornea: ", 0), 0u) << o.err;
-    EXPECT_NE(o.err.find(word), std::string::npos) << line << "\n" << o.err;
-  }
-
-  const testing::TemporaryFolder temporary;
-  const fs::path& folder = temporary.path();
-};
 
 TEST_F(Cli, DetectWritesTheStableJsonKeys) {
   const Outcome o = shell("cornea detect small.png --detector moravec --device cpu --json -");
@@ -260,7 +208,7 @@ TEST_F(Cli, MatchWritesTheStableJsonKeysAndAList) {
       EXPECT_LT(m[4], 0.8);
     }
     const std::string csv = read_text(folder / "m.csv");
-    EXPECT_EQ(csv.rfind("x1,y1,x2,y2,ratio,distance\n", 0), 0u);
+    EXPECT_EQ(csv.rfind("x1,y1,x2,y2,ratio,descriptor_distance,index1,index2\n", 0), 0u);
     EXPECT_EQ(std::size_t(std::count(csv.begin(), csv.end(), '\n')), json["matches"].size() + 1);
     EXPECT_EQ(read_image<std::uint8_t>(folder / "m.png").width(), 640);
   }
@@ -276,7 +224,8 @@ TEST_F(Cli, MatchOptionsReachTheMatcher) {
     return std::pair(json["matches"].size(), json["keypoints"][0].get<std::size_t>());
   };
   const auto [all, points] = count("--ratio 1 --no-mutual");
-  EXPECT_EQ(all, points);
+  EXPECT_LE(all, points);  // those of several orientations are one place
+  EXPECT_GT(all, points * 3 / 4);
   const auto mutual = count("--ratio 1").first;
   EXPECT_GT(mutual, 0u);
   EXPECT_LT(mutual, all);
@@ -315,7 +264,7 @@ TEST_F(Cli, FundamentalWritesTheStableJsonKeysAndAList) {
   for (const Json& in : json["inliers"]) inliers += in.get<int>();
   EXPECT_EQ(json["inlier_count"], inliers);
   const std::string csv = read_text(folder / "out.csv");
-  EXPECT_EQ(csv.rfind("x1,y1,x2,y2,distance,inlier\n", 0), 0u);
+  EXPECT_EQ(csv.rfind("x1,y1,x2,y2,epipolar_distance,inlier\n", 0), 0u);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 301);
   // The same seed, the same matrix; the screen says it too.
   EXPECT_EQ(Json::parse(shell("cornea fundamental m.csv --threshold 1.0 --json -").out)["F"],
@@ -328,9 +277,14 @@ TEST_F(Cli, FundamentalSaysWhatPointsAreThatFixNoMatrix) {
   expect_refused("cornea fundamental seven.csv", 1, "8 correspondences");
   std::ofstream(folder / "equal.csv") << "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n"
                                          "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n";
-  expect_refused("cornea fundamental equal.csv", 1, "degenerate");
+  expect_refused("cornea fundamental equal.csv", 1,
+                 "8 were given, which are 1 in different places");
+  std::ofstream line(folder / "line.csv");
+  for (int i = 0; i < 20; ++i) line << i << "," << i << "," << 3 * i << "," << i * i << "\n";
+  line.close();
+  expect_refused("cornea fundamental line.csv", 1, "degenerate");
   std::ofstream(folder / "nan.csv") << matches_text(20) << "1,2,nan,4\n";
-  expect_refused("cornea fundamental nan.csv", 1, "20");
+  expect_refused("cornea fundamental nan.csv", 1, "line 21");
   std::ofstream(folder / "bad.csv") << matches_text(20) << "1,2,3\n";
   expect_refused("cornea fundamental bad.csv", 1, "line 21");
   expect_refused("cornea fundamental none.csv", 1, "none.csv");
@@ -409,12 +363,15 @@ TEST_F(Cli, PairWritesTheStableKeysTheListAndThePage) {
   std::istringstream csv(read_text(folder / "made/out/matches.csv"));
   std::string line;
   std::getline(csv, line);
-  EXPECT_EQ(line, "x1,y1,x2,y2,ratio,distance,inlier");
+  EXPECT_EQ(line, "x1,y1,x2,y2,ratio,distance,inlier,descriptor_distance,index1,index2");
   std::size_t lines = 0, ones = 0;
   while (std::getline(csv, line)) {
     ++lines;
-    ones += line.ends_with(",1");
-    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 6) << line;
+    std::istringstream cells(line);
+    std::string cell;
+    for (int i = 0; i < 7; ++i) std::getline(cells, cell, ',');
+    ones += cell == "1";
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 9) << line;
   }
   EXPECT_EQ(lines, matches);
   EXPECT_EQ(ones, inliers);
@@ -458,7 +415,8 @@ TEST_F(Cli, PairOfNothingIsAResultWithItsFiles) {
   EXPECT_TRUE(json["F"].is_null());
   EXPECT_EQ(json["matches"], 0);
   EXPECT_EQ(json["kind"], "too few points");
-  EXPECT_EQ(read_text(folder / "o/matches.csv"), "x1,y1,x2,y2,ratio,distance,inlier\n");
+  EXPECT_EQ(read_text(folder / "o/matches.csv"),
+            "x1,y1,x2,y2,ratio,distance,inlier,descriptor_distance,index1,index2\n");
   EXPECT_NE(read_text(folder / "o/report.html").find("No geometry can be found"),
             std::string::npos);
 }

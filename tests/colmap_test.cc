@@ -126,7 +126,9 @@ TEST_F(Colmap, FeaturesMatchesAndInliersAreTheLibrarys) {
     found.read_descriptors(i + 1, descriptors);
     EXPECT_EQ(descriptors, features[i].descriptors);
   }
-  const auto matches = Matcher(Context::cpu(), {.ratio = 0.9f}).match(features[0], features[2]);
+  const auto matches =
+      one_per_place(Matcher(Context::cpu(), {.ratio = 0.9f}).match(features[0], features[2]),
+                    features[0].keypoints, features[2].keypoints);
   const auto rows = found.matches(colmap::pair_id({1, 3}));
   ASSERT_EQ(rows.size(), matches.size());
   ASSERT_GT(rows.size(), 20u);

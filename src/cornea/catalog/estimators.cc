@@ -10,8 +10,10 @@ using namespace catalog;
 
 template <class Visitor>
 void visit(FundamentalOptions& o, Visitor& v) {
-  v("threshold", o.threshold,
-    "largest distance of an inlier: to both epipolar lines together, pixels");
+  v("threshold", o.threshold, kThresholdHelp);
+  double per_line = o.threshold / 2;
+  v("threshold-per-line", per_line, kThresholdPerLineHelp);
+  o.threshold = 2 * per_line;  // both exact
   v("confidence", o.confidence, "that a sample without outliers was drawn");
   v("max-hypotheses", o.max_hypotheses, "most hypotheses");
   v("target", o.target, "stop at that many inliers; 0: do not");
@@ -26,6 +28,8 @@ void visit(FundamentalOptions& o, Visitor& v) {
 }  // namespace
 
 FundamentalOptions fundamental_options(const Settings& settings) {
+  require(!settings.contains("threshold") || !settings.contains("threshold-per-line"),
+          "threshold_per_line is half of the threshold; give one of the two");
   FundamentalOptions options;
   ReadOptionValues read(settings);
   visit(options, read);

@@ -22,6 +22,13 @@ struct EstimatorEntry {
   std::function<std::unique_ptr<FundamentalEstimator>(const Context&, const Settings&)> make = {};
 };
 
+// What the two spellings of F's threshold mean, for every help text that has them.
+inline constexpr char kThresholdHelp[] =
+    "largest distance of an inlier, pixels: the sum of its distances to both epipolar lines, twice "
+    "the threshold per line of OpenCV and COLMAP";
+inline constexpr char kThresholdPerLineHelp[] =
+    "the same per line, as OpenCV and COLMAP have it: half of the threshold";
+
 CORNEA_API const std::vector<EstimatorEntry>& estimator_table();
 
 // The options of "fundamental", for front ends that hand them on; errors as above.

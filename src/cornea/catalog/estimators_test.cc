@@ -17,6 +17,13 @@ TEST(Estimators, ReadTheirOptionsFromText) {
   EXPECT_TRUE(estimator->options().optimise);
 }
 
+TEST(Estimators, TakeTheThresholdPerLineToo) {
+  EXPECT_EQ(fundamental_options({{"threshold-per-line", "0.6"}}).threshold, 1.2);
+  EXPECT_EQ(fundamental_options({{"threshold", "0.7"}}).threshold, 0.7);
+  EXPECT_EQ(fundamental_options({}).threshold, FundamentalOptions().threshold);
+  EXPECT_THROW(fundamental_options({{"threshold", "1.2"}, {"threshold-per-line", "0.6"}}), Error);
+}
+
 TEST(Estimators, NameWhatIsWrong) {
   const EstimatorEntry& entry = find_estimator("fundamental");
   EXPECT_THROW(entry.make(Context::cpu(1), {{"no-such", "1"}}), Error);
@@ -30,6 +37,10 @@ TEST(Estimators, ShowTheDefaults) {
     EXPECT_FALSE(flag.help.empty()) << flag.name;
     if (flag.name == "threshold") {
       EXPECT_EQ(flag.default_text, "1.5");
+      EXPECT_NE(flag.help.find("OpenCV and COLMAP"), std::string::npos);
+    }
+    if (flag.name == "threshold-per-line") {
+      EXPECT_EQ(flag.default_text, "0.75");
     }
   }
 }

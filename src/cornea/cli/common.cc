@@ -7,7 +7,6 @@
 #include <set>
 
 #include "cornea/core/error.h"
-#include "cornea/io/whole_file.h"
 
 namespace cornea::cli {
 
@@ -74,16 +73,11 @@ Context CommonOptions::context() const {
 }
 
 void CommonOptions::write_json(const Json& value) const {
-  if (json.empty()) return;
-  // File names need not be valid UTF-8; what is not is replaced.
-  const std::string out =
-      value.dump(json == "-" ? 1 : 2, ' ', false, Json::error_handler_t::replace);
-  if (json == "-") {
-    std::cout << out << std::endl;
-    if (!std::cout) fail(ErrorCode::io, "the JSON cannot be written to standard output");
-  } else {
-    write_text(json, out + "\n");
-  }
+  if (!json.empty()) write_text(json, json_text(value));
+}
+
+bool CommonOptions::talks(const std::vector<std::string>& results) const {
+  return !quiet && !is_standard(json) && std::none_of(results.begin(), results.end(), is_standard);
 }
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
@@ -135,21 +129,24 @@ void make_folder(const fs::path& folder) {
   }
 }
 
-void write_text(const fs::path& file, const std::string& contents) {
-  io::write_whole_file(file,
-                       {reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()});
-}
-
 void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::path>& outputs) {
+  const auto from_standard_input = [](const NamedInput& input) { return is_standard(input.file); };
+  if (std::count_if(inputs.begin(), inputs.end(), from_standard_input) > 1) {
+    throw UsageError("standard input (-) can be read once; name a file for one of the inputs");
+  }
+  if (std::count_if(outputs.begin(), outputs.end(), is_standard) > 1) {
+    throw UsageError("two results would go to standard output (-); name a file for one of them");
+  }
   std::set<fs::path> names;
   for (const fs::path& output : outputs) {
+    if (is_standard(output)) continue;
     if (!names.insert(same_name(output)).second) {
       throw UsageError(
           output.string() +
           ": two results would go there; give them other names or run them one by one");
     }
     for (const NamedInput& input : inputs) {
-      if (input.file.empty()) continue;
+      if (input.file.empty() || is_standard(input.file)) continue;
       std::error_code ignored;
       if (same_name(output) == same_name(input.file) ||
           fs::equivalent(output, input.file, ignored)) {
@@ -165,7 +162,7 @@ std::vector<fs::path> CommonOptions::outputs(const std::vector<std::string>& oth
   for (const std::string& file : others) {
     if (!file.empty()) files.push_back(file);
   }
-  if (json_in_file()) files.push_back(json);
+  if (!json.empty()) files.push_back(json);
   return files;
 }
 

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cornea/cli/streams.h"
 #include "cornea/core/context.h"
 #include "cornea/core/error.h"
 #include "cornea/io/image_file.h"
@@ -45,8 +46,9 @@ struct CommonOptions {
   ReadOptions reading() const { return {.max_pixels = max_pixels}; }
   // The file that JSON goes to, if any.
   bool json_in_file() const { return !json.empty() && json != "-"; }
-  // Whether to talk to a person on standard output: not where --quiet or JSON has it.
-  bool talks() const { return !quiet && json != "-"; }
+  // Whether to talk to a person on standard output: not with --quiet, nor where the JSON or one of
+  // these results goes there.
+  bool talks(const std::vector<std::string>& results = {}) const;
   void write_json(const Json& value) const;
   // The files that a command writes: those given, where they are not empty, and the JSON.
   std::vector<std::filesystem::path> outputs(const std::vector<std::string>& others) const;
@@ -69,15 +71,16 @@ void learn_flags(const CLI::App& app);
 // Makes a folder for results, with all above it; an error names it.
 void make_folder(const std::filesystem::path& folder);
 
-// Writes text to a file, whole or not at all; an error names it.
-void write_text(const std::filesystem::path& file, const std::string& contents);
+// Objects in lines, indented; a list of numbers on one line; a list of such lists in a line each.
+std::string json_text(const Json& value);
 
 // What the user gave, and what it is to be called where a result would overwrite it.
 struct NamedInput {
   std::string file;
   const char* what = "an input";
 };
-// No result may overwrite what the user gave, nor another result.
+// No result may overwrite what the user gave, nor another result; standard input is read once and
+// standard output takes one result.
 void check_outputs(const std::vector<NamedInput>& inputs,
                    const std::vector<std::filesystem::path>& outputs);
 

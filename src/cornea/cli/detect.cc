@@ -24,6 +24,7 @@ struct DetectCommand {
   OptionFlags flags;  // of every detector
 
   bool fits_between_pixels() const { return flags.given().contains("subpixel"); }
+  std::vector<std::string> results() const { return {draw, csv, response, descriptors}; }
 };
 
 // Where a picture or list for this image goes: the name itself for one image, and a file in the
@@ -37,7 +38,13 @@ fs::path output_for(const std::string& detector, const std::string& out, const s
 
 void check_results(const DetectCommand& c) {
   const bool several = c.images.size() > 1;
-  if (!several && !c.response.empty() && !is_pfm(c.response)) {
+  for (const std::string& out : c.results()) {
+    if (several && is_standard(out)) {
+      throw UsageError(
+          "standard output (-) takes the result of one image; name a folder for several");
+    }
+  }
+  if (!several && !c.response.empty() && !is_pfm(c.response) && !is_standard(c.response)) {
     throw UsageError(c.response +
                      ": a response map is written as exact floats, to a file named .pfm");
   }
@@ -45,7 +52,7 @@ void check_results(const DetectCommand& c) {
   for (const std::string& image : c.images) inputs.push_back({image});
   if (!c.mask.empty()) inputs.push_back({c.mask, "the mask"});
   std::vector<fs::path> outputs;
-  if (c.common.json_in_file()) outputs.push_back(c.common.json);
+  if (!c.common.json.empty()) outputs.push_back(c.common.json);
   for (const std::string& image : c.images) {
     for (const auto& [out, ending] :
          {std::pair(c.draw, ".png"), std::pair(c.csv, ".csv"), std::pair(c.response, ".pfm"),
@@ -125,20 +132,20 @@ void write_results(const DetectCommand& c, const Context& context, Detector& det
                io::encode_npy(found.size(), Features::kLength, found.descriptors));
   }
   if (!c.draw.empty()) {
-    const auto colour = read_image<Rgb<std::uint8_t>>(image, c.common.reading());
+    const auto colour = colours_from(image, c.common.reading());
     if (detector.describes()) {
-      write_image(output_for(c.detector, c.draw, image, several, ".png"),
-                  draw_features(context, colour.host(), found.keypoints));
+      write_picture(output_for(c.detector, c.draw, image, several, ".png"),
+                    draw_features(context, colour.host(), found.keypoints));
     } else {
       std::vector<Corner> corners;
       for (const Keypoint& k : found.keypoints) corners.push_back({k.x, k.y, k.response});
-      write_image(output_for(c.detector, c.draw, image, several, ".png"),
-                  draw_corners(context, colour.host(), corners));
+      write_picture(output_for(c.detector, c.draw, image, several, ".png"),
+                    draw_corners(context, colour.host(), corners));
     }
   }
   if (!c.response.empty()) {
-    write_image(output_for(c.detector, c.response, image, several, ".pfm"),
-                detector.response(gray.view()));
+    write_picture(output_for(c.detector, c.response, image, several, ".pfm"),
+                  detector.response(gray.view()), ".pfm");
   }
 }
 
@@ -146,12 +153,12 @@ int run_detect(const DetectCommand& c) {
   const Context context = c.common.context();
   Detector detector(c, context);
   const bool several = c.images.size() > 1;
+  check_results(c);
   if (several) {
-    for (const std::string& out : {c.draw, c.csv, c.response, c.descriptors}) {
+    for (const std::string& out : c.results()) {
       if (!out.empty()) make_folder(out);
     }
   }
-  check_results(c);
   Image<std::uint8_t> mask;
   if (!c.mask.empty()) mask = read_mask(c.mask, c.common.reading());
 
@@ -162,7 +169,7 @@ int run_detect(const DetectCommand& c) {
   Progress progress("detecting", static_cast<int>(c.images.size()), c.common.quiet);
   for (const std::string& image : c.images) {
     try {
-      const GrayImage gray = read_gray(image, c.common.reading());
+      const GrayImage gray = gray_from(image, c.common.reading());
       detector.detect(gray.view(), mask, found);
       const double ms = detector.report().milliseconds;
       write_results(c, context, detector, image, gray, found);
@@ -188,13 +195,14 @@ int run_detect(const DetectCommand& c) {
       // The rest is still worth having.
       const std::string sentence = error.what();
       progress.clear();
-      print_error((sentence.starts_with(image) ? "" : image + ": ") + sentence);
+      const std::string name = input_name(image);
+      print_error((sentence.starts_with(name) ? "" : name + ": ") + sentence);
       ++failed;
     }
     progress.advance();
   }
   progress.finish();
-  if (c.common.talks() && !rows.empty()) {
+  if (c.common.talks(c.results()) && !rows.empty()) {
     std::cout << table_text(rows) << c.detector << " on " << context.description() << std::endl;
     if (!c.draw.empty()) {
       std::cout << (several ? "pictures in " : "picture: ") << c.draw << std::endl;
@@ -209,7 +217,9 @@ int run_detect(const DetectCommand& c) {
 Run add_detect(CLI::App& app) {
   auto c = std::make_shared<DetectCommand>();
   CLI::App* command = app.add_subcommand("detect", "find corners or SIFT features in images");
-  command->add_option("images", c->images, "image files")->required()->type_name("IMAGE");
+  command->add_option("images", c->images, "image files; - for standard input")
+      ->required()
+      ->type_name("IMAGE");
   std::string names;
   for (const DetectorEntry& entry : detector_table()) {
     names += text(names.empty() ? "" : ", ", entry.name, " (", entry.summary, ")");

@@ -47,7 +47,7 @@ void write_levels(const std::string& file, const Image<std::uint8_t>& levels) {
       picture(x, y) = exact ? float(levels(x, y)) : float(levels(x, y)) / float(most);
     }
   }
-  write_image(file, picture);
+  write_picture(file, picture);
 }
 
 // Filters an image into a file.
@@ -58,9 +58,9 @@ void filter_into(const std::string& out, ImageFilter& filter, const Image<In>& i
   try {
     filter.apply(image, result);
   } catch (const Error& error) {
-    fail(error.code(), name, ": ", error.what());
+    fail(error.code(), input_name(name), ": ", error.what());
   }
-  write_image(out, result);
+  write_picture(out, result);
 }
 
 int run_filter(const FilterCommand& c) {
@@ -73,7 +73,7 @@ int run_filter(const FilterCommand& c) {
                      " has no levels");
   }
   check_outputs(c);
-  const GrayImage image = read_gray(c.image, c.common.reading());
+  const GrayImage image = gray_from(c.image, c.common.reading());
   filter->time_stages(true);
   std::visit(
       [&]<class T>(const Image<T>& pixels) {
@@ -91,7 +91,7 @@ int run_filter(const FilterCommand& c) {
     by_stage +=
         text(by_stage.empty() ? "" : ", ", stage.stage, " ", milliseconds_text(stage.milliseconds));
   }
-  if (c.common.talks()) {
+  if (c.common.talks({c.out, c.levels})) {
     std::cout << c.image << "  " << image.width() << " x " << image.height() << "  "
               << milliseconds_text(report.milliseconds) << " (" << by_stage << ")\n"
               << c.filter << " on " << context.description() << "\nfiltered image: " << c.out
@@ -113,12 +113,13 @@ int run_filter(const FilterCommand& c) {
 Run add_filter(CLI::App& app) {
   auto c = std::make_shared<FilterCommand>();
   CLI::App* command = app.add_subcommand("filter", "smooth an image");
-  command->add_option("image", c->image, "image file; colour becomes gray")
+  command->add_option("image", c->image, "image file, - for standard input; colour becomes gray")
       ->required()
       ->type_name("IMAGE");
   command
       ->add_option("-o,--out", c->out,
-                   "the filtered image: .png, .jpg, .pgm, .tif, or .pfm for exact floats (gray "
+                   "the filtered image; - for standard output, as PNG; otherwise .png, .jpg, .pgm, "
+                   ".tif, or .pfm for exact floats (gray "
                    "levels 0..255 of an 8-bit or 16-bit image, else the image's own units)")
       ->required()
       ->type_name("OUT");

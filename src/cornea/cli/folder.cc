@@ -6,7 +6,13 @@
 namespace cornea::cli {
 
 void add_database_option(CLI::App& command, std::string& database, const char* help) {
-  command.add_option("--db", database, help)->required()->type_name("FILE");
+  command.add_option("--db", database, help)
+      ->required()
+      ->type_name("FILE")
+      ->check([](const std::string& file) {
+        return is_standard(file) ? std::string("a database is a file, not a stream; name one")
+                                 : std::string();
+      });
 }
 
 void add_changed_options(CLI::App& command, Changed& changed, bool& redo, const char* again) {

@@ -1,9 +1,11 @@
 #include "cornea/cli/mask.h"
 
+#include "cornea/cli/streams.h"
+
 namespace cornea::cli {
 
 Image<std::uint8_t> read_mask(const std::string& file, const ReadOptions& options) {
-  const GrayImage gray = read_gray(file, options);
+  const GrayImage gray = gray_from(file, options);
   Image<std::uint8_t> mask(gray.width(), gray.height());
   visit_gray(gray.view(), [&](auto pixels) {
     for (int y = 0; y < pixels.height; ++y) {

@@ -29,26 +29,30 @@ Settings settings_of(const MatchCommand& c) {
   return settings;
 }
 
-// x1, y1, x2, y2, ratio, distance.
-std::vector<float> numbers_of(const Match& m, const Features& a, const Features& b) {
-  const Keypoint &from = a.keypoints[m.a], &to = b.keypoints[m.b];
-  return {from.x, from.y, to.x, to.y, m.ratio, m.distance};
-}
-
 std::string csv_text(const std::vector<Match>& matches, const Features& a, const Features& b) {
-  io::CsvWriter csv("x1,y1,x2,y2,ratio,distance");
-  for (const Match& m : matches) csv.row(numbers_of(m, a, b));
+  io::CsvWriter csv("x1,y1,x2,y2,ratio,descriptor_distance,index1,index2", io::CsvNumbers::plain);
+  for (const Match& m : matches) {
+    const Keypoint &from = a.keypoints[m.a], &to = b.keypoints[m.b];
+    csv.row({from.x, from.y, to.x, to.y, m.ratio, m.distance, float(m.a), float(m.b)});
+  }
   return csv.contents();
 }
 
 Json json_matches(const std::vector<Match>& matches, const Features& a, const Features& b) {
   Json list = Json::array();
   for (const Match& m : matches) {
+    const Keypoint &from = a.keypoints[m.a], &to = b.keypoints[m.b];
     Json numbers = Json::array();
-    for (float v : numbers_of(m, a, b)) numbers.push_back(io::shortest(v));
-    numbers.erase(5);  // the distance is in the CSV
+    for (float v : {from.x, from.y, to.x, to.y, m.ratio}) numbers.push_back(io::shortest(v));
     list.push_back(std::move(numbers));
   }
+  return list;
+}
+
+// Of each match the numbers of its points among the keypoints of both images.
+Json json_indices(const std::vector<Match>& matches) {
+  Json list = Json::array();
+  for (const Match& m : matches) list.push_back({m.a, m.b});
   return list;
 }
 
@@ -56,10 +60,10 @@ Json json_matches(const std::vector<Match>& matches, const Features& a, const Fe
 double extract(FeatureExtractor& extractor, const MatchCommand& c, const std::string& image,
                Features& out) {
   try {
-    extractor.extract(read_gray(image, c.common.reading()).view(), out);
+    extractor.extract(gray_from(image, c.common.reading()).view(), out);
   } catch (const Error& error) {
-    const std::string sentence = error.what();
-    throw Error(error.code(), sentence.starts_with(image) ? sentence : image + ": " + sentence);
+    const std::string sentence = error.what(), name = input_name(image);
+    throw Error(error.code(), sentence.starts_with(name) ? sentence : name + ": " + sentence);
   }
   return extractor.milliseconds();
 }
@@ -73,17 +77,17 @@ int run_match(const MatchCommand& c) {
   check_outputs({{c.first}, {c.second}}, c.common.outputs({c.draw, c.csv}));
   Features a, b;
   double ms = extract(extractor, c, c.first, a) + extract(extractor, c, c.second, b);
-  const std::vector<Match> matches = matcher.match(a, b);
+  const std::vector<Match> matches = one_per_place(matcher.match(a, b), a.keypoints, b.keypoints);
   ms += matcher.report().milliseconds;
 
   if (!c.csv.empty()) write_text(c.csv, csv_text(matches, a, b));
   if (!c.draw.empty()) {
-    const auto first = read_image<Rgb<std::uint8_t>>(c.first, c.common.reading());
-    const auto second = read_image<Rgb<std::uint8_t>>(c.second, c.common.reading());
-    write_image(c.draw, draw_matches(context, first.host(), second.host(), a.keypoints, b.keypoints,
-                                     matches));
+    const auto first = colours_from(c.first, c.common.reading());
+    const auto second = colours_from(c.second, c.common.reading());
+    write_picture(c.draw, draw_matches(context, first.host(), second.host(), a.keypoints,
+                                       b.keypoints, matches));
   }
-  if (c.common.talks()) {
+  if (c.common.talks({c.draw, c.csv})) {
     std::cout << a.size() << " and " << b.size() << " features, " << matches.size()
               << (matches.size() == 1 ? " match" : " matches") << ", " << milliseconds_text(ms)
               << " (matching " << milliseconds_text(matcher.report().milliseconds) << ", "
@@ -96,6 +100,7 @@ int run_match(const MatchCommand& c) {
                        {"device", context.name()},
                        {"keypoints", {a.size(), b.size()}},
                        {"matches", json_matches(matches, a, b)},
+                       {"indices", json_indices(matches)},
                        {"milliseconds", ms}});
   return 0;
 }
@@ -105,7 +110,9 @@ int run_match(const MatchCommand& c) {
 Run add_match(CLI::App& app) {
   auto c = std::make_shared<MatchCommand>();
   CLI::App* command = app.add_subcommand("match", "find features in two images and match them");
-  command->add_option("first", c->first, "image file")->required()->type_name("A");
+  command->add_option("first", c->first, "image file; - for standard input")
+      ->required()
+      ->type_name("A");
   command->add_option("second", c->second, "image file")->required()->type_name("B");
   add_described_detector_option(*command, c->detector);
   command
@@ -117,9 +124,13 @@ Run add_match(CLI::App& app) {
   add_match_options(*command, c->options);
   command
       ->add_option("--draw", c->draw,
-                   "both pictures, side by side, with at most 200 of the matches as lines")
+                   "both pictures, side by side, with at most 200 of the matches as lines; - for "
+                   "standard output, as PNG")
       ->type_name("OUT.png");
-  command->add_option("--csv", c->csv, "x1,y1,x2,y2,ratio,distance, a line a match")
+  command
+      ->add_option("--csv", c->csv,
+                   "x1,y1,x2,y2,ratio,descriptor_distance,index1,index2, a line per match; - for "
+                   "standard output")
       ->type_name("OUT.csv");
   c->flags.add(*command, "Detector", without_flag(detector_table(), "max-points"));
   add_common_options(*command, c->common);

@@ -45,7 +45,9 @@ int run_match_all(const MatchAllCommand& c) {
   std::int64_t matches = 0;
   {
     colmap::Database database(c.database);
-    if (options.listed) list = read_pair_list(c.pairs, database);
+    if (options.listed) {
+      list = read_pair_list(is_standard(c.pairs) ? "/dev/stdin" : c.pairs, database);
+    }
     for (const std::string& sentence : list.refused) print_error(sentence);
     options.pairs = std::move(list.pairs);
     report = match_all(context, database, options, progress.events);
@@ -104,7 +106,9 @@ Run add_match_all(CLI::App& app) {
                        : "takes a positive whole number, not " + given;
           })
           ->type_name("N");
-  command->add_option("--pairs", c->pairs, "only these pairs: two image names a line")
+  command
+      ->add_option("--pairs", c->pairs,
+                   "only these pairs: two image names per line; - for standard input")
       ->excludes(sequential)
       ->type_name("LIST.txt");
   add_match_options(*command, c->options.match);

@@ -78,14 +78,6 @@ std::string grouped(std::size_t number) {
   return digits;
 }
 
-// Among wrong matches some epipolar geometry always has a few more inliers than its own sample.
-bool may_be_chance(const FundamentalResult& result) {
-  constexpr int kFewest = 15;  // as COLMAP asks for
-  return result.kind == TwoView::general && result.inlier_count < kFewest;
-}
-constexpr char kChance[] =
-    "so few may agree by chance, and these may not be photographs of one scene";
-
 // "812 of 1,059 (77%)".
 std::string share_text(std::size_t part, std::size_t all) {
   std::string words = text(grouped(part), " of ", grouped(all));
@@ -101,7 +93,7 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
     case TwoView::general:
       return text(inliers, " of ", count, " matches agree with one fundamental matrix, within ",
                   options.threshold, " pixels of their epipolar lines",
-                  may_be_chance(r.geometry) ? text("; ", kChance, ".") : ".");
+                  r.geometry.may_be_chance() ? text("; ", kChance, ".") : ".");
     case TwoView::planar:
       return text("What agrees lies on one plane, or the camera only turned: ", inliers, " of ",
                   count,
@@ -126,12 +118,15 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
 }
 
 std::string csv_text(const PairResult& r) {
-  io::CsvWriter csv("x1,y1,x2,y2,ratio,distance,inlier", io::CsvNumbers::plain);
+  io::CsvWriter csv("x1,y1,x2,y2,ratio,distance,inlier,descriptor_distance,index1,index2",
+                    io::CsvNumbers::plain);
   for (std::size_t i = 0; i < r.matches.size(); ++i) {
     const Correspondence p = r.correspondence(i);
     std::optional<float> distance;
     if (!r.distances.empty()) distance = r.distances[i];
-    csv.row({p.x1, p.y1, p.x2, p.y2, r.matches[i].ratio, distance, r.geometry.inliers[i]});
+    const Match& m = r.matches[i];
+    csv.row({p.x1, p.y1, p.x2, p.y2, m.ratio, distance, r.geometry.inliers[i], m.distance,
+             float(m.a), float(m.b)});
   }
   return csv.contents();
 }
@@ -152,6 +147,7 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
                {"device_name", context.description()},
                {"command", c.words},
                {"kind", name(g.kind)},
+               {"warning", warning_json(g, c.options.fundamental)},
                {"hypotheses", g.hypotheses},
                {"rounds", g.rounds},
                {"converged", g.converged()},
@@ -165,8 +161,8 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
 
 std::string page_text(const PairCommand& c, const Context& context, const PairResult& r,
                       const std::vector<StageTime>& stages) {
-  const auto first = read_image<Rgb<std::uint8_t>>(c.first, c.reading());
-  const auto second = read_image<Rgb<std::uint8_t>>(c.second, c.reading());
+  const auto first = colours_from(c.first, c.reading());
+  const auto second = colours_from(c.second, c.reading());
   const FundamentalResult& g = r.geometry;
   PairPage page;
   page.first = {c.first, first.host(), r.first.keypoints};
@@ -179,7 +175,7 @@ std::string page_text(const PairCommand& c, const Context& context, const PairRe
                          : g.kind == TwoView::planar ? kPlaneWidth * threshold
                                                      : 0);
   page.sentence = sentence_of(r, c.options.fundamental);
-  page.notice = g.kind != TwoView::general || may_be_chance(g);
+  page.notice = g.kind != TwoView::general || g.may_be_chance();
   page.stages = stages;
   page.facts = {
       {"Ran on", context.description()},
@@ -247,10 +243,8 @@ void print_result(const PairCommand& c, const Context& context, const PairResult
   std::cout << "time             " << all << "\n"
             << c.options.detector << " on " << context.description() << "\n";
   print_model(r.geometry);
-  if (r.geometry.kind != TwoView::general) {
-    std::cout << explanation(r.geometry, c.options.fundamental) << "\n";
-  }
-  if (may_be_chance(r.geometry)) std::cout << kChance << "\n";
+  const std::string note = warning(r.geometry, c.options.fundamental);
+  if (!note.empty()) std::cout << note << "\n";
   std::cout << "page: " << c.in_folder("report.html").string() << std::endl;
 }
 
@@ -282,8 +276,8 @@ int run_pair(const PairCommand& given) {
   check_outputs(inputs, outputs);
 
   const core::Stopwatch watch;
-  const GrayImage first = read_gray(c.first, c.reading());
-  const GrayImage second = read_gray(c.second, c.reading());
+  const GrayImage first = gray_from(c.first, c.reading());
+  const GrayImage second = gray_from(c.second, c.reading());
   const Image<std::uint8_t> mask1 = mask_of(c, c.mask1, c.first, first);
   const Image<std::uint8_t> mask2 = mask_of(c, c.mask2, c.second, second);
   std::vector<StageTime> stages = {{"reading", watch.milliseconds()}};
@@ -300,7 +294,7 @@ int run_pair(const PairCommand& given) {
   Json json = summary_json(ran, context, result, first, second);
   stages.push_back({"report", writing.milliseconds()});
   for (const StageTime& s : stages) json["milliseconds"][s.stage] = s.milliseconds;
-  write_text(summary, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_text(summary, json_text(json));
   c.common.write_json(json);
   if (c.common.talks()) print_result(ran, context, result, stages);
   if (c.open) open_in_browser(report);
@@ -314,7 +308,9 @@ Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
   c->words = shell_line(words);
   CLI::App* command = app.add_subcommand(
       "pair", "the geometry of two photographs, from pixels to F, with a page to look at");
-  command->add_option("first", c->first, "image file")->required()->type_name("A");
+  command->add_option("first", c->first, "image file; - for standard input")
+      ->required()
+      ->type_name("A");
   command->add_option("second", c->second, "image file")->required()->type_name("B");
   command
       ->add_option("-o,--out", c->out,

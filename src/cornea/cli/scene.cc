@@ -73,7 +73,7 @@ int run_scene(SceneCommand& c) {
   }
   progress.finish();
   json["pairs"] = pairs_json(scene_cameras(c.scene), c.scene);
-  write_text(fs::path(c.out) / "cameras.json", json.dump(2) + "\n");
+  write_text(fs::path(c.out) / "cameras.json", json_text(json));
   c.common.write_json(json);
   if (c.common.talks()) {
     std::cout << c.scene.views << (c.scene.views == 1 ? " view" : " views") << " of " << c.kind

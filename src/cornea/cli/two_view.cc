@@ -25,7 +25,9 @@ void add_match_options(CLI::App& command, MatchOptions& options) {
       ->type_name("R");
   command.add_flag("!--no-mutual", options.mutual,
                    "also matches whose second point has a nearer one in the first image");
-  command.add_option("--max-distance", options.max_distance, "largest distance; 0: no limit")
+  command
+      .add_option("--max-distance", options.max_distance,
+                  "largest distance of descriptors; 0: no limit")
       ->capture_default_str()
       ->type_name("D");
 }
@@ -48,6 +50,7 @@ std::string matrix_text(const std::array<double, 9>& m) {
 }
 
 std::string explanation(const FundamentalResult& result, const FundamentalOptions& options) {
+  const bool repeats = std::size_t(result.places) < result.inliers.size();
   switch (result.kind) {
     case TwoView::general:
       return "";
@@ -63,9 +66,18 @@ std::string explanation(const FundamentalResult& result, const FundamentalOption
              "in an "
              "image";
     case TwoView::too_few_points:
-      return text("too few points: a sample takes ", options.sample, " correspondences");
+      return text("too few points: a sample takes ", options.sample, " correspondences, and ",
+                  result.inliers.size(), " were given",
+                  repeats ? text(", which are ", result.places, " in different places") : "");
   }
   return "";
+}
+
+std::string warning(const FundamentalResult& result, const FundamentalOptions& options) {
+  const std::string sentence = explanation(result, options);
+  if (!result.may_be_chance()) return sentence;
+  return text(sentence, sentence.empty() ? "" : "; ", result.inlier_count,
+              " inliers are few: ", kChance);
 }
 
 }  // namespace cornea::cli

@@ -21,4 +21,13 @@ std::string matrix_text(const std::array<double, 9>& m);
 // What a person should know about a result; nothing where it is an ordinary F.
 std::string explanation(const FundamentalResult& result, const FundamentalOptions& options);
 
+// The same, and that inliers are few where they are: nothing where F can be relied on.
+std::string warning(const FundamentalResult& result, const FundamentalOptions& options);
+inline Json warning_json(const FundamentalResult& result, const FundamentalOptions& options) {
+  const std::string sentence = warning(result, options);
+  return sentence.empty() ? Json(nullptr) : Json(sentence);
+}
+inline constexpr char kChance[] =
+    "so few may agree by chance, and these may not be photographs of one scene";
+
 }  // namespace cornea::cli

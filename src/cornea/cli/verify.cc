@@ -3,6 +3,7 @@
 #include <iostream>
 #include <map>
 
+#include "cornea/catalog/estimators.h"
 #include "cornea/cli/folder.h"
 
 namespace cornea::cli {
@@ -110,10 +111,14 @@ Run add_verify(CLI::App& app) {
   add_database_option(*command, c->database,
                       "COLMAP database with matches; pairs that have a geometry are left alone");
   FundamentalOptions& fundamental = c->options.fundamental;
+  CLI::Option* threshold = command->add_option("--threshold", fundamental.threshold, kThresholdHelp)
+                               ->capture_default_str();
   command
-      ->add_option("--threshold", fundamental.threshold,
-                   "largest distance of an inlier: to both epipolar lines together, pixels")
-      ->capture_default_str();
+      ->add_option_function<double>(
+          "--threshold-per-line",
+          [c](double given) { c->options.fundamental.threshold = 2 * given; },
+          kThresholdPerLineHelp)
+      ->excludes(threshold);
   command
       ->add_option("--confidence", fundamental.confidence,
                    "that a sample without outliers was drawn")

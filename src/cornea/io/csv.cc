@@ -25,6 +25,8 @@ double shortest(float value) {
   return result;
 }
 
+std::string shortest_text(float value) { return number_text(value); }
+
 CsvWriter::CsvWriter(std::string_view columns, CsvNumbers numbers)
     : columns_(std::size_t(std::count(columns.begin(), columns.end(), ',')) + 1),
       numbers_(numbers),

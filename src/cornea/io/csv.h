@@ -12,6 +12,8 @@ namespace cornea::io {
 
 // The double that is written with as few digits as this float: 0.1f becomes 0.1.
 double shortest(float value);
+// Its text: in as few characters as read back as the same float.
+std::string shortest_text(float value);
 
 // How a number is written. Both read back as the same float.
 enum class CsvNumbers {

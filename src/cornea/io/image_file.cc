@@ -148,6 +148,11 @@ GrayImage read_gray(const fs::path& file, const ReadOptions& options) {
   });
 }
 
+GrayImage decode_gray(std::span<const std::uint8_t> bytes, const std::string& name,
+                      const ReadOptions& options) {
+  return naming_the_file(name, [&] { return gray_at_own_depth(decoded(bytes, name, options)); });
+}
+
 Photograph read_photograph(const fs::path& file, const ReadOptions& options) {
   return naming_the_file(file.string(), [&]() -> Photograph {
     const io::LoadedFile loaded(file);

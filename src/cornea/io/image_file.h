@@ -65,6 +65,9 @@ struct CORNEA_API GrayImage {
   int height() const { return view().height(); }
 };
 CORNEA_API GrayImage read_gray(const std::filesystem::path& file, const ReadOptions& options = {});
+// The same from bytes in memory; `name` stands for the file in errors.
+CORNEA_API GrayImage decode_gray(std::span<const std::uint8_t> bytes, const std::string& name,
+                                 const ReadOptions& options = {});
 
 // The same, and what the camera wrote beside the pixels; empty where the file holds no EXIF that
 // can be read.
@@ -98,6 +101,10 @@ struct WriteOptions {
 // The file appears whole or not at all: it is written under another name beside and then renamed.
 CORNEA_API void write_image(const std::filesystem::path& file, const AnyView& image,
                             const WriteOptions& options = {});
+// The bytes of such a file; its name says the format.
+CORNEA_API std::vector<std::uint8_t> encode_image(const std::filesystem::path& file,
+                                                  const AnyView& image,
+                                                  const WriteOptions& options = {});
 
 // The bytes of a JPEG file, of an 8-bit gray or RGB image.
 CORNEA_API std::vector<std::uint8_t> encode_jpeg(const AnyView& image, int quality);

@@ -1,10 +1,14 @@
 #include "cornea/io/matches_csv.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <string>
+#include <istream>
 #include <string_view>
 
 #include "cornea/core/error.h"
@@ -12,51 +16,318 @@
 namespace cornea {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_comma(char c) { return c == ',' || c == ';'; }
-bool is_separator(char c) { return is_space(c) || is_comma(c); }
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+constexpr std::size_t kMostMatches = 10'000'000;
+constexpr std::array<std::string_view, 4> kCoordinates = {"x1", "y1", "x2", "y2"};
 
-// The first four numbers of a line; false where there are fewer, or something else, or nothing
-// between two commas.
-bool parse_line(const std::string& line, Correspondence& match) {
-  float* const values[] = {&match.x1, &match.y1, &match.x2, &match.y2};
-  const char* at = line.c_str();
-  for (float* value : values) {
-    while (is_space(*at)) ++at;
-    if (value != &match.x1 && is_comma(*at)) ++at;
-    if (is_comma(*at)) return false;
-    char* end = nullptr;
-    *value = std::strtof(at, &end);
-    if (end == at || (*end && !is_separator(*end))) return false;
-    at = end;
+using Cells = std::vector<std::string>;
+
+std::string_view trimmed(std::string_view text, const char* space) {
+  const std::size_t begin = text.find_first_not_of(space);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(space) + 1 - begin);
+}
+
+std::string in_small_letters(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  return true;
+  return text;
 }
 
-bool is_blank(const std::string& line) {
-  return line.find_first_not_of(" \t\r") == std::string::npos;
-}
+// The lines of a stream, each of bounded length.
+class Lines {
+ public:
+  Lines(std::istream& in, const std::string& name) : in_(in), name_(name) {}
 
-// Whether a first line can be the columns' names: no column of it is a number.
-bool is_header(const std::string& line) {
-  std::size_t begin = 0;
-  while (begin < line.size()) {
-    std::size_t end = begin;
-    while (end < line.size() && !is_separator(line[end])) ++end;
-    if (end > begin) {
-      const std::string word = line.substr(begin, end - begin);
-      char* parsed = nullptr;
-      std::strtof(word.c_str(), &parsed);
-      if (parsed == word.c_str() + word.size()) return false;
+  // The next line that is not blank, without what ends it; false where there is none.
+  bool next(std::string_view& line) {
+    while (read()) {
+      line = std::string_view(buffer_.data(), length_);
+      if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+      if (!trimmed(line, " \t\r").empty()) return true;
     }
-    begin = end + 1;
+    return false;
+  }
+  std::uint64_t number() const { return number_; }
+
+ private:
+  bool read() {
+    in_.getline(buffer_.data(), std::streamsize(buffer_.size()));
+    const std::size_t taken = std::size_t(in_.gcount());
+    if (in_.bad()) fail(ErrorCode::io, name_, ": cannot be read (", std::strerror(errno), ")");
+    if (in_.eof() && taken == 0) return false;
+    ++number_;
+    bytes_ += taken;
+    if (in_.fail() && !in_.eof()) {
+      fail(ErrorCode::io, name_, ": line ", number_, " is longer than ", kLongestLine,
+           " bytes; give a text file with a line per match");
+    }
+    if (bytes_ > kMostBytes) {
+      fail(ErrorCode::io, name_, ": is larger than ", kMostBytes >> 20,
+           " MiB; cut it into several files");
+    }
+    length_ = in_.eof() ? taken : taken - 1;
+    return true;
+  }
+
+  std::istream& in_;
+  const std::string& name_;
+  std::vector<char> buffer_ = std::vector<char>(kLongestLine + 2);
+  std::size_t length_ = 0;
+  std::uint64_t number_ = 0, bytes_ = 0;
+};
+
+// What parts the cells of a line: the first comma, semicolon or tab outside quotes, or spaces.
+char separator_of(std::string_view line) {
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == ',' || c == ';' || c == '\t')) return c;
+  }
+  return ' ';
+}
+
+// False where a quote has no end, or text behind it.
+bool split(std::string_view line, char separator, Cells& cells) {
+  cells.clear();
+  const char* const space = separator == '\t' ? " \r" : " \t\r";
+  line = trimmed(line, space);
+  for (bool more = true; more;) {
+    line = line.substr(std::min(line.find_first_not_of(space), line.size()));
+    std::string& cell = cells.emplace_back();
+    if (line.starts_with('"')) {
+      std::size_t at = 1;
+      for (; at < line.size(); ++at) {
+        if (line[at] == '"' && !line.substr(at + 1).starts_with('"')) break;
+        if (line[at] == '"') ++at;
+        cell += line[at];
+      }
+      if (at >= line.size()) return false;
+      line.remove_prefix(at + 1);
+      const std::size_t next = line.find_first_not_of(separator == ' ' ? "" : space);
+      if (next != std::string_view::npos && line[next] != separator) return false;
+      line.remove_prefix(std::min(next, line.size()));
+    } else {
+      const std::size_t end = std::min(line.find(separator), line.size());
+      cell = trimmed(line.substr(0, end), space);
+      line.remove_prefix(end);
+    }
+    more = !line.empty();
+    if (more) line.remove_prefix(1);
   }
   return true;
 }
 
-}  // namespace
+bool parse_number(const std::string& cell, float& value) {
+  char* end = nullptr;
+  value = std::strtof(cell.c_str(), &end);
+  return !cell.empty() && end == cell.c_str() + cell.size();
+}
 
-std::vector<Correspondence> read_matches_csv(const std::filesystem::path& file) {
+bool is_coordinate(const std::string& name) {
+  const std::string small = in_small_letters(name);
+  return std::find(kCoordinates.begin(), kCoordinates.end(), small) != kCoordinates.end();
+}
+
+// Whether a first line names the columns: one of them is a coordinate's, or none is a number.
+bool names_columns(const Cells& cells) {
+  float unused = 0;
+  return std::any_of(cells.begin(), cells.end(), is_coordinate) ||
+         std::none_of(cells.begin(), cells.end(),
+                      [&](const std::string& cell) { return parse_number(cell, unused); });
+}
+
+// For a sentence, as much as fits one.
+std::string listed(const Cells& names) {
+  constexpr std::size_t kLongest = 300;
+  std::string list;
+  for (const std::string& name : names) {
+    if (list.size() > kLongest) return list + ", ...";
+    if (!list.empty()) list += ", ";
+    list += name.empty() ? std::string("(no name)") : name.substr(0, 60);
+  }
+  return list;
+}
+
+// A cell as it stands in CSV text.
+std::string as_cell(const std::string& text) {
+  if (text.find_first_of(",;\"\n\r\t ") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted += '"';
+}
+
+class MatchReader {
+ public:
+  MatchReader(std::istream& in, const std::string& name, bool keeps_text,
+              std::span<const std::string> left_out)
+      : lines_(in, name), name_(name), keeps_text_(keeps_text) {
+    for (const std::string& column : left_out) left_out_.push_back(in_small_letters(column));
+  }
+
+  MatchTable read() {
+    std::string_view line;
+    if (!lines_.next(line)) {
+      table_.header = "x1,y1,x2,y2";
+      return std::move(table_);
+    }
+    separator_ = separator_of(line);
+    if (!read_names(line)) add_row(line);
+    while (lines_.next(line)) add_row(line);
+    if (!named_) finish_unnamed();
+    return std::move(table_);
+  }
+
+ private:
+  template <class... Parts>
+  [[noreturn]] void fail_at_line(const Parts&... parts) const {
+    fail(ErrorCode::io, name_, ": line ", lines_.number(), " ", parts...);
+  }
+
+  void split_line(std::string_view line) {
+    const bool usual = line.find(separator_) != std::string_view::npos;
+    if (!split(line, usual ? separator_ : separator_of(line), cells_)) {
+      fail_at_line("has a quote that does not end with its cell: ", line.substr(0, 60));
+    }
+  }
+
+  // The first line, where it names columns; a # may stand before the names, as NumPy writes it.
+  bool read_names(std::string_view line) {
+    const bool marked = trimmed(line, " \t\r").starts_with('#');
+    if (marked) line.remove_prefix(line.find('#') + 1);
+    split_line(line);
+    for (std::string& cell : cells_) cell = std::string(trimmed(cell, " \t"));
+    if (!names_columns(cells_)) {
+      if (marked) fail_at_line("begins with #; remove it, or name the columns x1,y1,x2,y2 there");
+      return false;
+    }
+    named_ = true;
+    columns_ = cells_.size();
+    place_coordinates();
+    kept_.clear();
+    for (std::size_t i = 0; i < columns_; ++i) {
+      if (is_kept(cells_[i])) kept_.push_back(i);
+    }
+    table_.header = text_of_row();
+    return true;
+  }
+
+  bool is_kept(const std::string& column) const {
+    return is_coordinate(column) || std::find(left_out_.begin(), left_out_.end(),
+                                              in_small_letters(column)) == left_out_.end();
+  }
+
+  void place_coordinates() {
+    std::string missing;
+    for (std::size_t i = 0; i < kCoordinates.size(); ++i) {
+      const auto is_it = [&](const std::string& cell) {
+        return in_small_letters(cell) == kCoordinates[i];
+      };
+      const auto found = std::find_if(cells_.begin(), cells_.end(), is_it);
+      if (found == cells_.end()) {
+        if (!missing.empty()) missing += ", ";
+        missing += kCoordinates[i];
+        continue;
+      }
+      if (std::find_if(found + 1, cells_.end(), is_it) != cells_.end()) {
+        fail_at_line("names ", kCoordinates[i], " twice; the columns are ", listed(cells_),
+                     "; give each coordinate one column");
+      }
+      places_[i] = std::size_t(found - cells_.begin());
+    }
+    if (!missing.empty()) {
+      fail_at_line("names the columns ", listed(cells_), ", and ", missing,
+                   missing.size() > 2 ? " are" : " is",
+                   " not among them; name the coordinates x1, y1, x2 and y2");
+    }
+  }
+
+  void add_row(std::string_view line) {
+    if (table_.matches.size() == kMostMatches) {
+      fail_at_line("is more than ", kMostMatches, " matches; cut the file into several");
+    }
+    split_line(line);
+    if (named_) {
+      while (cells_.size() > columns_ && cells_.back().empty()) cells_.pop_back();
+      if (cells_.size() != columns_) {
+        fail_at_line("has ", cells_.size(), " cells where line 1 names ", columns_,
+                     " columns: ", line.substr(0, 60));
+      }
+    } else if (cells_.size() < kCoordinates.size()) {
+      fail_at_line("is not x1,y1,x2,y2: ", line.substr(0, 60));
+    }
+    Correspondence match;
+    float* const values[] = {&match.x1, &match.y1, &match.x2, &match.y2};
+    for (std::size_t i = 0; i < kCoordinates.size(); ++i) {
+      const std::string& cell = cells_[places_[i]];
+      if (!parse_number(cell, *values[i])) {
+        fail_at_line("has no number for ", kCoordinates[i], " but '", cell.substr(0, 60),
+                     "'; it should be x1,y1,x2,y2, or the first line name the columns");
+      }
+      if (!std::isfinite(*values[i])) {
+        fail_at_line("has ", cell.substr(0, 60), " for ", kCoordinates[i],
+                     ", which is no place in an image; remove the line");
+      }
+    }
+    const float number = float(table_.matches.size());
+    from_zero_ &= match.x1 == number;
+    from_one_ &= match.x1 == number + 1;
+    fewest_ = std::min(fewest_, cells_.size());
+    table_.matches.push_back(match);
+    if (!keeps_text_) return;
+    if (!named_) {
+      while (kept_.size() < cells_.size()) kept_.push_back(kept_.size());
+      cells_.resize(kept_.size());
+    }
+    table_.rows.push_back(text_of_row());
+    if (!named_) widths_.push_back(std::uint32_t(kept_.size()));
+  }
+
+  std::string text_of_row() const {
+    std::string row;
+    for (const std::size_t i : kept_) {
+      if (i != kept_.front()) row += ',';
+      row += as_cell(cells_[i]);
+    }
+    return row;
+  }
+
+  void finish_unnamed() {
+    const std::size_t rows = table_.matches.size();
+    if (rows > 1 && fewest_ > kCoordinates.size() && (from_zero_ || from_one_)) {
+      fail(ErrorCode::io, name_, ": the first of its ", fewest_, " columns counts ",
+           from_zero_ ? "0, 1, 2, ..." : "1, 2, 3, ...",
+           " and looks like an index, not like x1; add a first line that names the columns, for "
+           "example index,x1,y1,x2,y2");
+    }
+    table_.header = "x1,y1,x2,y2";
+    for (std::size_t i = kCoordinates.size(); i < kept_.size(); ++i) {
+      table_.header += text(",column", i + 1);
+    }
+    for (std::size_t i = 0; i < table_.rows.size(); ++i) {
+      table_.rows[i].append(kept_.size() - widths_[i], ',');
+    }
+  }
+
+  Lines lines_;
+  const std::string& name_;
+  bool keeps_text_;
+  Cells left_out_;
+  char separator_ = ',';
+  bool named_ = false;
+  std::array<std::size_t, 4> places_ = {0, 1, 2, 3};
+  std::size_t columns_ = 0;
+  std::vector<std::size_t> kept_;  // columns that are written again
+  Cells cells_;
+  bool from_zero_ = true, from_one_ = true;
+  std::size_t fewest_ = SIZE_MAX;
+  std::vector<std::uint32_t> widths_;  // cells of each row, where columns have no names
+  MatchTable table_;
+};
+
+std::ifstream opened(const std::filesystem::path& file) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) {
     fail(ErrorCode::io, file.string(), ": is a folder, not a file of correspondences");
@@ -66,23 +337,26 @@ std::vector<Correspondence> read_matches_csv(const std::filesystem::path& file) 
     fail(ErrorCode::io, file.string(), ": cannot be opened (", std::strerror(errno),
          "); check the path");
   }
-  std::vector<Correspondence> matches;
-  std::string line;
-  bool first = true;
-  for (int number = 1; std::getline(in, line); ++number) {
-    if (first && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
-    if (is_blank(line)) continue;
-    Correspondence match;
-    if (parse_line(line, match)) {
-      matches.push_back(match);
-    } else if (!first || !is_header(line)) {
-      fail(ErrorCode::io, file.string(), ": line ", number,
-           " is not x1,y1,x2,y2: ", std::string_view(line).substr(0, 60));
-    }
-    first = false;
-  }
-  if (in.bad()) fail(ErrorCode::io, file.string(), ": cannot be read");
-  return matches;
+  return in;
+}
+
+}  // namespace
+
+std::vector<Correspondence> read_matches_csv(const std::filesystem::path& file) {
+  std::ifstream in = opened(file);
+  const std::string name = file.string();
+  return std::move(MatchReader(in, name, false, {}).read().matches);
+}
+
+MatchTable read_match_table(const std::filesystem::path& file,
+                            std::span<const std::string> left_out) {
+  std::ifstream in = opened(file);
+  return read_match_table(in, file.string(), left_out);
+}
+
+MatchTable read_match_table(std::istream& in, const std::string& name,
+                            std::span<const std::string> left_out) {
+  return MatchReader(in, name, true, left_out).read();
 }
 
 }  // namespace cornea

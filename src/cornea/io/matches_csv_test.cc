@@ -1,7 +1,7 @@
 #include "cornea/io/matches_csv.h"
 
-#include <cmath>
 #include <fstream>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +17,11 @@ std::vector<Correspondence> read_text(const std::string& contents) {
   return read_matches_csv(folder / "m.csv");
 }
 
+MatchTable table_of(const std::string& contents, const std::vector<std::string>& left_out = {}) {
+  std::istringstream in(contents);
+  return read_match_table(in, "standard input", left_out);
+}
+
 std::string complaint_about(const std::string& contents) {
   try {
     read_text(contents);
@@ -25,6 +30,15 @@ std::string complaint_about(const std::string& contents) {
     return error.what();
   }
   return "";
+}
+
+void expect_refused(const std::string& contents, const std::vector<std::string>& words) {
+  const std::string complaint = complaint_about(contents);
+  for (const std::string& word : words) {
+    EXPECT_NE(complaint.find(word), std::string::npos)
+        << "no '" << word << "' in '" << complaint << "', about:\n"
+        << contents.substr(0, 200);
+  }
 }
 
 TEST(MatchesCsv, ReadsFourNumbersALine) {
@@ -41,25 +55,104 @@ TEST(MatchesCsv, LeavesOutANameLineBlankLinesAndFurtherColumns) {
   EXPECT_EQ(matches[1], (Correspondence{5, 6, 7, 8}));
 }
 
-TEST(MatchesCsv, TakesOtherSeparatorsAndAnEmptyFile) {
-  EXPECT_EQ(read_text("1;2;3;4\n1 2 3 4\n1\t2\t3\t4").size(), 3u);
-  EXPECT_TRUE(read_text("").empty());
+TEST(MatchesCsv, FindsTheColumnsByTheirNames) {
+  const Correspondence expected{1, 2, 3, 4};
+  for (const char* contents :
+       {",x1,y1,x2,y2\n0,1,2,3,4\n", "score,x1,y1,x2,y2\n0.9,1,2,3,4\n",
+        "y2,x2,label,y1,x1\n4,3,a,2,1\n", "X1,Y1,X2,Y2\n1,2,3,4\n",
+        "\"x1\", \"y1\" ,\" x2\",y2\n1,2,3,4\n", "# x1 y1 x2 y2\n1 2 3 4\n",
+        "#x1,y1,x2,y2\n1,2,3,4\n", "x1;label;y1;x2;y2\n1;a,b;2;3;4\n",
+        "x1\ty1\tx2\ty2\tnote\n1\t2\t3\t4\t\n", "x1,y1,x2,y2\n1,2,3,4,\n",
+        "id,x1,y1,x2,y2\n\"7, \"\"seven\"\"\",1,2,3,4\n", "x1,my label,y1,x2,y2\n1,a b,2,3,4\n"}) {
+    SCOPED_TRACE(contents);
+    try {
+      const auto matches = read_text(contents);
+      ASSERT_EQ(matches.size(), 1u);
+      EXPECT_EQ(matches[0], expected);
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
 }
 
-TEST(MatchesCsv, PassesOnWhatIsNotANumber) {
-  const auto matches = read_text("nan,2,3,inf\n");
-  ASSERT_EQ(matches.size(), 1u);
-  EXPECT_TRUE(std::isnan(matches[0].x1));
+TEST(MatchesCsv, ListsTheColumnsWhereNamesAreAmbiguous) {
+  expect_refused("score,a,b,c,d\n0,1,2,3,4\n", {"line 1", "score, a, b, c, d", "x1, y1, x2, y2"});
+  expect_refused("x1,y1,x2,z2\n1,2,3,4\n", {"line 1", "x1, y1, x2, z2", "y2 is not among them"});
+  expect_refused("x1,y1,x2,y2,X1\n1,2,3,4,5\n", {"x1 twice", "x1, y1, x2, y2, X1"});
+  expect_refused("x1,y1,x2,0.5\n1,2,3,4\n", {"y2 is not among them"});
+}
+
+TEST(MatchesCsv, ARowHasAsManyCellsAsThereAreNames) {
+  expect_refused("x1,y1,x2,y2,label\n1,2,3,4,0\n1,2,3,4\n", {"line 3", "4 cells", "5 columns"});
+  // R's write.table: a name fewer than columns, for the rows' numbers.
+  expect_refused("\"x1\" \"y1\" \"x2\" \"y2\"\n\"1\" 10 20 30 40\n", {"line 2", "5 cells"});
+}
+
+TEST(MatchesCsv, TakesAnIndexWithoutANameForOne) {
+  expect_refused("0,10,20,30,40\n1,11,21,31,41\n2,12,22,32,42\n",
+                 {"0, 1, 2", "index", "index,x1,y1,x2,y2"});
+  expect_refused("1;10;20;30;40\n2;11;21;31;41\n", {"1, 2, 3", "index"});
+  // Four columns hold no index and four coordinates, and these do not count.
+  EXPECT_EQ(read_text("0,10,20,30\n1,11,21,31\n").size(), 2u);
+  EXPECT_EQ(read_text("0,10,20,30,40\n1,11,21,31,41\n3,12,22,32,42\n").size(), 3u);
+  EXPECT_EQ(read_text("x1,y1,x2,y2,label\n0,10,20,30,40\n1,11,21,31,41\n").size(), 2u);
+}
+
+TEST(MatchesCsv, TakesOtherSeparatorsAndAnEmptyFile) {
+  EXPECT_EQ(read_text("1;2;3;4\n1 2 3 4\n1\t2\t3\t4\n\"1\",\"2\",\"3\",\"4\"").size(), 4u);
+  EXPECT_EQ(read_text("  1   2 3  4 five \n").size(), 1u);
+  EXPECT_TRUE(read_text("").empty());
+  EXPECT_TRUE(read_text("x1,y1,x2,y2\n").empty());
 }
 
 TEST(MatchesCsv, NamesTheLineThatIsWrong) {
-  EXPECT_NE(complaint_about("1,2,3,4\n1,2,3\n").find("line 2"), std::string::npos);
-  EXPECT_NE(complaint_about("1,2,3,4\n,2,3,4,0.5\n").find("line 2"), std::string::npos);
-  EXPECT_NE(complaint_about("1,2,3,4\n1,,3,4,0.5\n").find("line 2"), std::string::npos);
-  EXPECT_NE(complaint_about("1,2,3,x\n").find("line 1"), std::string::npos);
-  EXPECT_NE(complaint_about("a,b,c,d\nx1,y1,x2,y2\n").find("line 2"), std::string::npos);
+  expect_refused("1,2,3,4\n1,2,3\n", {"line 2"});
+  expect_refused("1,2,3,4\n,2,3,4,0.5\n", {"line 2", "x1"});
+  expect_refused("1,2,3,4\n1,,3,4,0.5\n", {"line 2", "y1"});
+  expect_refused("1,2,3,x\n", {"line 1", "y2"});
+  expect_refused("x1,y1,x2,y2\n\n1,2,abc,4\n", {"line 3", "x2", "abc"});
+  expect_refused("1,2,3,4\n1,2,nan,4\n", {"line 2", "nan"});
+  expect_refused("1,2,3,4\n1,2,3,1e39\n", {"line 2", "1e39"});
+  expect_refused("1,2,3,4\n\"1,2,3,4\n", {"line 2", "quote"});
+  expect_refused("1,2,3,4\n\"1\"5,2,3,4\n", {"line 2", "quote"});
+  expect_refused(std::string("1,2,3,4\0 5\n", 11), {"line 1"});
+  expect_refused("# made by hand, 3\n1,2,3,4\n", {"line 1", "#"});
   EXPECT_THROW(read_matches_csv("no/such/file.csv"), Error);
   EXPECT_THROW(read_matches_csv(::testing::TempDir()), Error);
+}
+
+TEST(MatchesCsv, EndlessInputEndsWithAnError) {
+  try {
+    read_matches_csv("/dev/zero");
+    ADD_FAILURE() << "there was no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("longer than 1048576 bytes"), std::string::npos)
+        << error.what();
+  }
+  // A long line that ends is read.
+  EXPECT_EQ(read_text("1,2,3,4," + std::string(1000000, '5') + "\n").size(), 1u);
+  expect_refused(std::string(1 << 21, '7'), {"line 1", "longer"});
+}
+
+TEST(MatchTable, KeepsFurtherColumnsAsText) {
+  const MatchTable table = table_of(
+      "name,x1,y1,x2,y2,Inlier,\"a \"\"b\"\"\"\r\n007,1.50,2,3,4,1,\"x, y\"\r\n1e3,5,6,7,8,0,\r\n",
+      {"epipolar_distance", "inlier"});
+  EXPECT_EQ(table.header, "name,x1,y1,x2,y2,\"a \"\"b\"\"\"");
+  EXPECT_EQ(table.rows, (std::vector<std::string>{"007,1.50,2,3,4,\"x, y\"", "1e3,5,6,7,8,"}));
+  ASSERT_EQ(table.matches.size(), 2u);
+  EXPECT_EQ(table.matches[0], (Correspondence{1.5f, 2, 3, 4}));
+}
+
+TEST(MatchTable, GivesColumnsWithoutNamesOnes) {
+  const MatchTable table = table_of("1 2 3 4 a\n5 6 7 8\n9 8 7 6 b c\n");
+  EXPECT_EQ(table.header, "x1,y1,x2,y2,column5,column6");
+  EXPECT_EQ(table.rows, (std::vector<std::string>{"1,2,3,4,a,", "5,6,7,8,,", "9,8,7,6,b,c"}));
+  EXPECT_EQ(table_of("").header, "x1,y1,x2,y2");
+  // What is written is read back.
+  std::string again = table.header + "\n";
+  for (const std::string& row : table.rows) again += row + "\n";
+  EXPECT_EQ(table_of(again).rows, table.rows);
 }
 
 }  // namespace

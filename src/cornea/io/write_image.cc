@@ -75,19 +75,22 @@ std::vector<std::uint8_t> encode(const fs::path& file, const AnyView& image,
 
 }  // namespace
 
-void write_image(const fs::path& file, const AnyView& image, const WriteOptions& options) {
-  std::vector<std::uint8_t> bytes;
+std::vector<std::uint8_t> encode_image(const fs::path& file, const AnyView& image,
+                                       const WriteOptions& options) {
   try {
     require(!image.empty(), "an image without pixels cannot be written");
     require(!image.on_device(), "the image lives in device memory; copy it first");
     require(image.pixel() != Pixel::f64, "a map of doubles has no image format; scale it to float");
-    bytes = encode(file, image, options);
+    return encode(file, image, options);
   } catch (const Error& error) {
     fail(error.code(), file.string(), ": ", error.what());
   } catch (const std::bad_alloc&) {
     fail(ErrorCode::out_of_memory, file.string(), ": no room for its bytes; free memory first");
   }
-  write_whole_file(file, bytes);
+}
+
+void write_image(const fs::path& file, const AnyView& image, const WriteOptions& options) {
+  write_whole_file(file, encode_image(file, image, options));
 }
 
 }  // namespace cornea

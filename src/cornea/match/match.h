@@ -110,4 +110,10 @@ class CORNEA_API Matcher {
   std::unique_ptr<Inside> inside_;
 };
 
+// Two matches that join the same two places (points of several orientations) count as one: of
+// matches whose points have equal coordinates in both images the one with the least distance stays,
+// of equally near ones the first. The order stays. `a` and `b` are the points that were matched.
+CORNEA_API std::vector<Match> one_per_place(std::vector<Match> matches, std::span<const Keypoint> a,
+                                            std::span<const Keypoint> b);
+
 }  // namespace cornea

@@ -229,7 +229,7 @@ const Question kQuestions[] = {
        const auto pairs = add_matches(c, in, hash);
        return Answer{hash.value(), text(pairs.size(), " matches")};
      }},
-    {"F, matches", 0x5de01b0e0d723beb,
+    {"F, matches", 0x8c5299baf1af7dc0,
      [](auto& c, auto& in) {
        Hash unused;
        return geometry(c, add_matches(c, in, unused));

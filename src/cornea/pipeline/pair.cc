@@ -103,6 +103,7 @@ void PairPipeline::match_features(PairResult& out) {
       none ? std::vector<Match>()
            : matcher_.match(first_.descriptors_of(out.first), second().descriptors_of(out.second));
   out.match_kernel = none ? "" : matcher_.report().kernel;
+  out.matches = one_per_place(std::move(out.matches), out.first.keypoints, out.second.keypoints);
 }
 
 void PairPipeline::find_geometry(PairResult& out) {

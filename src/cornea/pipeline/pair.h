@@ -34,7 +34,8 @@ struct CORNEA_API PairOptions {
 
 struct CORNEA_API PairResult {
   Features first = {}, second = {};
-  std::vector<Match> matches = {};  // in the order of the first image's points
+  // In the order of the first image's points; those that join the same two places once.
+  std::vector<Match> matches = {};
   FundamentalResult geometry = {};  // its inliers are of `matches`
   // Of every match, pixels: to the two epipolar lines; where the kind is planar, to where H puts
   // the points, in both images together. Empty where there is no F.

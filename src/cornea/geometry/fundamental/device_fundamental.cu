@@ -104,7 +104,8 @@ class DeviceFundamental : public FundamentalBackend {
   }
 
   void estimate(std::span<const std::span<const Correspondence>> pairs,
-                std::span<const std::uint64_t> keys, std::span<FundamentalResult> out) override {
+                std::span<const std::uint64_t> keys, std::span<FundamentalResult> out,
+                const std::function<void()>& meanwhile) override {
     constexpr std::size_t kMostPairs = 16384;      // a part: of a grid's rows
     constexpr std::size_t kMostPoints = 64 << 20;  // a part, in all
     constexpr std::size_t kMostBests = 4 << 20;    // of blocks, in all: 192 MB
@@ -119,7 +120,7 @@ class DeviceFundamental : public FundamentalBackend {
       }
       const std::size_t count = end - begin;
       estimate_part(pairs.subspan(begin, count), keys.subspan(begin, count), points,
-                    out.subspan(begin, count));
+                    out.subspan(begin, count), begin == 0 ? meanwhile : nullptr);
       begin = end;
     }
   }
@@ -127,13 +128,13 @@ class DeviceFundamental : public FundamentalBackend {
  private:
   void estimate_part(std::span<const std::span<const Correspondence>> pairs,
                      std::span<const std::uint64_t> keys, std::size_t points,
-                     std::span<FundamentalResult> out) {
+                     std::span<FundamentalResult> out, const std::function<void()>& meanwhile) {
     const DevicePairs device = upload(pairs, keys, points);
     const DeviceResults results = make_room(pairs.size(), points);
     const cudaStream_t stream = cuda_stream(context_);
     begin_kernel<<<device.count, kSumLanes, 0, stream>>>(device);
     cuda_check_launch("fundamental: normalisation");
-    run_rounds(device, results);
+    run_rounds(device, results, meanwhile);
     parallel_for(context_, int(pairs.size()), kPairsAPiece, [&](int begin, int end) {
       for (int i = begin; i < end; ++i) {
         std::copy_n(results.inliers + first_[i], pairs[i].size(), out[i].inliers.begin());
@@ -192,11 +193,13 @@ class DeviceFundamental : public FundamentalBackend {
 
   // Rounds are queued in groups; after each the host looks whether all pairs have ended. Most end
   // within the first.
-  void run_rounds(const DevicePairs& device, const DeviceResults& results) {
+  void run_rounds(const DevicePairs& device, const DeviceResults& results,
+                  const std::function<void()>& meanwhile) {
     const cudaStream_t stream = cuda_stream(context_);
     auto* ended = host_ended_.reserve<std::uint32_t>(context_, 1);
     constexpr int kFirstGroup = 3, kLargestGroup = 32;
     int group = kFirstGroup;
+    bool first = true;
     do {
       for (int i = 0; i < group; ++i) {
         enqueue_hypotheses(stream, device, options_, threads_each_);
@@ -205,6 +208,8 @@ class DeviceFundamental : public FundamentalBackend {
       }
       conclude_kernel<<<device.count, kSumLanes, 0, stream>>>(device, options_, results);
       cuda_check_launch("fundamental: conclusion");
+      if (first && meanwhile) meanwhile();
+      first = false;
       context_.download(ended, sizeof *ended, results.ended, sizeof *ended, sizeof *ended, 1);
       context_.synchronize();
       group = std::min(2 * group, kLargestGroup);

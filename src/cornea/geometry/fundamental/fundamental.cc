@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
@@ -9,6 +10,7 @@
 #include "cornea/geometry/fundamental/fundamental_backend.h"
 #include "cornea/geometry/fundamental/fundamental_study.h"
 #include "cornea/geometry/fundamental/host_team.h"
+#include "cornea/match/places.h"
 
 namespace cornea {
 namespace {
@@ -75,6 +77,13 @@ void check(std::span<const Correspondence> matches) {
   }
 }
 
+// Every copy of a correspondence gets the mark of its place.
+void mark_copies(const match::Places& places, FundamentalResult& result) {
+  const std::vector<std::uint8_t> marks = std::move(result.inliers);
+  result.inliers.resize(places.of.size());
+  for (std::size_t i = 0; i < places.of.size(); ++i) result.inliers[i] = marks[places.of[i]];
+}
+
 }  // namespace
 
 void FundamentalOptions::validate() const {
@@ -129,6 +138,19 @@ void geometry::write_outcome(const Outcome& outcome, const Normalisation& normal
     out.H = homography_in_pixels(outcome.plane.h, normalisation);
   }
   out.inlier_count = static_cast<int>(std::count(out.inliers.begin(), out.inliers.end(), 1));
+  // The refinement may have lost some. (A homography's 8 are none of chance: each agrees in two
+  // coordinates, not in one.)
+  if (out.kind == TwoView::general &&
+      is_chance(std::uint32_t(out.inlier_count), int(out.inliers.size()))) {
+    out.kind = TwoView::none;
+    out.F = {};
+    out.inlier_count = 0;
+    std::fill(out.inliers.begin(), out.inliers.end(), std::uint8_t{0});
+  }
+}
+
+bool FundamentalResult::may_be_chance() const {
+  return kind == TwoView::general && inlier_count < int(kSureSupport);
 }
 
 FundamentalEstimator::FundamentalEstimator(const Context& context,
@@ -179,7 +201,51 @@ void FundamentalEstimator::estimate_batch(std::span<const std::span<const Corres
         if (pairs.size() == 1) throw;
         fail(error.code(), "pair ", i, ": ", error.what());
       }
+    }
+  });
+  // Of pairs that repeat a correspondence, what counts once.
+  std::vector<match::Places> places(pairs.size());
+  const auto find_places = [&] {
+    parallel_for(context_, int(pairs.size()), kPairsAPiece, [&](int begin, int end) {
+      match::PlaceFinder finder;
+      for (int i = begin; i < end; ++i) {
+        if (finder.repeats(pairs[i])) places[i] = finder.places(pairs[i]);
+      }
+    });
+  };
+  std::vector<std::size_t> all(pairs.size()), repeating;
+  std::iota(all.begin(), all.end(), 0);
+  if (context_.is_cuda()) {
+    // Repeats are rare, and looking for them costs less than the device takes: pairs that turn out
+    // to have some are estimated again.
+    bool looked = false;
+    estimate_some(pairs, out, first_pair, all, [&] {
+      find_places();
+      looked = true;
+    });
+    if (!looked) find_places();
+  } else {
+    find_places();
+  }
+  std::vector<std::span<const Correspondence>> distinct(pairs.begin(), pairs.end());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (places[i].of.empty()) continue;
+    distinct[i] = places[i].distinct;
+    repeating.push_back(i);
+  }
+  estimate_some(distinct, out, first_pair, context_.is_cuda() ? repeating : all, nullptr);
+  for (const std::size_t i : repeating) mark_copies(places[i], out[i]);
+}
+
+void FundamentalEstimator::estimate_some(std::span<const std::span<const Correspondence>> pairs,
+                                         std::span<FundamentalResult> out, std::uint64_t first_pair,
+                                         std::span<const std::size_t> wanted,
+                                         const std::function<void()>& meanwhile) {
+  parallel_for(context_, int(wanted.size()), kPairsAPiece, [&](int begin, int end) {
+    for (int k = begin; k < end; ++k) {
+      const std::size_t i = wanted[k];
       out[i] = {};
+      out[i].places = int(pairs[i].size());
       out[i].inliers.assign(pairs[i].size(), 0);
       out[i].kind = TwoView::too_few_points;
     }
@@ -187,18 +253,18 @@ void FundamentalEstimator::estimate_batch(std::span<const std::span<const Corres
   // Those with enough points, and where they lie in the batch.
   std::vector<std::span<const Correspondence>> large;
   std::vector<std::uint64_t> keys;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
+  std::vector<std::size_t> slots;
+  for (const std::size_t i : wanted) {
     if (pairs[i].size() < std::size_t(options_.sample)) continue;
     large.push_back(pairs[i]);
     keys.push_back(first_pair + i);
-    places.push_back(i);
+    slots.push_back(i);
   }
   if (large.empty()) return;
   std::vector<FundamentalResult> results(large.size());
-  for (std::size_t i = 0; i < large.size(); ++i) results[i] = std::move(out[places[i]]);
-  backend_->estimate(large, keys, results);
-  for (std::size_t i = 0; i < large.size(); ++i) out[places[i]] = std::move(results[i]);
+  for (std::size_t i = 0; i < large.size(); ++i) results[i] = std::move(out[slots[i]]);
+  backend_->estimate(large, keys, results, meanwhile);
+  for (std::size_t i = 0; i < large.size(); ++i) out[slots[i]] = std::move(results[i]);
 }
 
 std::array<double, 9> eight_point(std::span<const Correspondence> matches) {

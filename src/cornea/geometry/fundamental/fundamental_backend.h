@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -17,9 +18,11 @@ class FundamentalBackend {
  public:
   virtual ~FundamentalBackend() = default;
   // Every pair has enough points, and all coordinates are finite. Results come with as many
-  // inliers, at 0, as a pair has correspondences.
+  // inliers, at 0, as a pair has correspondences. `meanwhile`, if any, is called once, on CUDA
+  // while the device works.
   virtual void estimate(std::span<const std::span<const Correspondence>> pairs,
-                        std::span<const std::uint64_t> keys, std::span<FundamentalResult> out) = 0;
+                        std::span<const std::uint64_t> keys, std::span<FundamentalResult> out,
+                        const std::function<void()>& meanwhile) = 0;
 };
 
 // The result of an outcome whose inliers are known, in pixels.

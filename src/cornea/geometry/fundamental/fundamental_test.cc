@@ -287,9 +287,13 @@ TEST_P(FundamentalOnDevice, SaysWhatPointsAreThatFixNoMatrix) {
             TwoView::too_few_points);
   auto doubled = scene.matches;
   doubled[6] = doubled[1];
-  EXPECT_EQ(estimate(doubled, {.max_hypotheses = 100}).kind, TwoView::degenerate);
+  EXPECT_EQ(estimate(doubled, {.max_hypotheses = 100}).kind, TwoView::too_few_points);
+  auto close = scene.matches;  // seven places, to less than float sees of them
+  close[6] = close[1];
+  close[6].x1 = std::nextafter(close[6].x1, 0.0f);
+  EXPECT_EQ(estimate(close, {.max_hypotheses = 100}).kind, TwoView::degenerate);
   EXPECT_EQ(estimate(std::vector<Correspondence>(50, {3, 4, 5, 6}), {.max_hypotheses = 100}).kind,
-            TwoView::degenerate);
+            TwoView::too_few_points);
   std::vector<Correspondence> line, wobbly, second_on_a_line;
   Random random(12);
   for (int i = 0; i < 50; ++i) {
@@ -325,6 +329,133 @@ TEST_P(FundamentalOnDevice, ManagesWithFewPoints) {
       EXPECT_EQ(result.inlier_count, count) << seed;
     }
   }
+}
+
+TEST_P(FundamentalOnDevice, CountsRepeatedCorrespondencesOnce) {
+  const auto scene = make_matched_points({.count = 300, .outliers = 0.4, .noise = 0.3, .seed = 33});
+  const auto once = estimate(scene.matches);
+  ASSERT_EQ(once.kind, TwoView::general);
+  EXPECT_EQ(once.places, 300);
+  // Copies behind, and some of each in between: the first of each stand in the old order.
+  std::vector<Correspondence> repeated;
+  std::vector<std::size_t> original;
+  for (std::size_t i = 0; i < scene.matches.size(); ++i) {
+    for (std::size_t copy = 0; copy <= i % 3; ++copy) {
+      repeated.push_back(scene.matches[i]);
+      original.push_back(i);
+    }
+    repeated.push_back(scene.matches[i / 2]);
+    original.push_back(i / 2);
+  }
+  const auto many = estimate(repeated);
+  EXPECT_EQ(many.F, once.F);
+  EXPECT_EQ(many.kind, once.kind);
+  EXPECT_EQ(many.inlier_count, once.inlier_count);
+  EXPECT_EQ(many.places, 300);
+  EXPECT_EQ(many.hypotheses, once.hypotheses);
+  ASSERT_EQ(many.inliers.size(), repeated.size());
+  for (std::size_t i = 0; i < repeated.size(); ++i) {
+    ASSERT_EQ(many.inliers[i], once.inliers[original[i]]) << i;
+  }
+}
+
+TEST_P(FundamentalOnDevice, CopiesDoNotReachAMinimum) {
+  // Eight wrong matches, a hundred times each: no more than eight.
+  Random random(34);
+  std::vector<Correspondence> wrong, copies;
+  for (int k = 0; k < 20; ++k) {
+    auto v = [&] { return float(random.uniform(0, 1000)); };
+    wrong.push_back({v(), v(), v(), v()});
+  }
+  for (int i = 0; i < 100; ++i) copies.insert(copies.end(), wrong.begin(), wrong.begin() + 8);
+  for (const Correspondence& m : wrong) copies.push_back(m);
+  const auto result = estimate(copies);
+  EXPECT_EQ(result.kind, TwoView::none);
+  EXPECT_EQ(result.places, 20);
+  EXPECT_EQ(result.inlier_count, 0);
+  const auto few = estimate(std::vector<Correspondence>(copies.begin(), copies.begin() + 700));
+  EXPECT_EQ(few.places, 8);
+  EXPECT_LE(few.inlier_count, 8);
+  const auto seven = make_matched_points({.count = 7, .seed = 2}).matches;
+  copies.clear();
+  for (int i = 0; i < 100; ++i) copies.insert(copies.end(), seven.begin(), seven.end());
+  const auto less = estimate(copies);
+  EXPECT_EQ(less.kind, TwoView::too_few_points);
+  EXPECT_EQ(less.inliers, std::vector<std::uint8_t>(700, 0));
+  EXPECT_EQ(less.places, 7);
+}
+
+TEST_P(FundamentalOnDevice, ABatchMayHoldPairsWithAndWithoutCopies) {
+  std::vector<std::vector<Correspondence>> sets;
+  for (int i = 0; i < 40; ++i) {
+    sets.push_back(
+        make_matched_points({.count = 60 + i, .outliers = 0.3, .seed = std::uint64_t(400 + i)})
+            .matches);
+    if (i % 3 == 0) sets.back().insert(sets.back().end(), sets.back().begin(), sets.back().end());
+    if (i % 7 == 0) sets.back().assign(30, {1, 2, 3, 4});
+  }
+  const std::vector<std::span<const Correspondence>> pairs(sets.begin(), sets.end());
+  FundamentalEstimator estimator(context, {.max_hypotheses = 5000});
+  std::vector<FundamentalResult> batch(sets.size());
+  estimator.estimate_batch(pairs, batch, 9);
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_EQ(batch[i].inliers.size(), sets[i].size());
+    expect_equal(batch[i], estimator.estimate(sets[i], 9 + i));
+  }
+}
+
+// An F has 15 inliers, or 8 that are half of all: also after the refinement. A plane has 8.
+TEST_P(FundamentalOnDevice, NeverCallsChanceAGeometry) {
+  Random random(35);
+  int found = 0, refused = 0;
+  for (int i = 0; i < 120; ++i) {
+    // A model of 15 inliers or a few more, some of which the refinement may lose.
+    auto scene =
+        make_matched_points({.count = 15 + i % 5, .noise = 0.5, .seed = std::uint64_t(500 + i)});
+    const int wrong = 16 + i % 12;
+    for (int k = 0; k < wrong; ++k) {
+      auto v = [&] { return float(random.uniform(0, 1000)); };
+      scene.matches.push_back({v(), v(), v(), v()});
+    }
+    const auto result = estimate(scene.matches);
+    if (result.kind == TwoView::general || result.kind == TwoView::planar) {
+      ++found;
+      EXPECT_GE(result.inlier_count, result.kind == TwoView::general ? 15 : 8) << i;
+      EXPECT_FALSE(result.may_be_chance());
+    } else {
+      ++refused;
+      EXPECT_EQ(result.inlier_count, 0);
+      EXPECT_EQ(result.F, (std::array<double, 9>{}));
+    }
+  }
+  EXPECT_GT(found, 5);
+  EXPECT_GT(refused, 5);
+  const auto few = estimate(make_matched_points({.count = 10, .seed = 3}).matches);
+  EXPECT_EQ(few.inlier_count, 10);
+  EXPECT_TRUE(few.may_be_chance());
+}
+
+TEST_P(FundamentalOnDevice, DrawsNoMoreThanTheMatchesCanSupport) {
+  Random random(36);
+  auto noise = [&](int count) {
+    std::vector<Correspondence> matches;
+    for (int k = 0; k < count; ++k) {
+      auto v = [&] { return float(random.uniform(0, 1000)); };
+      matches.push_back({v(), v(), v(), v()});
+    }
+    return matches;
+  };
+  // log(1 - p) / log(1 - C(m, 8) / C(n, 8)) with m = 15: rounded up to whole rounds.
+  for (const auto& [count, most] : {std::pair(30, 7 * 1024), std::pair(43, 153 * 1024)}) {
+    const auto result = estimate(noise(count), {.threshold = 0.2});
+    EXPECT_EQ(result.kind, TwoView::none) << count;
+    EXPECT_EQ(result.hypotheses, most) << count;
+    EXPECT_EQ(result.stop, StopReason::confidence) << count;
+  }
+  const auto many = estimate(noise(60), {.threshold = 0.2});
+  EXPECT_EQ(many.hypotheses, 300000);
+  EXPECT_EQ(many.stop, StopReason::maximum);
 }
 
 TEST_P(FundamentalOnDevice, FindsNothingInRandomPoints) {

@@ -77,7 +77,9 @@ class HostFundamental : public FundamentalBackend {
       : context_(context), options_(options) {}
 
   void estimate(std::span<const std::span<const Correspondence>> pairs,
-                std::span<const std::uint64_t> keys, std::span<FundamentalResult> out) override {
+                std::span<const std::uint64_t> keys, std::span<FundamentalResult> out,
+                const std::function<void()>& meanwhile) override {
+    if (meanwhile) meanwhile();
     parallel_for(context_, int(pairs.size()), 1, [&](int begin, int end) {
       for (int i = begin; i < end; ++i) estimate_one(pairs[i], keys[i], out[i]);
     });

@@ -144,12 +144,6 @@ CORNEA_HD RoundBest from_parallax(Team& team, const FundamentalOptions& options,
   });
 }
 
-// F has 7 degrees of freedom: among many thousands of hypotheses one fits a dozen of any points.
-inline constexpr std::uint32_t kLeastSupport = 8, kSureSupport = 15;
-CORNEA_HD inline bool is_chance(std::uint32_t inliers, int count) {
-  return inliers < kLeastSupport || (inliers < kSureSupport && 2 * inliers < std::uint32_t(count));
-}
-
 // Whether the inliers of one image, or all points, lie on a line, to less than a threshold: they
 // fix no F then.
 template <class Team>

@@ -37,6 +37,25 @@ struct Search {
   CORNEA_HD bool ended() const { return hopeless || stop != StopReason::nothing_to_do; }
 };
 
+// F has 7 degrees of freedom: among many thousands of hypotheses one fits a dozen of any points.
+inline constexpr std::uint32_t kLeastSupport = 8, kSureSupport = 15;
+CORNEA_HD inline bool is_chance(std::uint32_t inliers, int count) {
+  return inliers < kLeastSupport || (inliers < kSureSupport && 2 * inliers < std::uint32_t(count));
+}
+// The fewest inliers that are not.
+CORNEA_HD inline int least_inliers(int count) {
+  const int half = (count + 1) / 2, least = int(kLeastSupport), sure = int(kSureSupport);
+  return half < least ? least : half < sure ? half : sure;
+}
+// Whether a model with so few inliers would have been found by now: of all samples the share
+// C(inliers, size) / C(count, size) holds nothing else. Further ones then find no geometry.
+CORNEA_HD inline bool nothing_left(int count, int size, std::uint64_t drawn, double confidence) {
+  const int inliers = least_inliers(count);
+  double good = 1;
+  for (int i = 0; i < size && i <= inliers; ++i) good *= double(inliers - i) / double(count - i);
+  return enough_draws(good, drawn, confidence);
+}
+
 // `team` has the points in pixels.
 template <class Team>
 CORNEA_HD Search begin_search(Team& team) {
@@ -59,6 +78,9 @@ CORNEA_HD inline StopReason reason_to_stop(const Search& search, const Fundament
   if (options.target > 0 && inliers >= std::uint32_t(options.target)) return StopReason::target;
   const double good = options.optimise ? search.near : inliers;
   if (enough_samples(good / count, options.sample, search.hypotheses, options.confidence)) {
+    return StopReason::confidence;
+  }
+  if (nothing_left(count, options.sample, search.hypotheses, options.confidence)) {
     return StopReason::confidence;
   }
   return search.hypotheses >= options.max_hypotheses ? StopReason::maximum

@@ -141,14 +141,23 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
   EXPECT_EQ(reports.verify.general, 3);
   EXPECT_EQ(database.matched_pairs(0, INT64_MAX), kAllPairs);
   Matcher matcher(context);
-  std::uint64_t matches = 0, inliers = 0;
+  std::uint64_t matches = 0, inliers = 0, copies = 0;
   for (const Id pair : kAllPairs) {
     std::vector<std::uint8_t> bytes[2];
     const auto [first, second] = colmap::pair_of(pair);
     const int n = database.read_descriptors(first, bytes[0]);
     const int m = database.read_descriptors(second, bytes[1]);
+    const auto p = database.points(first), q = database.points(second);
+    auto keypoints = [](const std::vector<colmap::Point>& points) {
+      std::vector<Keypoint> all;
+      for (const colmap::Point& point : points) all.push_back({.x = point.x, .y = point.y});
+      return all;
+    };
+    const auto found = matcher.match({bytes[0].data(), n}, {bytes[1].data(), m});
+    const auto kept = one_per_place(found, keypoints(p), keypoints(q));
+    copies += found.size() - kept.size();
     std::vector<colmap::IndexPair> expected;
-    for (const Match& match : matcher.match({bytes[0].data(), n}, {bytes[1].data(), m})) {
+    for (const Match& match : kept) {
       expected.push_back({std::uint32_t(match.a), std::uint32_t(match.b)});
     }
     EXPECT_GT(expected.size(), 60u);
@@ -156,7 +165,6 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
     matches += expected.size();
     const colmap::TwoViewRow row = database.two_view(pair).value();
     EXPECT_GT(row.inliers.size(), expected.size() / 2);
-    const auto p = database.points(first), q = database.points(second);
     std::erase_if(expected, [&](const colmap::IndexPair& e) {
       const auto &a = p[e.first], &b = q[e.second];
       return epipolar_distance(row.F.value(), {a.x, a.y, b.x, b.y}) >=
@@ -167,6 +175,26 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
   }
   EXPECT_EQ(reports.match.matches, matches);
   EXPECT_EQ(reports.verify.inliers, inliers);
+  EXPECT_GT(copies, 0u);  // of points with several orientations
+}
+
+TEST_P(Folder, VerifyCountsAndWritesAPlaceOnce) {
+  // Another program's database, in which every match is there five times.
+  Database once = made(), often = made("often.db");
+  run_all(context, once);
+  extract_folder(context, images, often);
+  match_all(context, often);
+  for (const Id pair : kAllPairs) {
+    std::vector<colmap::IndexPair> copies;
+    for (const colmap::IndexPair& match : once.matches(pair)) copies.insert(copies.end(), 5, match);
+    often.write_matches(colmap::pair_of(pair), copies);
+  }
+  const VerifyReport report = verify_all(context, often);
+  EXPECT_EQ(report.general, 3);
+  for (const Id pair : kAllPairs) {
+    EXPECT_EQ(often.two_view(pair).value().inliers, once.two_view(pair).value().inliers);
+    EXPECT_EQ(often.two_view(pair).value().F, once.two_view(pair).value().F);
+  }
 }
 
 double median(std::vector<double> values) {

@@ -9,6 +9,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/match/places.h"
 #include "cornea/pipeline/folder/earlier_options.h"
 #include "cornea/pipeline/folder/options_text.h"
 
@@ -33,7 +34,7 @@ struct Places {
   int first = 0, second = 0;
 };
 
-// The descriptors of a block, one after the other.
+// The descriptors and the positions of a block's points, image after image.
 class LoadedBlock {
  public:
   void load(const Database& database, const std::vector<Database::FeatureCount>& images,
@@ -42,12 +43,19 @@ class LoadedBlock {
     begin_ = block.begin;
     bytes_.clear();
     first_.clear();
+    points_.clear();
     std::size_t points = 0;
     for (int i = block.begin; i < block.end; ++i) points += std::size_t(images[i].count);
     bytes_.reserve(points * Features::kLength);
     for (int i = block.begin; i < block.end; ++i) {
       first_.push_back(bytes_.size());
-      database.read_descriptors(images[i].image, bytes_);
+      const int count = database.read_descriptors(images[i].image, bytes_);
+      points_.push_back(database.points(images[i].image));
+      if (points_.back().size() != std::size_t(count)) {
+        fail(ErrorCode::io, database.file(), ": image ", images[i].image, " has ",
+             points_.back().size(), " points and ", count,
+             " descriptors; extract these images into a new database");
+      }
     }
     first_.push_back(bytes_.size());
   }
@@ -56,9 +64,13 @@ class LoadedBlock {
     const std::size_t i = std::size_t(place - begin_);
     return {bytes_.data() + first_[i], int((first_[i + 1] - first_[i]) / Features::kLength)};
   }
+  const std::vector<colmap::Point>& points(int place) const {
+    return points_[std::size_t(place - begin_)];
+  }
 
  private:
   int begin_ = -1;
+  std::vector<std::vector<colmap::Point>> points_;
   std::vector<std::uint8_t> bytes_;
   std::vector<std::size_t> first_;
 };
@@ -264,7 +276,8 @@ class Matching {
       views.push_back(view);
     }
     Stopwatch watch;
-    const std::vector<std::vector<Match>> found = matcher_.match_batch(views);
+    std::vector<std::vector<Match>> found = matcher_.match_batch(views);
+    for (std::size_t i = 0; i < pairs.size(); ++i) keep_one_per_place(pairs[i], other, found[i]);
     report_.compute_milliseconds += watch.milliseconds();
     watch.start();
     Database::Transaction transaction(database_);
@@ -283,6 +296,20 @@ class Matching {
     events_.advance(int(pairs.size()));
   }
 
+  // COLMAP would count a place of several orientations several times.
+  void keep_one_per_place(const Places& pair, const LoadedBlock& other,
+                          std::vector<Match>& matches) {
+    const std::vector<colmap::Point>* a = &first_.points(pair.first);
+    const std::vector<colmap::Point>* b = &other.points(pair.second);
+    if (images_[pair.first].image > images_[pair.second].image) std::swap(a, b);
+    places_.clear();
+    for (const Match& m : matches) {
+      const colmap::Point &p = (*a)[std::size_t(m.a)], &q = (*b)[std::size_t(m.b)];
+      places_.push_back({p.x, p.y, q.x, q.y});
+    }
+    match::keep_one_per_place(matches, places_);
+  }
+
   static constexpr char kStep[] = "match";
 
   Database& database_;
@@ -297,6 +324,7 @@ class Matching {
   std::vector<Block> blocks_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Places>> listed_;
   LoadedBlock first_, second_;
+  std::vector<Correspondence> places_;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 // Images go in blocks whose descriptors have room in memory; block is matched with block, many
 // pairs a call. Pairs that have a row of matches, be it an empty one, are left alone, so that a run
 // that was stopped is continued by the next. What a pair gets does not depend on what else is
-// matched.
+// matched. Matches that join the same two places (points of several orientations) are one row.
 //
 // The database remembers the options that matches were made with. Images whose rows cannot be
 // (impossible ids, descriptors that are not SIFT's) are named and left out.

@@ -9,6 +9,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/match/places.h"
 #include "cornea/pipeline/folder/earlier_options.h"
 #include "cornea/pipeline/folder/options_text.h"
 
@@ -227,8 +228,14 @@ class Verification {
       ++report_.degenerate;
       return row;
     }
+    const bool repeats = std::size_t(result.places) < pair.matches.size();
+    const match::Places places =
+        repeats ? match::PlaceFinder().places(pair.points) : match::Places();
+    std::vector<bool> written(places.distinct.size());
     for (std::size_t i = 0; i < pair.matches.size(); ++i) {
-      if (result.inliers[i]) row.inliers.push_back(pair.matches[i]);
+      if (!result.inliers[i] || (repeats && written[places.of[i]])) continue;
+      if (repeats) written[places.of[i]] = true;
+      row.inliers.push_back(pair.matches[i]);
     }
     if (result.kind == TwoView::planar) {
       row.configuration = Configuration::planar_or_panoramic;

@@ -2,7 +2,8 @@
 //
 // Where F explains at least `min_inliers` matches the pair is UNCALIBRATED and holds F; where a
 // homography does so it is PLANAR_OR_PANORAMIC and holds H; otherwise it is DEGENERATE and holds
-// nothing. The inliers are the rows. Pairs that have a row are left alone.
+// nothing. The inliers are the rows; matches that join the same two places count once and are
+// written once. Pairs that have a row are left alone.
 //
 // The random samples of a pair are keyed by its two ids, so that its result does not depend on what
 // else is verified, when, or on which device.

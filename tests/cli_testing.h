@@ -1,0 +1,66 @@
+// What the tests of the program share: a folder, and a shell in it.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+#include "cornea/core/testing.h"
+#include "cornea/io/image_file.h"
+
+namespace cornea {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+inline std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+class Cli : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_image(folder / "small.png", testing::random_image<std::uint8_t>(64, 48, 1));
+  }
+
+  // Runs a shell line in the test's folder; `cornea` there is the program under test.
+  Outcome shell(const std::string& line) {
+    const std::string command = "cd '" + folder.string() + "' && cornea() { '" + CORNEA_PROGRAM +
+                                "' \"$@\"; } && { " + line + "; } >.out 2>.err </dev/null";
+    const int status = std::system(command.c_str());
+    Outcome outcome;
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    outcome.out = read_text(folder / ".out");
+    outcome.err = read_text(folder / ".err");
+    return outcome;
+  }
+
+  // Fails with this code and says so in one line that holds `word`.
+  void expect_refused(const std::string& line, int code, const std::string& word) {
+    const Outcome o = shell(line);
+    EXPECT_EQ(o.code, code) << line << "\n" << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << line << "\n" << o.err;
+    EXPECT_EQ(o.err.rfind("cornea: ", 0), 0u) << o.err;
+    EXPECT_NE(o.err.find(word), std::string::npos) << line << "\n" << o.err;
+  }
+
+  const testing::TemporaryFolder temporary;
+  const fs::path& folder = temporary.path();
+};
+
+}  // namespace cornea
