@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cornea/core/error.h"
+#include "cornea/core/reduce.h"
 #include "cornea/io/whole_file.h"
 
 namespace cornea::cli {
@@ -107,6 +108,23 @@ void add_reading_options(CLI::App& command, CommonOptions& options) {
                    ? std::string("--max-pixels takes a positive number")
                    : std::string();
       });
+}
+
+void add_max_size_option(CLI::App& command, int& max_size) {
+  command
+      .add_option("--max-size", max_size,
+                  "longest side in which features are sought, pixels; a larger image is reduced to "
+                  "it, and coordinates stay those of the whole image; 0: any size")
+      ->capture_default_str()
+      ->check([](const std::string& given) {
+        try {
+          core::check_max_size(std::stoi(given));
+          return std::string();
+        } catch (const std::exception&) {
+          return std::string("--max-size takes 0 (any size) or at least 16 pixels");
+        }
+      })
+      ->type_name("N");
 }
 
 bool is_pfm(const std::filesystem::path& file) {

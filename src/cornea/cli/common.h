@@ -57,6 +57,9 @@ void add_common_options(CLI::App& command, CommonOptions& options);
 // --max-pixels, for commands that read images.
 void add_reading_options(CLI::App& command, CommonOptions& options);
 
+// --max-size, for commands that find features; `max_size` is the default.
+void add_max_size_option(CLI::App& command, int& max_size);
+
 // Whether a file's name ends in .pfm, in capitals or not: it holds exact floats.
 bool is_pfm(const std::filesystem::path& file);
 

@@ -6,6 +6,7 @@
 #include "cornea/cli/flags.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
+#include "cornea/core/reduce.h"
 #include "cornea/io/csv.h"
 #include "cornea/io/npy.h"
 #include "cornea/report/draw.h"
@@ -20,6 +21,7 @@ struct DetectCommand {
   std::vector<std::string> images;
   std::string detector = "harris";
   std::string mask, draw, csv, response, descriptors;
+  int max_size = 0;
   OptionFlags flags;  // of every detector
 };
 
@@ -123,7 +125,7 @@ Json json_points(const std::vector<Keypoint>& points, bool described) {
 }
 
 void write_results(const DetectCommand& c, const Context& context, Detector& detector,
-                   const std::string& image, const GrayImage& gray, const Features& found) {
+                   const std::string& image, AnyView sought, const Features& found) {
   const bool several = c.images.size() > 1;
   if (!c.csv.empty()) {
     write_text(output_for(c.detector, c.csv, image, several, ".csv"),
@@ -147,7 +149,7 @@ void write_results(const DetectCommand& c, const Context& context, Detector& det
   }
   if (!c.response.empty()) {
     write_image(output_for(c.detector, c.response, image, several, ".pfm"),
-                detector.response(gray.view()));
+                detector.response(sought));
   }
 }
 
@@ -172,9 +174,11 @@ int run_detect(const DetectCommand& c) {
   for (const std::string& image : c.images) {
     try {
       const GrayImage gray = read_gray(image, c.common.reading());
-      detector.detect(gray.view(), mask, found);
+      const core::Reduced reduced(gray.view(), mask, c.max_size);
+      detector.detect(reduced.image(), reduced.mask(), found);
+      reduced.to_given(found.keypoints);
       const double ms = detector.report().milliseconds;
-      write_results(c, context, detector, image, gray, found);
+      write_results(c, context, detector, image, reduced.image(), found);
       rows.push_back({image, text(gray.width(), " x ", gray.height()),
                       text(found.size(), found.size() == 1 ? " point" : " points"),
                       milliseconds_text(ms)});
@@ -186,8 +190,10 @@ int run_detect(const DetectCommand& c) {
                            {"device", context.name()},
                            {"milliseconds", ms},
                            {"points", json_points(found.keypoints, detector.describes())}});
+        const int width = reduced.image().width(), height = reduced.image().height();
+        if (reduced.is_smaller()) results.back()["reduced_to"] = {width, height};
         if (detector.describes()) {
-          results.back()["memory_bytes"] = detector.memory_needed(gray.width(), gray.height());
+          results.back()["memory_bytes"] = detector.memory_needed(width, height);
         }
       }
     } catch (const std::exception& error) {
@@ -235,10 +241,12 @@ Run add_detect(CLI::App& app) {
       ->type_name("OUT.npy");
   command
       ->add_option("--response", c->response,
-                   "the response map as exact floats; a folder for several images")
+                   "the response map as exact floats, of the image at --max-size; a folder for "
+                   "several images")
       ->type_name("OUT.pfm");
   command->add_option("--mask", c->mask, "image of the same size; no points where it is black")
       ->type_name("IMAGE");
+  add_max_size_option(*command, c->max_size);
   c->flags.add(*command, "Detector", detector_table());
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);

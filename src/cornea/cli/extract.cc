@@ -114,6 +114,7 @@ Run add_extract(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
+  add_max_size_option(*command, c->options.max_size);
   command
       ->add_option(
           "--mask", c->masks,

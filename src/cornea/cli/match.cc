@@ -18,7 +18,7 @@ struct MatchCommand {
   CommonOptions common;
   std::string first, second, detector = "sift";
   std::string draw, csv;
-  int max_features = 0;
+  int max_features = 0, max_size = 0;
   MatchOptions options;
   OptionFlags flags;  // of every detector
 };
@@ -67,7 +67,7 @@ double extract(FeatureExtractor& extractor, const MatchCommand& c, const std::st
 int run_match(const MatchCommand& c) {
   const Context context = c.common.context();
   auto [extractor, matcher] = usage_checked([&] {
-    return std::pair(FeatureExtractor(context, c.detector, settings_of(c)),
+    return std::pair(FeatureExtractor(context, c.detector, settings_of(c), c.max_size),
                      Matcher(context, c.options));
   });
   check_outputs({{c.first}, {c.second}}, c.common.outputs({c.draw, c.csv}));
@@ -114,6 +114,7 @@ Run add_match(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
+  add_max_size_option(*command, c->max_size);
   add_match_options(*command, c->options);
   command
       ->add_option("--draw", c->draw,

@@ -130,6 +130,7 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
                {"milliseconds", Json::object()},
                {"images", {c.first, c.second}},
                {"sizes", {{first.width(), first.height()}, {second.width(), second.height()}}},
+               {"max_size", c.options.max_size},
                {"detector", c.options.detector},
                {"device", context.name()},
                {"device_name", context.description()},
@@ -249,6 +250,7 @@ int run_pair(const PairCommand& c) {
 
 Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
   auto c = std::make_shared<PairCommand>();
+  c->options.max_size = 3200;  // pixels, as `extract`
   c->words = shell_line(words);
   CLI::App* command = app.add_subcommand(
       "pair", "the geometry of two photographs, from pixels to F, with a page to look at");
@@ -264,6 +266,7 @@ Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
+  add_max_size_option(*command, c->options.max_size);
   add_match_options(*command, c->options.match);
   c->estimator.add(*command, "Estimator", estimator_table());
   c->flags.add(*command, "Detector", without_flag(detector_table(), "max-points"));

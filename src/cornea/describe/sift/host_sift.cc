@@ -86,7 +86,7 @@ class HostSift : public SiftBackend {
     const std::size_t bytes = memory_needed(sift_shape(options_, image.width(), image.height()), 1);
     fail(ErrorCode::out_of_memory, "SIFT of ", image.width(), " x ", image.height(),
          " pixels needs ", bytes >> 20, " MiB and more (", why, "); reduce the image (max_size)",
-         options_.doubled ? ", or begin with an octave of its own size (doubled: no)" : "");
+         options_.doubled ? ", or switch doubled off" : "");
   }
 
   void begin(AnyView image) {

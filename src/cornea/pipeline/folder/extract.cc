@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "cornea/core/error.h"
+#include "cornea/core/reduce.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
 #include "cornea/pipeline/folder/in_order.h"
@@ -101,6 +102,7 @@ class Extraction {
   struct Decoded {
     Photograph photograph;
     Image<std::uint8_t> mask;
+    Reduced reduced;    // both, as features are sought in them
     std::string error;  // empty: it could be read
     double milliseconds = 0;
   };
@@ -157,6 +159,7 @@ class Extraction {
       decoded.photograph = read_photograph(file, options_.reading);
       const GrayImage& image = decoded.photograph.image;
       decoded.mask = read_mask(pending.name, image.width(), image.height());
+      decoded.reduced = Reduced(image.view(), decoded.mask, options_.max_size);
     } catch (const std::exception& error) {
       decoded.error = naming(file, error);
     }
@@ -269,9 +272,10 @@ class Extraction {
 
   Features features_of(const Decoded& decoded) {
     const Stopwatch watch;
-    const AnyView image = decoded.photograph.image.view();
+    const AnyView image = decoded.reduced.image();
     Features features;
-    sift_for(image.width(), image.height()).detect(image, features, decoded.mask);
+    sift_for(image.width(), image.height()).detect(image, features, decoded.reduced.mask());
+    decoded.reduced.to_given(features.keypoints);
     report_.compute_milliseconds += watch.milliseconds();
     return features;
   }
@@ -344,6 +348,7 @@ SiftOptions folder_sift_options() {
 
 void ExtractOptions::validate() const {
   sift.validate();
+  check_max_size(max_size);
   require(decoders >= 0 && decoders <= 64, "decoders are 0 (as many as suit) to 64, not ",
           decoders);
   require(masks.empty() || fs::is_directory(masks), masks.string(), ": is no folder of masks");

@@ -31,7 +31,10 @@ struct CORNEA_API ExtractOptions {
   // it is not taken for images then.
   std::filesystem::path masks = {};
   bool single_camera = false;  // one for all images, which have one size then
-  int decoders = 0;            // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
+  // Longest side in which features are sought, pixels, as in COLMAP; a larger image is reduced to
+  // it. Coordinates and cameras are always those of the whole image. 0: any size.
+  int max_size = 3200;
+  int decoders = 0;  // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
   ReadOptions reading = {};
 
   void validate() const;
