@@ -135,5 +135,90 @@ TEST_F(Reading, SiftOfALargeImageNeedsLittleMemory) {
   EXPECT_NE(none.err.find("doubled"), std::string::npos) << none.err;
 }
 
+TEST_F(Reading, TwelveBitImagesAreNoticedInEveryCommand) {
+  const Image<float> picture = discs(200, 160, 40);
+  write_image(folder / "8.png", scaled<std::uint8_t>(picture, 255));
+  write_image(folder / "12.png", scaled<std::uint16_t>(picture, 4095));
+  const std::string detect = "cornea detect 12.png --detector sift";
+  const std::size_t expected = json_of("cornea detect 8.png --detector sift")[0]["points"].size();
+  EXPECT_GT(expected, 15u);
+  const Json found = json_of(detect)[0];
+  EXPECT_EQ(found["points"].size(), expected);
+  EXPECT_EQ(found["range"], Json::parse("[0,4095]"));
+  const Json full = json_of(detect + " --range full")[0];
+  EXPECT_EQ(full["points"].size(), 0u);
+  EXPECT_FALSE(full.contains("range"));
+  EXPECT_EQ(json_of(detect + " --range 0,4095")[0]["points"].size(), expected);
+  // A word on standard error, unless it is not wanted or was asked for.
+  EXPECT_NE(shell(detect).err.find("12-bit"), std::string::npos);
+  EXPECT_EQ(shell(detect + " --quiet").err, "");
+  EXPECT_EQ(shell(detect + " --range full").err, "");
+  EXPECT_EQ(shell(detect + " --range 0,4095").err, "");
+  EXPECT_NE(shell("cornea pair 12.png 8.png -o o").err.find("12-bit"), std::string::npos);
+  EXPECT_NE(shell("cornea match 8.png 12.png").err.find("12-bit"), std::string::npos);
+  EXPECT_NE(shell("cornea filter 12.png -o f.png --filter gaussian").err.find("12-bit"),
+            std::string::npos);
+  EXPECT_EQ(json_of("cornea match 8.png 12.png")["range"], Json::parse("[null,[0,4095]]"));
+  EXPECT_GT(json_of("cornea pair 12.png 8.png -o o")["matches"], 5);
+  for (const char* wrong : {"12", "a,b", "5,1", "1,2,3", "0,inf", ""}) {
+    EXPECT_EQ(shell(detect + " --range '" + wrong + "'").code, 2) << wrong;
+  }
+}
+
+// Gray levels of 0..255 as floats, as `filter` writes them of an 8-bit image.
+TEST_F(Reading, FloatsBeyondWhiteAreRefusedAndARangeHelps) {
+  write_image(folder / "8.png", scaled<std::uint8_t>(discs(200, 160, 40), 255));
+  ASSERT_EQ(shell("cornea filter 8.png -o levels.pfm --filter gaussian --sigma 0").code, 0);
+  for (const std::string detector : {"foagdd", "harris", "moravec", "sift"}) {
+    const std::string detect = "cornea detect levels.pfm --detector " + detector;
+    const Outcome o = shell(detect + " --device cpu");
+    EXPECT_EQ(o.code, 1);
+    EXPECT_NE(o.err.find("magnitude 191"), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find("the option --range"), std::string::npos) << o.err;
+    const Json spread = json_of(detect + " --range 0,255")[0];
+    EXPECT_EQ(spread["range"], Json::parse("[0,255]"));
+    EXPECT_EQ(spread["points"].size(),
+              json_of("cornea detect 8.png --detector " + detector)[0]["points"].size());
+  }
+}
+
+TEST_F(Reading, OrientationIsOneRuleForAllCommands) {
+  // Stored as a camera held sideways would: orientation 6 turns it back.
+  const std::vector<std::uint8_t> jpeg =
+      encode_jpeg(scaled<std::uint8_t>(discs(200, 120, 40), 255), 95);
+  const std::vector<std::uint8_t> exif = {0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
+                                          0,    42,   0, 0,  0,   8,   0,   1,   1, 0x12, 0,   3,
+                                          0,    0,    0, 1,  0,   6,   0,   0,   0, 0,    0,   0};
+  {
+    std::ofstream out(folder / "a.jpg", std::ios::binary);
+    out.write(reinterpret_cast<const char*>(jpeg.data()), 2);
+    out.write(reinterpret_cast<const char*>(exif.data()), std::streamsize(exif.size()));
+    out.write(reinterpret_cast<const char*>(jpeg.data()) + 2, std::streamsize(jpeg.size()) - 2);
+  }
+  for (const bool upright : {false, true}) {
+    const std::string flag = upright ? " --upright" : "";
+    const char* word = upright ? "upright" : "as-stored";
+    const int width = upright ? 120 : 200, height = upright ? 200 : 120;
+    const Json detect = json_of("cornea detect a.jpg --detector sift" + flag)[0];
+    EXPECT_EQ(detect["orientation"], word);
+    EXPECT_EQ(detect["exif_orientation"], 6);
+    EXPECT_EQ(detect["width"], width);
+    const Json filter = json_of("cornea filter a.jpg -o f.png --filter gaussian" + flag);
+    EXPECT_EQ(filter["orientation"], word);
+    EXPECT_EQ(filter["height"], height);
+    const Json match = json_of("cornea match a.jpg a.jpg" + flag);
+    EXPECT_EQ(match["orientation"], word);
+    EXPECT_EQ(match["exif_orientation"], Json::parse("[6,6]"));
+    const Json pair = json_of("cornea pair a.jpg a.jpg -o o" + flag);
+    EXPECT_EQ(pair["orientation"], word);
+    EXPECT_EQ(pair["sizes"][0][0], width);
+    double lowest = 0;
+    for (const Json& p : detect["points"]) lowest = std::max(lowest, double(p[1]));
+    EXPECT_NEAR(lowest, height - 20, 15) << upright;  // points are those of the pixels
+  }
+  EXPECT_EQ(json_of("cornea detect a.jpg --as-stored")[0]["orientation"], "as-stored");
+  EXPECT_EQ(shell("cornea detect a.jpg --as-stored --upright").code, 2);
+}
+
 }  // namespace
 }  // namespace cornea

@@ -163,8 +163,9 @@ int run_detect(const DetectCommand& c) {
     }
   }
   check_results(c);
+  const ReadOptions reading = c.common.reading();
   Image<std::uint8_t> mask;
-  if (!c.mask.empty()) mask = read_mask(c.mask, c.common.reading());
+  if (!c.mask.empty()) mask = read_mask(c.mask, c.common.reading_masks());
 
   Json results = Json::array();
   std::vector<std::vector<std::string>> rows;
@@ -173,7 +174,9 @@ int run_detect(const DetectCommand& c) {
   Progress progress("detecting", static_cast<int>(c.images.size()), c.common.quiet);
   for (const std::string& image : c.images) {
     try {
-      const GrayImage gray = read_gray(image, c.common.reading());
+      const GrayImage gray = read_gray(image, reading);
+      if (gray.range) progress.clear();
+      note_reading(c.common, image, gray);
       const core::Reduced reduced(gray.view(), mask, c.max_size);
       detector.detect(reduced.image(), reduced.mask(), found);
       reduced.to_given(found.keypoints);
@@ -190,6 +193,7 @@ int run_detect(const DetectCommand& c) {
                            {"device", context.name()},
                            {"milliseconds", ms},
                            {"points", json_points(found.keypoints, detector.describes())}});
+        add_reading(results.back(), c.common, {&gray});
         const int width = reduced.image().width(), height = reduced.image().height();
         if (reduced.is_smaller()) results.back()["reduced_to"] = {width, height};
         if (detector.describes()) {

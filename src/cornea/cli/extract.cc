@@ -54,6 +54,11 @@ int run_extract(const ExtractCommand& c) {
   ExtractOptions options = c.options;
   options.masks = c.masks;
   options.reading = c.common.reading();
+  if (options.reading.upright) {
+    throw UsageError(
+        "extract takes pixels as they are stored, as COLMAP does when it reads the photographs "
+        "again; turn the files themselves where --upright is wanted");
+  }
   usage_checked([&] {
     options.sift = sift_options(c.flags.given(), options.sift);
     options.validate();
@@ -75,12 +80,19 @@ int run_extract(const ExtractCommand& c) {
   const ExtractReport report =
       extract_folder(context, c.folder, database, options, progress.events);
   progress.clear();
+  if (report.twelve_bit > 0 && !c.common.quiet) {
+    print_error("note: " + std::to_string(report.twelve_bit) +
+                " image(s) of 16 bits have no value above 4095 and were taken as 12-bit (times "
+                "16); --range full takes them as stored");
+  }
   if (c.common.talks()) print_report(c, context, report);
   c.common.write_json({{"images", report.images},
                        {"extracted", report.extracted},
                        {"skipped", report.skipped},
                        {"failed", report.failed},
                        {"masked", report.masked},
+                       {"twelve_bit", report.twelve_bit},
+                       {"orientation", "as-stored"},
                        {"features", report.features},
                        {"milliseconds", report.milliseconds},
                        {"decode_milliseconds", report.decode_milliseconds},

@@ -53,10 +53,10 @@ Json json_matches(const std::vector<Match>& matches, const Features& a, const Fe
 }
 
 // An error of a file names it.
-double extract(FeatureExtractor& extractor, const MatchCommand& c, const std::string& image,
+double extract(FeatureExtractor& extractor, const std::string& image, const GrayImage& pixels,
                Features& out) {
   try {
-    extractor.extract(read_gray(image, c.common.reading()).view(), out);
+    extractor.extract(pixels.view(), out);
   } catch (const Error& error) {
     const std::string sentence = error.what();
     throw Error(error.code(), sentence.starts_with(image) ? sentence : image + ": " + sentence);
@@ -72,7 +72,12 @@ int run_match(const MatchCommand& c) {
   });
   check_outputs({{c.first}, {c.second}}, c.common.outputs({c.draw, c.csv}));
   Features a, b;
-  double ms = extract(extractor, c, c.first, a) + extract(extractor, c, c.second, b);
+  const GrayImage first_image = read_gray(c.first, c.common.reading());
+  const GrayImage second_image = read_gray(c.second, c.common.reading());
+  note_reading(c.common, c.first, first_image);
+  note_reading(c.common, c.second, second_image);
+  double ms =
+      extract(extractor, c.first, first_image, a) + extract(extractor, c.second, second_image, b);
   const std::vector<Match> matches = matcher.match(a, b);
   ms += matcher.report().milliseconds;
 
@@ -91,12 +96,14 @@ int run_match(const MatchCommand& c) {
               << c.detector << " on " << context.description() << std::endl;
     if (!c.draw.empty()) std::cout << "picture: " << c.draw << std::endl;
   }
-  c.common.write_json({{"images", {c.first, c.second}},
-                       {"detector", c.detector},
-                       {"device", context.name()},
-                       {"keypoints", {a.size(), b.size()}},
-                       {"matches", json_matches(matches, a, b)},
-                       {"milliseconds", ms}});
+  Json json = {{"images", {c.first, c.second}},
+               {"detector", c.detector},
+               {"device", context.name()},
+               {"keypoints", {a.size(), b.size()}},
+               {"matches", json_matches(matches, a, b)},
+               {"milliseconds", ms}};
+  add_reading(json, c.common, {&first_image, &second_image});
+  c.common.write_json(json);
   return 0;
 }
 

@@ -29,7 +29,6 @@ struct PairCommand {
   std::string words;             // the command itself, for a shell
 
   fs::path in_folder(const char* name) const { return fs::path(out) / name; }
-  ReadOptions reading() const { return {.max_pixels = common.max_pixels, .upright = true}; }
 };
 
 // A word as a shell reads it back. Bytes that no page can show are written by their numbers, in
@@ -141,14 +140,15 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
                {"converged", g.converged()},
                {"threshold", io::shortest(c.options.fundamental.threshold)},
                {"version", kVersion}};
+  add_reading(json, c.common, {&first, &second});
   if (g.kind == TwoView::planar) json["H"] = matrix_json(g.H);
   return json;
 }
 
 std::string page_text(const PairCommand& c, const Context& context, const PairResult& r,
                       const std::vector<StageTime>& stages) {
-  const auto first = read_image<Rgb<std::uint8_t>>(c.first, c.reading());
-  const auto second = read_image<Rgb<std::uint8_t>>(c.second, c.reading());
+  const auto first = read_image<Rgb<std::uint8_t>>(c.first, c.common.reading());
+  const auto second = read_image<Rgb<std::uint8_t>>(c.second, c.common.reading());
   const FundamentalResult& g = r.geometry;
   PairPage page;
   page.first = {c.first, first.host(), r.first.keypoints};
@@ -225,8 +225,10 @@ int run_pair(const PairCommand& c) {
   check_outputs({{c.first}, {c.second}}, outputs);
 
   const core::Stopwatch watch;
-  const GrayImage first = read_gray(c.first, c.reading());
-  const GrayImage second = read_gray(c.second, c.reading());
+  const GrayImage first = read_gray(c.first, c.common.reading());
+  const GrayImage second = read_gray(c.second, c.common.reading());
+  note_reading(c.common, c.first, first);
+  note_reading(c.common, c.second, second);
   std::vector<StageTime> stages = {{"reading", watch.milliseconds()}};
   const PairResult result = pipeline.run(first.view(), second.view());
   stages.insert(stages.end(), result.stages.begin(), result.stages.end());

@@ -171,7 +171,9 @@ class Extraction {
     if (options_.masks.empty()) return {};
     const fs::path file = mask_of(options_.masks, name);
     if (!fs::exists(file)) return {};
-    Image<std::uint8_t> mask = read_image<std::uint8_t>(file, options_.reading);
+    ReadOptions reading = options_.reading;
+    reading.range = {};
+    Image<std::uint8_t> mask = read_image<std::uint8_t>(file, reading);
     if (mask.width() != width || mask.height() != height) {
       fail(ErrorCode::invalid_argument, "the mask ", file.string(), " has ", mask.width(), " x ",
            mask.height(), " pixels and the image ", width, " x ", height, "; make them equal");
@@ -237,6 +239,8 @@ class Extraction {
         if (options_.single_camera && !shared_) shared_ = found.camera;
         ++report_.extracted;
         report_.masked += !decoded->mask.empty();
+        report_.twelve_bit += options_.reading.range.kind == PixelRange::Kind::automatic &&
+                              decoded->photograph.image.range.has_value();
         report_.features += found.features->size();
       } catch (const std::exception& error) {
         if (ends_the_run(error)) throw;

@@ -46,6 +46,7 @@ struct CORNEA_API ExtractReport {
   int extracted = 0;           // have them now
   int failed = 0;              // images, and folders that cannot be read
   int masked = 0;              // of the extracted: had a mask
+  int twelve_bit = 0;          // of the extracted: PixelRange::automatic took them for such
   std::uint64_t features = 0;  // of the extracted images
   double milliseconds = 0;     // the whole call
   // Work, on whatever thread: it overlaps.
