@@ -421,7 +421,7 @@ TEST_F(Cli, PairOfNothingIsAResultWithItsFiles) {
             std::string::npos);
 }
 
-TEST_F(Cli, PairLooksAtPhotographsUpright) {
+TEST_F(Cli, PairLooksAtPhotographsUprightWhereAsked) {
   ASSERT_EQ(shell("cornea scene -o s --views 2 --width 320 --height 240").code, 0);
   auto pixels = read_image<std::uint8_t>(folder / "s/view_001.png");
   // Stored as the camera held sideways would: turned back by the orientation 6.
@@ -438,7 +438,8 @@ TEST_F(Cli, PairLooksAtPhotographsUpright) {
   out.write(reinterpret_cast<const char*>(exif.data()), std::streamsize(exif.size()));
   out.write(reinterpret_cast<const char*>(jpeg.data()) + 2, std::streamsize(jpeg.size()) - 2);
   out.close();
-  const Outcome o = shell("cornea pair s/view_000.png sideways.jpg -o o --device cpu --json -");
+  const Outcome o =
+      shell("cornea pair s/view_000.png sideways.jpg -o o --upright --device cpu --json -");
   ASSERT_EQ(o.code, 0) << o.err;
   const Json json = Json::parse(o.out);
   EXPECT_EQ(json["sizes"], Json::parse("[[320,240],[320,240]]"));

@@ -60,6 +60,7 @@ void options_with_some_members() {
   expect(validates(Degradation{}), "Degradation");
   expect(DrawOptions{.most_lines = 10}.most_lines == 10, "DrawOptions");
   expect(ReadOptions{.upright = true}.upright, "ReadOptions");
+  expect(validates(PixelRange{PixelRange::Kind::given, 0, 1023}), "PixelRange");
   expect(MatchedPointsOptions{.count = 9}.count == 9, "MatchedPointsOptions");
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <iostream>
 #include <set>
 
 #include "cornea/core/error.h"
+#include "cornea/core/reduce.h"
 
 namespace cornea::cli {
 
@@ -96,6 +98,20 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 }
 
 void add_reading_options(CLI::App& command, CommonOptions& options) {
+  command
+      .add_option("--range", options.range,
+                  "stored values that are black and white: auto (16-bit pixels up to 4095 are "
+                  "12-bit), full, or LO,HI")
+      ->capture_default_str()
+      ->type_name("RANGE");
+  CLI::Option* upright =
+      command.add_flag("--upright", options.upright,
+                       "turn images as EXIF says, and give coordinates of the turned ones");
+  command
+      .add_flag_callback(
+          "--as-stored", [&options] { options.upright = false; },
+          "take pixels as they are stored, whatever EXIF says; the default")
+      ->excludes(upright);
   command.add_option("--max-pixels", options.max_pixels, "refuse images that claim more pixels")
       ->capture_default_str()
       ->type_name("N")
@@ -104,6 +120,76 @@ void add_reading_options(CLI::App& command, CommonOptions& options) {
                    ? std::string("--max-pixels takes a positive number")
                    : std::string();
       });
+}
+
+namespace {
+
+PixelRange range_of(const std::string& given) {
+  if (given == "auto") return {PixelRange::Kind::automatic};
+  if (given == "full") return {PixelRange::Kind::full};
+  PixelRange range{PixelRange::Kind::given};
+  const char *begin = given.data(), *end = begin + given.size();
+  const auto low = std::from_chars(begin, end, range.low);
+  if (low.ec == std::errc() && low.ptr != end && *low.ptr == ',') {
+    const auto high = std::from_chars(low.ptr + 1, end, range.high);
+    if (high.ec == std::errc() && high.ptr == end) {
+      range.validate();
+      return range;
+    }
+  }
+  throw UsageError("--range takes auto, full or two numbers LO,HI, not " + given);
+}
+
+}  // namespace
+
+ReadOptions CommonOptions::reading() const {
+  return {.max_pixels = max_pixels, .upright = upright, .range = usage_checked([&] {
+                                                          return range_of(range);
+                                                        })};
+}
+
+ReadOptions CommonOptions::reading_masks() const {
+  return {.max_pixels = max_pixels, .upright = upright};
+}
+
+void note_reading(const CommonOptions& options, const std::string& file, const GrayImage& image) {
+  if (options.quiet || !image.range || options.range != "auto") return;
+  print_error(file +
+              ": note: no value exceeds 4095 of its 16 bits, so it is taken as 12-bit (times 16); "
+              "--range full takes it as stored, --range LO,HI spreads another range");
+}
+
+void add_reading(Json& json, const CommonOptions& options,
+                 const std::vector<const GrayImage*>& images) {
+  json["orientation"] = options.upright ? "upright" : "as-stored";
+  Json exif = Json::array(), range = Json::array();
+  bool any_exif = false, any_range = false;
+  for (const GrayImage* image : images) {
+    exif.push_back(image->orientation ? Json(image->orientation) : Json(nullptr));
+    range.push_back(image->range ? Json({image->range->at(0), image->range->at(1)})
+                                 : Json(nullptr));
+    any_exif |= image->orientation != 0;
+    any_range |= image->range.has_value();
+  }
+  if (any_exif) json["exif_orientation"] = images.size() == 1 ? exif[0] : exif;
+  if (any_range) json["range"] = images.size() == 1 ? range[0] : range;
+}
+
+void add_max_size_option(CLI::App& command, int& max_size) {
+  command
+      .add_option("--max-size", max_size,
+                  "longest side in which features are sought, pixels; a larger image is reduced to "
+                  "it, and coordinates stay those of the whole image; 0: any size")
+      ->capture_default_str()
+      ->check([](const std::string& given) {
+        try {
+          core::check_max_size(std::stoi(given));
+          return std::string();
+        } catch (const std::exception&) {
+          return std::string("--max-size takes 0 (any size) or at least 16 pixels");
+        }
+      })
+      ->type_name("N");
 }
 
 bool is_pfm(const std::filesystem::path& file) {

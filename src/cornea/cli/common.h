@@ -41,9 +41,13 @@ struct CommonOptions {
   std::string json;  // a file, "-" for standard output, empty for none
   bool quiet = false;
   std::uint64_t max_pixels = ReadOptions().max_pixels;
+  bool upright = false;
+  std::string range = "auto";  // auto, full or LO,HI
 
   Context context() const;
-  ReadOptions reading() const { return {.max_pixels = max_pixels}; }
+  ReadOptions reading() const;
+  // Of masks, whose values mean nothing but black or not.
+  ReadOptions reading_masks() const;
   // The file that JSON goes to, if any.
   bool json_in_file() const { return !json.empty() && json != "-"; }
   // Whether to talk to a person on standard output: not with --quiet, nor where the JSON or one of
@@ -56,8 +60,18 @@ struct CommonOptions {
 
 // --device, --threads, --json, --quiet.
 void add_common_options(CLI::App& command, CommonOptions& options);
-// --max-pixels, for commands that read images.
+// --max-pixels, --range, --upright and --as-stored, for commands that read images.
 void add_reading_options(CLI::App& command, CommonOptions& options);
+// Says on standard error, unless quiet, where an image was not taken as it is stored without being
+// asked to.
+void note_reading(const CommonOptions& options, const std::string& file, const GrayImage& image);
+// How images were read: "orientation", and where there are such "exif_orientation" and "range", for
+// each where there are several.
+void add_reading(Json& json, const CommonOptions& options,
+                 const std::vector<const GrayImage*>& images);
+
+// --max-size, for commands that find features; `max_size` is the default.
+void add_max_size_option(CLI::App& command, int& max_size);
 
 // Whether a file's name ends in .pfm, in capitals or not: it holds exact floats.
 bool is_pfm(const std::filesystem::path& file);

@@ -7,6 +7,7 @@
 #include "cornea/cli/mask.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
+#include "cornea/core/reduce.h"
 #include "cornea/io/csv.h"
 #include "cornea/io/npy.h"
 #include "cornea/report/draw.h"
@@ -21,6 +22,7 @@ struct DetectCommand {
   std::vector<std::string> images;
   std::string detector = "harris";
   std::string mask, draw, csv, response, descriptors;
+  int max_size = 0;
   OptionFlags flags;  // of every detector
 
   bool fits_between_pixels() const { return flags.given().contains("subpixel"); }
@@ -121,7 +123,7 @@ Json json_points(const std::vector<Keypoint>& points, bool described) {
 }
 
 void write_results(const DetectCommand& c, const Context& context, Detector& detector,
-                   const std::string& image, const GrayImage& gray, const Features& found) {
+                   const std::string& image, AnyView sought, const Features& found) {
   const bool several = c.images.size() > 1;
   if (!c.csv.empty()) {
     write_text(output_for(c.detector, c.csv, image, several, ".csv"),
@@ -145,7 +147,7 @@ void write_results(const DetectCommand& c, const Context& context, Detector& det
   }
   if (!c.response.empty()) {
     write_picture(output_for(c.detector, c.response, image, several, ".pfm"),
-                  detector.response(gray.view()), ".pfm");
+                  detector.response(sought), ".pfm");
   }
 }
 
@@ -159,8 +161,9 @@ int run_detect(const DetectCommand& c) {
       if (!out.empty()) make_folder(out);
     }
   }
+  const ReadOptions reading = c.common.reading();
   Image<std::uint8_t> mask;
-  if (!c.mask.empty()) mask = read_mask(c.mask, c.common.reading());
+  if (!c.mask.empty()) mask = read_mask(c.mask, c.common.reading_masks());
 
   Json results = Json::array();
   std::vector<std::vector<std::string>> rows;
@@ -169,11 +172,15 @@ int run_detect(const DetectCommand& c) {
   Progress progress("detecting", static_cast<int>(c.images.size()), c.common.quiet);
   for (const std::string& image : c.images) {
     try {
-      const GrayImage gray = gray_from(image, c.common.reading());
-      detector.detect(gray.view(), mask, found);
-      const double ms = detector.report().milliseconds;
-      write_results(c, context, detector, image, gray, found);
+      const GrayImage gray = gray_from(image, reading);
+      if (gray.range) progress.clear();
+      note_reading(c.common, input_name(image), gray);
+      const core::Reduced reduced(gray.view(), mask, c.max_size);
+      detector.detect(reduced.image(), reduced.mask(), found);
       const std::size_t fitted = detector.report().between_pixels;
+      reduced.to_given(found.keypoints);
+      const double ms = detector.report().milliseconds;
+      write_results(c, context, detector, image, reduced.image(), found);
       rows.push_back({image, text(gray.width(), " x ", gray.height()),
                       text(found.size(), found.size() == 1 ? " point" : " points",
                            c.fits_between_pixels() ? text(", ", fitted, " between pixels") : ""),
@@ -187,8 +194,11 @@ int run_detect(const DetectCommand& c) {
                            {"milliseconds", ms},
                            {"points", json_points(found.keypoints, detector.describes())}});
         if (c.fits_between_pixels()) results.back()["between_pixels"] = fitted;
+        add_reading(results.back(), c.common, {&gray});
+        const int width = reduced.image().width(), height = reduced.image().height();
+        if (reduced.is_smaller()) results.back()["reduced_to"] = {width, height};
         if (detector.describes()) {
-          results.back()["memory_bytes"] = detector.memory_needed(gray.width(), gray.height());
+          results.back()["memory_bytes"] = detector.memory_needed(width, height);
         }
       }
     } catch (const std::exception& error) {
@@ -239,10 +249,12 @@ Run add_detect(CLI::App& app) {
       ->type_name("OUT.npy");
   command
       ->add_option("--response", c->response,
-                   "the response map as exact floats; a folder for several images")
+                   "the response map as exact floats, of the image at --max-size; a folder for "
+                   "several images")
       ->type_name("OUT.pfm");
   command->add_option("--mask", c->mask, "image of the same size; no points where it is black")
       ->type_name("IMAGE");
+  add_max_size_option(*command, c->max_size);
   c->flags.add(*command, "Detector", detector_table());
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);

@@ -89,6 +89,11 @@ int run_extract(const ExtractCommand& c) {
   ExtractOptions options = c.options;
   options.masks = c.masks;
   options.reading = c.common.reading();
+  if (options.reading.upright) {
+    throw UsageError(
+        "extract takes pixels as they are stored, as COLMAP does when it reads the photographs "
+        "again; turn the files themselves where --upright is wanted");
+  }
   usage_checked([&] {
     options.sift = sift_options(c.flags.given(), options.sift);
     options.validate();
@@ -122,6 +127,11 @@ int run_extract(const ExtractCommand& c) {
   }
   progress.clear();
   const ExtractReport& report = summary.report;
+  if (report.twelve_bit > 0 && !c.common.quiet) {
+    print_error("note: " + counted(report.twelve_bit, "image") +
+                " of 16 bits without a value above 4095 taken as 12-bit (times 16); --range full "
+                "takes them as stored");
+  }
   if (c.common.talks()) print_report(c, context, summary);
   c.common.write_json({{"images", report.images},
                        {"extracted", report.extracted},
@@ -134,6 +144,8 @@ int run_extract(const ExtractCommand& c) {
                        {"unrecorded", report.unrecorded},
                        {"ignored", report.ignored},
                        {"stopped", report.stopped},
+                       {"twelve_bit", report.twelve_bit},
+                       {"orientation", "as-stored"},
                        {"features", report.features},
                        {"features_in_database", summary.features},
                        {"milliseconds", report.milliseconds},
@@ -175,6 +187,7 @@ Run add_extract(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
+  add_max_size_option(*command, c->options.max_size);
   command
       ->add_option(
           "--mask", c->masks,

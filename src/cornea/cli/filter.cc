@@ -74,6 +74,7 @@ int run_filter(const FilterCommand& c) {
   }
   check_outputs(c);
   const GrayImage image = gray_from(c.image, c.common.reading());
+  note_reading(c.common, input_name(c.image), image);
   filter->time_stages(true);
   std::visit(
       [&]<class T>(const Image<T>& pixels) {
@@ -98,13 +99,12 @@ int run_filter(const FilterCommand& c) {
               << std::endl;
     if (!c.levels.empty()) std::cout << "levels: " << c.levels << std::endl;
   }
-  c.common.write_json({{"image", c.image},
-                       {"width", image.width()},
-                       {"height", image.height()},
-                       {"filter", c.filter},
-                       {"device", context.name()},
-                       {"milliseconds", report.milliseconds},
-                       {"stages", stages}});
+  Json json = {{"image", c.image},         {"width", image.width()},
+               {"height", image.height()}, {"filter", c.filter},
+               {"device", context.name()}, {"milliseconds", report.milliseconds},
+               {"stages", stages}};
+  add_reading(json, c.common, {&image});
+  c.common.write_json(json);
   return 0;
 }
 

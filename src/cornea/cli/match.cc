@@ -18,7 +18,7 @@ struct MatchCommand {
   CommonOptions common;
   std::string first, second, detector = "sift";
   std::string draw, csv;
-  int max_features = 0;
+  int max_features = 0, max_size = 0;
   MatchOptions options;
   OptionFlags flags;  // of every detector
 };
@@ -57,10 +57,10 @@ Json json_indices(const std::vector<Match>& matches) {
 }
 
 // An error of a file names it.
-double extract(FeatureExtractor& extractor, const MatchCommand& c, const std::string& image,
+double extract(FeatureExtractor& extractor, const std::string& image, const GrayImage& pixels,
                Features& out) {
   try {
-    extractor.extract(gray_from(image, c.common.reading()).view(), out);
+    extractor.extract(pixels.view(), out);
   } catch (const Error& error) {
     const std::string sentence = error.what(), name = input_name(image);
     throw Error(error.code(), sentence.starts_with(name) ? sentence : name + ": " + sentence);
@@ -71,12 +71,17 @@ double extract(FeatureExtractor& extractor, const MatchCommand& c, const std::st
 int run_match(const MatchCommand& c) {
   const Context context = c.common.context();
   auto [extractor, matcher] = usage_checked([&] {
-    return std::pair(FeatureExtractor(context, c.detector, settings_of(c)),
+    return std::pair(FeatureExtractor(context, c.detector, settings_of(c), c.max_size),
                      Matcher(context, c.options));
   });
   check_outputs({{c.first}, {c.second}}, c.common.outputs({c.draw, c.csv}));
   Features a, b;
-  double ms = extract(extractor, c, c.first, a) + extract(extractor, c, c.second, b);
+  const GrayImage first_image = gray_from(c.first, c.common.reading());
+  const GrayImage second_image = gray_from(c.second, c.common.reading());
+  note_reading(c.common, input_name(c.first), first_image);
+  note_reading(c.common, input_name(c.second), second_image);
+  double ms =
+      extract(extractor, c.first, first_image, a) + extract(extractor, c.second, second_image, b);
   const std::vector<Match> matches = one_per_place(matcher.match(a, b), a.keypoints, b.keypoints);
   ms += matcher.report().milliseconds;
 
@@ -95,13 +100,15 @@ int run_match(const MatchCommand& c) {
               << c.detector << " on " << context.description() << std::endl;
     if (!c.draw.empty()) std::cout << "picture: " << c.draw << std::endl;
   }
-  c.common.write_json({{"images", {c.first, c.second}},
-                       {"detector", c.detector},
-                       {"device", context.name()},
-                       {"keypoints", {a.size(), b.size()}},
-                       {"matches", json_matches(matches, a, b)},
-                       {"indices", json_indices(matches)},
-                       {"milliseconds", ms}});
+  Json json = {{"images", {c.first, c.second}},
+               {"detector", c.detector},
+               {"device", context.name()},
+               {"keypoints", {a.size(), b.size()}},
+               {"matches", json_matches(matches, a, b)},
+               {"indices", json_indices(matches)},
+               {"milliseconds", ms}};
+  add_reading(json, c.common, {&first_image, &second_image});
+  c.common.write_json(json);
   return 0;
 }
 
@@ -121,6 +128,7 @@ Run add_match(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
+  add_max_size_option(*command, c->max_size);
   add_match_options(*command, c->options);
   command
       ->add_option("--draw", c->draw,

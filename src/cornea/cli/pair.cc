@@ -36,7 +36,6 @@ struct PairCommand {
 
   fs::path in_folder(const char* name) const { return fs::path(out) / name; }
   bool has_masks() const { return !mask1.empty() || !mask2.empty(); }
-  ReadOptions reading() const { return {.max_pixels = common.max_pixels, .upright = true}; }
 };
 
 // A word as a shell reads it back. Bytes that no page can show are written by their numbers, in
@@ -142,6 +141,7 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
                {"milliseconds", Json::object()},
                {"images", {c.first, c.second}},
                {"sizes", {{first.width(), first.height()}, {second.width(), second.height()}}},
+               {"max_size", c.options.max_size},
                {"detector", c.options.detector},
                {"device", context.name()},
                {"device_name", context.description()},
@@ -153,6 +153,7 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
                {"converged", g.converged()},
                {"threshold", io::shortest(c.options.fundamental.threshold)},
                {"version", kVersion}};
+  add_reading(json, c.common, {&first, &second});
   if (g.kind == TwoView::planar) json["H"] = matrix_json(g.H);
   const auto mask_json = [](const std::string& file) { return file.empty() ? Json() : Json(file); };
   if (c.has_masks()) json["masks"] = {mask_json(c.mask1), mask_json(c.mask2)};
@@ -161,8 +162,8 @@ Json summary_json(const PairCommand& c, const Context& context, const PairResult
 
 std::string page_text(const PairCommand& c, const Context& context, const PairResult& r,
                       const std::vector<StageTime>& stages) {
-  const auto first = colours_from(c.first, c.reading());
-  const auto second = colours_from(c.second, c.reading());
+  const auto first = colours_from(c.first, c.common.reading());
+  const auto second = colours_from(c.second, c.common.reading());
   const FundamentalResult& g = r.geometry;
   PairPage page;
   page.first = {c.first, first.host(), r.first.keypoints};
@@ -252,7 +253,7 @@ void print_result(const PairCommand& c, const Context& context, const PairResult
 Image<std::uint8_t> mask_of(const PairCommand& c, const std::string& file, const std::string& image,
                             const GrayImage& pixels) {
   if (file.empty()) return {};
-  Image<std::uint8_t> mask = read_mask(file, c.reading());
+  Image<std::uint8_t> mask = read_mask(file, c.common.reading_masks());
   if (mask.width() != pixels.width() || mask.height() != pixels.height()) {
     fail(ErrorCode::io, file, ": a mask of ", mask.width(), " x ", mask.height(), " pixels for ",
          image, " of ", pixels.width(), " x ", pixels.height(), "; they must have one size");
@@ -276,8 +277,10 @@ int run_pair(const PairCommand& given) {
   check_outputs(inputs, outputs);
 
   const core::Stopwatch watch;
-  const GrayImage first = gray_from(c.first, c.reading());
-  const GrayImage second = gray_from(c.second, c.reading());
+  const GrayImage first = gray_from(c.first, c.common.reading());
+  const GrayImage second = gray_from(c.second, c.common.reading());
+  note_reading(c.common, input_name(c.first), first);
+  note_reading(c.common, input_name(c.second), second);
   const Image<std::uint8_t> mask1 = mask_of(c, c.mask1, c.first, first);
   const Image<std::uint8_t> mask2 = mask_of(c, c.mask2, c.second, second);
   std::vector<StageTime> stages = {{"reading", watch.milliseconds()}};
@@ -305,6 +308,7 @@ int run_pair(const PairCommand& given) {
 
 Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
   auto c = std::make_shared<PairCommand>();
+  c->options.max_size = 3200;  // pixels, as `extract`
   c->words = shell_line(words);
   CLI::App* command = app.add_subcommand(
       "pair", "the geometry of two photographs, from pixels to F, with a page to look at");
@@ -330,6 +334,7 @@ Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
+  add_max_size_option(*command, c->options.max_size);
   add_match_options(*command, c->options.match);
   c->estimator.add(*command, "Estimator", estimator_table());
   c->flags.add(*command, "Detector", without_flag(detector_table(), "max-points"));

@@ -64,7 +64,10 @@ void check_images(const Context& context, std::span<const AnyView> images, const
 }
 
 AnyView Frames::on_host(const AnyView& image, bool copy) {
-  if (channel_of(image.pixel()) == Pixel::f32) require(all_usable(context_, image), kUnusable);
+  const FloatLimits limits = float_limits(working_);
+  if (channel_of(image.pixel()) == Pixel::f32) {
+    if (const int worst = worst_value(context_, image, limits)) fail_unusable(worst, limits);
+  }
   const Pixel pixel = pixel_of(image);
   if (pixel == image.pixel() && !copy) return image;
   const int w = image.width(), h = image.height();
@@ -78,7 +81,7 @@ void Frames::flag_if_float(const AnyView& image) {
   if constexpr (kHasCuda) {
     if (channel_of(image.pixel()) != Pixel::f32) return;
     if (!unusable_.data<int>()) *unusable_.reserve<int>(context_, 1) = 0;
-    flag_unusable(context_, image, unusable_.data<int>());
+    flag_unusable(context_, image, float_limits(working_), unusable_.data<int>());
   }
 }
 
@@ -136,8 +139,9 @@ DeviceView<const std::uint8_t> Frames::mask_on_device(const AnyView& mask, bool 
 void Frames::check_usable() {
   int* flag = unusable_.data<int>();
   if (!flag || *flag == 0) return;
+  const int worst = *flag;
   *flag = 0;
-  fail(ErrorCode::invalid_argument, kUnusable);
+  fail_unusable(worst, float_limits(working_));
 }
 
 void Frames::forget() noexcept {

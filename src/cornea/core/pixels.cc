@@ -1,6 +1,8 @@
 #include "cornea/core/pixels.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <type_traits>
 
 #include "cornea/core/build.h"
@@ -64,20 +66,44 @@ void convert(const Context& context, const AnyView& from, Working working, const
   }
 }
 
-bool all_usable(const Context& context, const AnyView& image) {
-  std::atomic<bool> usable = true;
+int worst_value(const Context& context, const AnyView& image, FloatLimits limits) {
+  std::atomic<int> worst = 0;
   auto look = [&](auto pixels) {
     parallel_for(context, pixels.height, kRowsPerPiece, [&](int begin, int end) {
+      auto usable = [&](const auto& pixel) { return is_usable(gray_value(pixel), limits); };
       unsigned bad = 0;
       for (int y = begin; y < end; ++y) {
         const auto* row = pixels.row(y);
-        for (int x = 0; x < pixels.width; ++x) bad |= !is_usable(gray_value(row[x]));
+        for (int x = 0; x < pixels.width; ++x) bad |= !usable(row[x]);
       }
-      if (bad) usable = false;
+      if (!bad) return;
+      int here = 0;
+      for (int y = begin; y < end; ++y) {
+        const auto* row = pixels.row(y);
+        for (int x = 0; x < pixels.width; ++x) {
+          if (!usable(row[x])) here = std::max(here, badness(gray_value(row[x])));
+        }
+      }
+      for (int known = worst; known < here && !worst.compare_exchange_weak(known, here);) continue;
     });
   };
   is_rgb(image.pixel()) ? look(image.host<Rgb<float>>()) : look(image.host<float>());
-  return usable;
+  return worst;
+}
+
+void fail_unusable(int worst, FloatLimits limits) {
+  float value;
+  std::memcpy(&value, &worst, sizeof value);
+  if (!std::isfinite(value)) {
+    fail(ErrorCode::invalid_argument, "the image holds NaN or infinite values; replace them");
+  }
+  if (limits.high == float_limits(Working::levels).high) {
+    fail(ErrorCode::invalid_argument, "the image holds a value of magnitude ", value,
+         "; beyond 1e6 floats are not filtered, scale it to 0..1");
+  }
+  fail(ErrorCode::invalid_argument, "the image holds a value of magnitude ", value,
+       ", and float pixels are 0 (black) to 1 (white), no farther than -1 and 2; scale it to 0..1, "
+       "or read it with the option range");
 }
 
 }  // namespace cornea::core

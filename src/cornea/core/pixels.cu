@@ -33,7 +33,7 @@ void launch_convert(const Context& context, const AnyView& from, const AnyTarget
 // A thread looks at a few pixels of a row, so that their loads do not wait for each other.
 constexpr int kLooks = 8;
 template <class T>
-__global__ void usable_kernel(DeviceView<const T> image, int* flag) {
+__global__ void usable_kernel(DeviceView<const T> image, FloatLimits limits, int* flag) {
   const int x = blockIdx.y * (blockDim.x * kLooks) + threadIdx.x;
   const int y = blockIdx.x * blockDim.y + threadIdx.y;
   if (y >= image.height) return;
@@ -45,8 +45,15 @@ __global__ void usable_kernel(DeviceView<const T> image, int* flag) {
   }
   bool usable = true;
 #pragma unroll
-  for (int i = 0; i < kLooks; ++i) usable &= is_usable(v[i]);
-  if (!usable) *flag = 1;
+  for (int i = 0; i < kLooks; ++i) usable &= is_usable(v[i], limits);
+  if (usable) return;
+  int worst = 0;
+#pragma unroll
+  for (int i = 0; i < kLooks; ++i) {
+    if (!is_usable(v[i], limits)) worst = max(worst, badness(v[i]));
+  }
+  // The flag may lie in host memory: few of many bad pixels get as far as that.
+  if (worst > *static_cast<volatile int*>(flag)) atomicMax(flag, worst);
 }
 
 }  // namespace
@@ -70,11 +77,11 @@ void convert_on_device(const Context& context, const AnyView& from, Working work
   cuda_check_launch("conversion of pixels");
 }
 
-void flag_unusable(const Context& context, const AnyView& image, int* flag) {
+void flag_unusable(const Context& context, const AnyView& image, FloatLimits limits, int* flag) {
   const DeviceGuard device(context);
   auto launch = [&](auto pixels) {
     usable_kernel<<<grid_for(divide_up(pixels.width, kLooks), pixels.height), kBlock, 0,
-                    cuda_stream(context)>>>(pixels, flag);
+                    cuda_stream(context)>>>(pixels, limits, flag);
   };
   is_rgb(image.pixel()) ? launch(image.device<Rgb<float>>()) : launch(image.device<float>());
   cuda_check_launch("check of float pixels");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "cornea/core/context.h"
 #include "cornea/core/error.h"
@@ -82,17 +83,34 @@ CORNEA_HD inline auto working_value(const T& pixel) {
 // or both on the device, where it is queued on the context's stream.
 void convert(const Context& context, const AnyView& from, Working working, const AnyTarget& to);
 
-// Float pixels beyond this would overflow in products of derivatives.
-inline constexpr float kLargestPixel = 1e6f;
-inline constexpr char kUnusable[] =
-    "the image holds NaN, infinite values or values beyond 1e6; replace them, or scale it to 0..1";
-CORNEA_HD inline bool is_usable(float v) { return v >= -kLargestPixel && v <= kLargestPixel; }
+// What float pixels may hold. Black is 0 and white 1 for everything that has thresholds, and a
+// little beyond, as resampling leaves it, is welcome: farther out a threshold would mean something
+// else, and products of many derivatives leave the range of a float. Filters work in whatever unit
+// an image has, as long as squares of differences are far from that.
+struct FloatLimits {
+  float low, high;
+};
+constexpr FloatLimits float_limits(Working working) {
+  return working == Working::levels ? FloatLimits{-1e6f, 1e6f} : FloatLimits{-1.0f, 2.0f};
+}
+CORNEA_HD inline bool is_usable(float v, FloatLimits limits) {
+  return v >= limits.low && v <= limits.high;
+}
+// How bad a value is that is not usable, as a number that grows with its magnitude, beyond which
+// come infinity and NaN: its bits without the sign.
+CORNEA_HD inline int badness(float v) {
+  int bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  return bits & 0x7fffffff;
+}
 
-// Whether a float image (gray or colour) on the host can be used.
-bool all_usable(const Context& context, const AnyView& image);
-// The same on the device, queued: sets *flag (device or pinned memory) to 1 if a value is not
-// usable, and leaves it alone otherwise.
-void flag_unusable(const Context& context, const AnyView& image, int* flag);
+// The worst value of a float image (gray or colour) on the host; 0 if all can be used.
+int worst_value(const Context& context, const AnyView& image, FloatLimits limits);
+// The same on the device, queued: raises *flag (device or pinned memory) to it, and leaves it alone
+// where all can be used.
+void flag_unusable(const Context& context, const AnyView& image, FloatLimits limits, int* flag);
+// The error that says what cannot be used and what to do.
+[[noreturn]] void fail_unusable(int worst, FloatLimits limits);
 
 // Inside of convert() and flag_unusable(), in builds with CUDA.
 void convert_on_device(const Context& context, const AnyView& from, Working working,

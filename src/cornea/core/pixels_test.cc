@@ -38,14 +38,23 @@ TEST(Pixels, DepthsScaleWithRounding) {
   EXPECT_EQ(u8_from_u16(129), 1);
 }
 
-TEST(Pixels, NaNInfinityAndHugeValuesAreFound) {
+TEST(Pixels, TheWorstValueIsFound) {
   const Context context = Context::cpu(2);
+  const FloatLimits unit = float_limits(Working::gray), any = float_limits(Working::levels);
   for (float bad : {std::nanf(""), std::numeric_limits<float>::infinity(), -INFINITY, 2e6f}) {
     auto image = testing::random_image<float>(70, 200, 1);
-    EXPECT_TRUE(all_usable(context, image.host()));
+    EXPECT_EQ(worst_value(context, image.host(), unit), 0);
+    image(12, 3) = -1.5e6f;
     image(69, 199) = bad;
-    EXPECT_FALSE(all_usable(context, image.host()));
+    EXPECT_EQ(worst_value(context, image.host(), any), badness(bad));
+    EXPECT_EQ(worst_value(context, image.host(), unit), badness(bad));
   }
+  auto image = testing::random_image<float>(70, 200, 1);
+  image(3, 3) = 2, image(4, 4) = -1;
+  EXPECT_EQ(worst_value(context, image.host(), unit), 0);
+  image(3, 150) = 2.25f, image(3, 151) = -1.75f;
+  EXPECT_EQ(worst_value(context, image.host(), unit), badness(2.25f));
+  EXPECT_EQ(worst_value(context, image.host(), any), 0);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "cornea/core/frames.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/core/transfer.h"
+#include "cornea/detect/peaks/peaks_math.h"
 #include "cornea/detect/refine/device_refine.h"
 #include "cornea/detect/refine/refine.h"
 #include "cornea/detect/response.h"
@@ -223,7 +224,7 @@ Image<float> CornerDetector::response(AnyView image) {
   double unit = 1;
   auto scaled_copy = [&](auto map) {
     for (int y = 0; y < map.height; ++y) {
-      for (int x = 0; x < map.width; ++x) result(x, y) = static_cast<float>(map(x, y) / unit);
+      for (int x = 0; x < map.width; ++x) result(x, y) = peaks::finite_float(map(x, y) / unit);
     }
   };
   auto read_map = [&](Map map, auto value) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cornea/core/error.h"
 #include "cornea/core/testing.h"
 #include "cornea/core/transfer.h"
 #include "cornea/detect/foagdd/foagdd.h"
@@ -60,6 +61,43 @@ Image<T> blocks(int width, int height, std::uint64_t seed, double white) {
 }
 
 class CornerDetectorTest : public testing::OnEveryDevice {};
+
+// Black to white is 0 to 1; what lies far beyond is refused in one sentence, alike on every device.
+TEST_P(CornerDetectorTest, FloatImagesFarFromZeroToOneAreRefused) {
+  std::vector<std::unique_ptr<CornerDetector>> all = detectors(context);
+  FoagddOptions most;
+  most.directions = 16;
+  all.push_back(std::make_unique<Foagdd>(context, most));
+  for (const auto& detector : all) {
+    Image<float> image = blocks<float>(230, 170, 1, 1);
+    for (int y = 0; y < 170; ++y) {
+      for (int x = 0; x < 230; ++x) image(x, y) = image(x, y) < 0.5f ? -1.0f : 2.0f;
+    }
+    const std::vector<Corner> corners = detector->detect(image);
+    EXPECT_GT(corners.size(), 10u);
+    for (const Corner& c : corners) {
+      ASSERT_TRUE(std::isfinite(c.response) && std::isfinite(c.x) && std::isfinite(c.y));
+    }
+    const Image<float> map = detector->response(image);
+    for (int y = 0; y < 170; ++y) {
+      for (int x = 0; x < 230; ++x) ASSERT_TRUE(std::isfinite(map(x, y)));
+    }
+    image(7, 9) = -3.5f;
+    image(100, 80) = 50;
+    image(200, 160) = 4;
+    try {
+      detector->detect(image);
+      ADD_FAILURE() << "the image was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      const std::string sentence = error.what();
+      EXPECT_NE(sentence.find("magnitude 50,"), std::string::npos) << sentence;
+      EXPECT_NE(sentence.find("the option range"), std::string::npos) << sentence;
+    }
+    // Nothing of it stays behind.
+    EXPECT_NO_THROW(detector->detect(blocks<float>(230, 170, 2, 1)));
+  }
+}
 
 TEST_P(CornerDetectorTest, GivesTheSamePointsInAHundredRuns) {
   const Image<std::uint8_t> image = blocks<std::uint8_t>(230, 170, 1, 255);

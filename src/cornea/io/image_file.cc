@@ -9,6 +9,7 @@
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
 #include "cornea/io/loaded_file.h"
+#include "cornea/io/pixel_range.h"
 #include "cornea/io/upright.h"
 
 namespace cornea {
@@ -87,18 +88,24 @@ const Format& format_of(const Source& source) {
        "PFM, TIFF, WebP); convert it to PNG");
 }
 
-// The decoded pixels, turned if asked for.
-DecodedImage decoded(Bytes bytes, const std::string& name, const ReadOptions& options) {
+// The pixels, in the range and turned as asked for, and what is known of them.
+struct Decoded {
+  DecodedImage pixels;
+  std::optional<Exif> exif;
+  std::optional<std::array<double, 2>> range;
+};
+Decoded decoded(Bytes bytes, const std::string& name, const ReadOptions& options) {
   const Source source{bytes, name, options.max_pixels};
-  DecodedImage image = format_of(source).decode(source);
-  if (!options.upright) return image;
-  const int orientation = decode_exif(bytes).value_or(Exif{}).orientation;
-  if (orientation == 1) return image;
-  return std::visit(
+  Decoded image{format_of(source).decode(source), decode_exif(bytes), {}};
+  image.range = io::spread(image.pixels, options.range);
+  const int orientation = image.exif.value_or(Exif{}).orientation;
+  if (!options.upright || orientation == 1) return image;
+  image.pixels = std::visit(
       [&]<class T>(const Image<T>& stored) -> DecodedImage {
         return io::turned_upright<T>(stored.host(), orientation);
       },
-      image);
+      image.pixels);
+  return image;
 }
 
 template <class T>
@@ -111,12 +118,13 @@ Image<T> into(DecodedImage image) {
       image);
 }
 
-GrayImage gray_at_own_depth(DecodedImage image) {
+GrayImage gray_at_own_depth(Decoded image) {
   return std::visit(
-      []<class From>(Image<From>& from) -> GrayImage {
-        return {into<typename io::ColourOf<From>::Channel>(std::move(from))};
+      [&]<class From>(Image<From>& from) -> GrayImage {
+        return {into<typename io::ColourOf<From>::Channel>(std::move(from)), image.range,
+                image.exif ? image.exif->orientation : 0};
       },
-      image);
+      image.pixels);
 }
 
 }  // namespace
@@ -132,14 +140,14 @@ ImageFileInfo probe_image(const fs::path& file, const ReadOptions& options) {
 template <class T>
 Image<T> read_image(const fs::path& file, const ReadOptions& options) {
   return naming_the_file(file.string(), [&] {
-    return into<T>(decoded(io::LoadedFile(file).bytes(), file.string(), options));
+    return into<T>(decoded(io::LoadedFile(file).bytes(), file.string(), options).pixels);
   });
 }
 
 template <class T>
 Image<T> decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
                       const ReadOptions& options) {
-  return naming_the_file(name, [&] { return into<T>(decoded(bytes, name, options)); });
+  return naming_the_file(name, [&] { return into<T>(decoded(bytes, name, options).pixels); });
 }
 
 GrayImage read_gray(const fs::path& file, const ReadOptions& options) {
@@ -156,8 +164,10 @@ GrayImage decode_gray(std::span<const std::uint8_t> bytes, const std::string& na
 Photograph read_photograph(const fs::path& file, const ReadOptions& options) {
   return naming_the_file(file.string(), [&]() -> Photograph {
     const io::LoadedFile loaded(file);
-    return {gray_at_own_depth(decoded(loaded.bytes(), file.string(), options)),
-            decode_exif(loaded.bytes()), loaded.bytes().size(), content_hash(loaded.bytes())};
+    Decoded image = decoded(loaded.bytes(), file.string(), options);
+    const std::optional<Exif> exif = image.exif;
+    return {gray_at_own_depth(std::move(image)), exif, loaded.bytes().size(),
+            content_hash(loaded.bytes())};
   });
 }
 

@@ -2,12 +2,13 @@
 //
 // Reads PNG, JPEG, PBM/PGM/PPM and PFM, and TIFF and WebP where the build has them. The first bytes
 // of a file tell its format, not its name. Pixels come as they are stored: no gamma, no colour
-// profile, no EXIF or TIFF orientation unless asked for, the first page only. Alpha is dropped,
-// which leaves the colour beneath it; palettes are looked up.
+// profile, no EXIF or TIFF orientation and no other range unless asked for, the first page only.
+// Alpha is dropped, which leaves the colour beneath it; palettes are looked up.
 //
 // Every failure is an Error whose sentence begins with the name of the file. Nothing is printed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -22,12 +23,27 @@
 
 namespace cornea {
 
+// Which stored values mean black and white.
+struct CORNEA_API PixelRange {
+  enum class Kind {
+    full,       // the whole range of the type: 0..255, 0..65535, 0..1
+    automatic,  // the same, but 16-bit pixels of which none exceeds 4095 are 12-bit: times 16
+    given       // low and high, in stored values; what lies beyond them is clamped
+  };
+  Kind kind = Kind::full;
+  double low = 0, high = 0;
+
+  void validate() const;
+};
+
 struct ReadOptions {
   // A file whose header claims more pixels is refused before memory is taken for them.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
   // Turns and mirrors the pixels as EXIF (or TIFF's orientation) says; otherwise they come as they
   // are stored.
   bool upright = false;
+  // Spread over the whole range of the type, before any other conversion.
+  PixelRange range = {};
 };
 
 // What a file says of itself, before any conversion.
@@ -59,6 +75,9 @@ CORNEA_API Image<T> decode_image(std::span<const std::uint8_t> bytes, const std:
 // Gray at the depth that the file holds.
 struct CORNEA_API GrayImage {
   std::variant<Image<std::uint8_t>, Image<std::uint16_t>, Image<float>> pixels = {};
+  // The stored values that became black and white, where ReadOptions::range changed any.
+  std::optional<std::array<double, 2>> range = {};
+  int orientation = 0;  // that the file's EXIF states, as in Exif; 0: it has none
 
   AnyView view() const;
   int width() const { return view().width(); }

@@ -21,9 +21,12 @@ inline constexpr float kCornerScale = 2.5f;
 
 class CORNEA_API FeatureExtractor {
  public:
-  // A detector of the table with its settings; a bad name or value is an error that names it.
+  // A detector of the table with its settings; a bad name or value is an error that names it. In an
+  // image in host memory whose longest side has more than `max_size` pixels, features are sought
+  // after it was reduced to that many; 0: at any size. Their places and scales are always those of
+  // the image that was given.
   FeatureExtractor(const Context& context, const std::string& detector,
-                   const Settings& settings = {});
+                   const Settings& settings = {}, int max_size = 0);
 
   // No point lies where the mask is 0.
   void extract(AnyView image, Features& out, AnyView mask = {});
@@ -39,6 +42,7 @@ class CORNEA_API FeatureExtractor {
  private:
   std::unique_ptr<CornerDetector> corners_;  // null: SIFT detects
   std::unique_ptr<Sift> sift_;
+  int max_size_ = 0;
   double milliseconds_ = 0;
 };
 

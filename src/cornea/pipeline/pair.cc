@@ -64,11 +64,12 @@ Correspondence PairResult::correspondence(std::size_t match) const {
 PairPipeline::PairPipeline(const Context& context, const PairOptions& options)
     : context_(context),
       options_(validated(options)),
-      first_(context, options.detector, settings_of(options)),
+      first_(context, options.detector, settings_of(options), options.max_size),
       matcher_(context, options.match),
       estimator_(context, options.fundamental) {
   if (!context.is_cuda()) return;
-  second_ = std::make_unique<FeatureExtractor>(context, options.detector, settings_of(options));
+  second_ = std::make_unique<FeatureExtractor>(context, options.detector, settings_of(options),
+                                               options.max_size);
   first_.keep_on_device(true);
   second_->keep_on_device(true);
 }

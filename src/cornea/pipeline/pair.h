@@ -26,6 +26,9 @@ struct CORNEA_API PairOptions {
   Settings settings = {};         // of the detector
   // The strongest of an image; 0: no limit. A "max-points" among the settings goes before it.
   int max_features = 20000;
+  // Longest side of an image in host memory, pixels; a larger one is reduced to it before features
+  // are sought. Coordinates are always those of the image that was given. 0: any size.
+  int max_size = 0;
   MatchOptions match = {};
   FundamentalOptions fundamental = {};
 

@@ -176,7 +176,8 @@ Eigen::Matrix3d degraded_from_original(int width, int height, const Degradation&
 
 Degraded degrade(const Context& context, HostView<const float> image, const Degradation& how) {
   const Eigen::Matrix3d M = degraded_from_original(image.width, image.height, how);
-  require(all_usable(context, image), "the image to degrade holds values that are not finite");
+  require(worst_value(context, image, float_limits(Working::levels)) == 0,
+          "the image to degrade holds values that are not finite");
   Image<float> result = moves(how) ? resample(context, image, M, how.scale) : copy_of(image);
   gaussian_blur(context, result.host(), result.host(), how.blur);
   change_tones(context, result.host(), how);

@@ -1,6 +1,9 @@
 #include "cornea/describe/sift/host_sift.h"
 
 #include <algorithm>
+#include <new>
+#include <string>
+#include <tuple>
 
 #include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
@@ -12,45 +15,41 @@ namespace {
 
 using namespace core;
 
+// A point with what is known of its features so far.
+struct HeldPoint {
+  static constexpr int kNotYet = -1, kDropped = -2;
+  FoundPoint found;
+  int angles = kNotYet;
+  std::array<float, kMostAngles> turns;
+  std::array<int, kMostAngles> rows;  // of their descriptors
+};
+
+auto order_of(const HeldPoint& p) {
+  const LevelPixel& at = p.found.pixel;
+  return std::tuple(p.found.point.octave, at.level, at.y, at.x);
+}
+
 class HostSift : public SiftBackend {
  public:
-  HostSift(const Context& context, const SiftOptions& options)
-      : context_(context), options_(options), space_(context, options) {}
+  HostSift(const Context& context, const SiftOptions& options, std::size_t most_bytes)
+      : context_(context), options_(options), space_(context, options, most_bytes) {}
 
   const Context& context() const override { return context_; }
 
   void detect(std::span<const AnyView> images, AnyView mask, std::span<Features> out,
               StageClock* clock) override {
-    for (std::size_t i = 0; i < images.size(); ++i) detect_one(images[i], mask, out[i], clock);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      within_memory(images[i], [&] { detect_one(images[i], mask, out[i], clock); });
+    }
   }
 
   void describe(AnyView image, std::span<const Keypoint> points, Angles angles, Features& out,
                 StageClock* clock) override {
-    build(image, clock);
-    out.keypoints.assign(points.begin(), points.end());
-    out.descriptors.assign(points.size() * kDescriptorLength, 0);
-    if (space_.shape().octaves.empty()) return;
-    parallel_for(context_, static_cast<int>(points.size()), kPointsAtOnce, [&](int begin, int end) {
-      for (int i = begin; i < end; ++i) {
-        const SiftPoint p = place_of(options_, space_.shape(), points[i]);
-        const auto level = space_.level(p.octave, p.level);
-        float turn = 0;
-        if (angles == Angles::keep) {
-          turn = turn_of_angle(points[i].angle);
-        } else {
-          std::array<float, kMostAngles> turns;
-          turn = options_.orientations > 0 && find_angles(level, p, 1, turns) > 0 ? turns[0] : 0;
-          out.keypoints[i].angle = turn * kTurn;
-        }
-        describe_point(level, p, turn, options_.root,
-                       out.descriptors.data() + std::size_t(i) * kDescriptorLength);
-      }
-    });
-    if (clock) clock->mark("descriptors");
+    within_memory(image, [&] { describe_all(image, points, angles, out, clock); });
   }
 
   std::size_t memory_needed(const SiftShape& shape, int) const override {
-    return shape.floats * sizeof(float);
+    return space_.memory_needed(shape);
   }
 
   Image<float> level(int octave, int level) const override {
@@ -58,6 +57,10 @@ class HostSift : public SiftBackend {
     require(octave >= 0 && octave < static_cast<int>(shape.octaves.size()) && level >= 0 &&
                 level < shape.levels,
             "the last image has no level ", level, " of octave ", octave);
+    if (!space_.is_one_part()) {
+      fail(ErrorCode::unsupported, "the scale space of ", shape.width, " x ", shape.height,
+           " pixels was made in parts, and its levels are gone; look at those of a smaller image");
+    }
     const auto from = space_.level(octave, level);
     Image<float> copy(from.width, from.height);
     for (int y = 0; y < from.height; ++y) std::copy_n(from.row(y), from.width, copy.host().row(y));
@@ -67,26 +70,51 @@ class HostSift : public SiftBackend {
  private:
   static constexpr int kPointsAtOnce = 16;
 
-  void build(AnyView image, StageClock* clock) {
-    space_.build(image, sift_shape(options_, image.width(), image.height()));
-    if (clock) clock->mark("scale space");
+  // Memory that runs out is an error that says how much there should be, and what takes less.
+  template <class Call>
+  void within_memory(AnyView image, const Call& call) {
+    std::string why;
+    try {
+      return call();
+    } catch (const std::bad_alloc&) {
+      why = "no room for its features";
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      why = error.what();
+    }
+    space_.release();
+    const std::size_t bytes = memory_needed(sift_shape(options_, image.width(), image.height()), 1);
+    fail(ErrorCode::out_of_memory, "SIFT of ", image.width(), " x ", image.height(),
+         " pixels needs ", bytes >> 20, " MiB and more (", why, "); reduce the image (max_size)",
+         options_.doubled ? ", or switch doubled off" : "");
+  }
+
+  void begin(AnyView image) {
+    space_.begin(image, sift_shape(options_, image.width(), image.height()));
+  }
+  bool next_part(StageClock* clock) {
+    const bool more = space_.next();
+    if (more && clock) clock->mark("scale space");
+    return more;
   }
 
   void detect_one(AnyView image, AnyView mask, Features& out, StageClock* clock) {
-    build(image, clock);
-    std::vector<SiftPoint> points;
+    out.keypoints.clear();
+    out.descriptors.clear();
+    points_.clear();
+    begin(image);
     const SiftLimits limits = sift_limits(options_);
-    for (int o = 0; o < static_cast<int>(space_.shape().octaves.size()); ++o) {
-      const auto more = find_points(context_, space_, o, limits);
-      points.insert(points.end(), more.begin(), more.end());
+    while (next_part(clock)) {
+      std::vector<FoundPoint> found = find_points(context_, space_, limits);
+      if (!mask.empty()) drop_masked(found, mask.host<std::uint8_t>());
+      hold(found);
+      if (clock) clock->mark("points");
+      find_new_angles();
+      if (clock) clock->mark("angles");
+      describe_new(out.descriptors);
+      if (clock) clock->mark("descriptors");
     }
-    if (!mask.empty()) drop_masked(points, mask.host<std::uint8_t>());
-    cap_points(points);
-    if (clock) clock->mark("points");
-    const std::vector<Oriented> features = angles_of(points);
-    if (clock) clock->mark("angles");
-    write(points, features, out);
-    if (clock) clock->mark("descriptors");
+    write(out);
   }
 
   Keypoint in_image(const SiftPoint& p, float turn = 0) const {
@@ -94,81 +122,172 @@ class HostSift : public SiftBackend {
     return keypoint_of(p, o.step, o.origin, o.index, turn);
   }
 
-  void drop_masked(std::vector<SiftPoint>& points, HostView<const std::uint8_t> mask) const {
-    std::erase_if(points, [&](const SiftPoint& p) {
-      const Keypoint k = in_image(p);
+  void drop_masked(std::vector<FoundPoint>& points, HostView<const std::uint8_t> mask) const {
+    std::erase_if(points, [&](const FoundPoint& p) {
+      const Keypoint k = in_image(p.point);
       const MaskPixel at = mask_pixel(k.x, k.y, mask.width, mask.height);
       return mask(at.x, at.y) == 0;
     });
   }
 
-  void cap_points(std::vector<SiftPoint>& points) const {
-    auto response = [](const SiftPoint& p) { return p.response; };
+  // Adds the points of a part, under the caps. A point that a cap drops among those known so far
+  // cannot come back when more are known, so that what is left in the end does not depend on the
+  // parts.
+  void hold(const std::vector<FoundPoint>& found) {
+    const auto known = static_cast<std::ptrdiff_t>(points_.size());
+    for (const FoundPoint& p : found) points_.push_back({p, HeldPoint::kNotYet, {}, {}});
+    auto before = [](const HeldPoint& a, const HeldPoint& b) { return order_of(a) < order_of(b); };
+    std::inplace_merge(points_.begin(), points_.begin() + known, points_.end(), before);
+    // An extremum of another part may have settled on the same pixel; the first is the known one.
+    auto same = [](const HeldPoint& a, const HeldPoint& b) { return order_of(a) == order_of(b); };
+    points_.erase(std::unique(points_.begin(), points_.end(), same), points_.end());
+
+    auto response = [](const HeldPoint& p) { return p.found.point.response; };
     if (options_.max_per_cell > 0) {
-      auto cell = [&](const SiftPoint& p) {
-        const Keypoint k = in_image(p);
+      auto cell = [&](const HeldPoint& p) {
+        const Keypoint k = in_image(p.found.point);
         return std::uint64_t(cell_index(k.y, options_.cell)) << 32 |
                std::uint32_t(cell_index(k.x, options_.cell));
       };
-      keep_strongest_per_cell(points, options_.max_per_cell, cell, response);
+      keep_strongest_per_cell(points_, options_.max_per_cell, cell, response);
     }
-    if (options_.max_points > 0) keep_strongest(points, options_.max_points, response);
+    if (options_.max_points > 0) keep_strongest(points_, options_.max_points, response);
   }
 
-  struct Oriented {
-    int point;
-    float turn;
+  void find_new_angles() {
+    parallel_for(context_, static_cast<int>(points_.size()), kPointsAtOnce,
+                 [&](int begin, int end) {
+                   Patch patch(space_);
+                   for (int i = begin; i < end; ++i) {
+                     HeldPoint& p = points_[i];
+                     if (p.angles != HeldPoint::kNotYet) continue;
+                     p.rows.fill(HeldPoint::kNotYet);
+                     p.turns[0] = 0;
+                     p.angles = 1;
+                     if (options_.orientations == 0) continue;
+                     p.angles = find_angles(level_around(space_, p.found.point, patch),
+                                            p.found.point, options_.orientations, p.turns);
+                   }
+                 });
+  }
+
+  struct Feature {
+    int point, angle;
   };
-  // A feature for each angle of each point, in order, under the cap.
-  std::vector<Oriented> angles_of(const std::vector<SiftPoint>& points) const {
-    const int count = static_cast<int>(points.size());
-    std::vector<std::array<float, kMostAngles>> turns(count);
-    std::vector<int> found(count, 1);
-    if (options_.orientations == 0) {
-      for (auto& t : turns) t[0] = 0;
-    } else {
-      parallel_for(context_, count, kPointsAtOnce, [&](int begin, int end) {
-        for (int i = begin; i < end; ++i) {
-          found[i] = find_angles(space_.level(points[i].octave, points[i].level), points[i],
-                                 options_.orientations, turns[i]);
-        }
-      });
+  // A feature for each angle of each point, in order.
+  std::vector<Feature> features() const {
+    std::vector<Feature> list;
+    for (int i = 0; i < static_cast<int>(points_.size()); ++i) {
+      for (int k = 0; k < points_[i].angles; ++k) {
+        if (points_[i].rows[k] != HeldPoint::kDropped) list.push_back({i, k});
+      }
     }
-    std::vector<Oriented> features;
-    for (int i = 0; i < count; ++i) {
-      for (int k = 0; k < found[i]; ++k) features.push_back({i, turns[i][k]});
-    }
-    if (options_.max_points > 0) {
-      keep_strongest(features, options_.max_points,
-                     [&](const Oriented& f) { return points[f.point].response; });
-    }
-    return features;
+    return list;
   }
 
-  void write(const std::vector<SiftPoint>& points, const std::vector<Oriented>& features,
-             Features& out) const {
-    out.keypoints.resize(features.size());
-    out.descriptors.resize(features.size() * kDescriptorLength);
-    parallel_for(
-        context_, static_cast<int>(features.size()), kPointsAtOnce, [&](int begin, int end) {
-          for (int i = begin; i < end; ++i) {
-            const SiftPoint& p = points[features[i].point];
-            out.keypoints[i] = in_image(p, features[i].turn);
-            describe_point(space_.level(p.octave, p.level), p, features[i].turn, options_.root,
-                           out.descriptors.data() + std::size_t(i) * kDescriptorLength);
-          }
-        });
+  // Drops the features beyond the cap and describes those that are new, behind the descriptors of
+  // parts before.
+  void describe_new(std::vector<std::uint8_t>& descriptors) {
+    std::vector<Feature> list = features();
+    if (options_.max_points > 0 && list.size() > std::size_t(options_.max_points)) {
+      std::vector<Feature> kept = list;
+      keep_strongest(kept, options_.max_points,
+                     [&](const Feature& f) { return points_[f.point].found.point.response; });
+      std::size_t next = 0;
+      for (const Feature& f : list) {
+        const bool stays =
+            next < kept.size() && kept[next].point == f.point && kept[next].angle == f.angle;
+        stays ? void(++next) : void(points_[f.point].rows[f.angle] = HeldPoint::kDropped);
+      }
+      list = std::move(kept);
+    }
+    int rows = static_cast<int>(descriptors.size() / kDescriptorLength);
+    std::erase_if(list, [&](const Feature& f) {
+      int& row = points_[f.point].rows[f.angle];
+      if (row != HeldPoint::kNotYet) return true;
+      row = rows++;
+      return false;
+    });
+    descriptors.resize(std::size_t(rows) * kDescriptorLength);
+    parallel_for(context_, static_cast<int>(list.size()), kPointsAtOnce, [&](int begin, int end) {
+      Patch patch(space_);
+      for (int i = begin; i < end; ++i) {
+        const HeldPoint& p = points_[list[i].point];
+        const int k = list[i].angle;
+        describe_point(level_around(space_, p.found.point, patch), p.found.point, p.turns[k],
+                       options_.root,
+                       descriptors.data() + std::size_t(p.rows[k]) * kDescriptorLength);
+      }
+    });
+  }
+
+  // Descriptors lie in the order in which parts had them; they are put in order where there were
+  // several.
+  void write(Features& out) {
+    const std::vector<Feature> list = features();
+    out.keypoints.resize(list.size());
+    const bool in_order = space_.is_one_part();
+    std::vector<std::uint8_t> ordered(in_order ? 0 : list.size() * kDescriptorLength);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const HeldPoint& p = points_[list[i].point];
+      const int k = list[i].angle;
+      out.keypoints[i] = in_image(p.found.point, p.turns[k]);
+      if (in_order) continue;
+      std::copy_n(out.descriptors.begin() + std::ptrdiff_t(p.rows[k]) * kDescriptorLength,
+                  kDescriptorLength, ordered.begin() + std::ptrdiff_t(i) * kDescriptorLength);
+    }
+    if (!in_order) out.descriptors = std::move(ordered);
+  }
+
+  void describe_all(AnyView image, std::span<const Keypoint> points, Angles angles, Features& out,
+                    StageClock* clock) {
+    out.keypoints.assign(points.begin(), points.end());
+    out.descriptors.assign(points.size() * kDescriptorLength, 0);
+    begin(image);
+    while (next_part(clock)) {
+      parallel_for(
+          context_, static_cast<int>(points.size()), kPointsAtOnce, [&](int first, int end) {
+            Patch patch(space_);
+            for (int i = first; i < end; ++i) {
+              const SiftPoint p = place_of(options_, space_.shape(), points[i]);
+              if (!begins_in_part(p)) continue;
+              const auto level = level_around(space_, p, patch);
+              float turn = 0;
+              if (angles == Angles::keep) {
+                turn = turn_of_angle(points[i].angle);
+              } else {
+                std::array<float, kMostAngles> turns;
+                turn =
+                    options_.orientations > 0 && find_angles(level, p, 1, turns) > 0 ? turns[0] : 0;
+                out.keypoints[i].angle = turn * kTurn;
+              }
+              describe_point(level, p, turn, options_.root,
+                             out.descriptors.data() + std::size_t(i) * kDescriptorLength);
+            }
+          });
+      if (clock) clock->mark("descriptors");
+    }
+  }
+
+  bool begins_in_part(const SiftPoint& p) const {
+    if (p.octave < space_.first_octave() || p.octave >= space_.end_octave()) return false;
+    const HostScaleSpace::Rows rows = space_.rows(p.octave);
+    const int height = space_.shape().octaves[p.octave].height;
+    const int y = std::clamp(static_cast<int>(p.y), 0, height - 1);
+    return y >= rows.top && y < rows.bottom;
   }
 
   Context context_;
   SiftOptions options_;
   HostScaleSpace space_;
+  std::vector<HeldPoint> points_;  // of the image, in order
 };
 
 }  // namespace
 
-std::unique_ptr<SiftBackend> make_host_sift(const Context& context, const SiftOptions& options) {
-  return std::make_unique<HostSift>(context, options);
+std::unique_ptr<SiftBackend> make_host_sift(const Context& context, const SiftOptions& options,
+                                            std::size_t part_bytes) {
+  return std::make_unique<HostSift>(context, options, part_bytes);
 }
 
 }  // namespace cornea::sift

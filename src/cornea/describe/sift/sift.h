@@ -97,7 +97,8 @@ class CORNEA_API Sift {
 
   // Device memory (on the CPU: host memory) that 8-bit gray images of this size take, with room for
   // a usual number of points. A call that finds less fails, says how much it needs, and gives its
-  // scale space back.
+  // scale space back. On the CPU the levels of a Gaussian scale space that do not fit into 256 MiB
+  // are made in strips of rows, with the same result; the other filters look at whole images.
   std::size_t memory_needed(int width, int height, int images = 1) const;
 
   // Of the last call. Times by stage cost a little on CUDA; off unless asked for.
@@ -107,7 +108,8 @@ class CORNEA_API Sift {
   const SiftOptions& options() const;
 
   // Level `level` of octave `octave` (0 is the first, doubled or not) of the last image's scale
-  // space, in host memory; for looking at it.
+  // space, in host memory; for looking at it. An error where the image was so large that the CPU
+  // made its levels in strips.
   Image<float> level(int octave, int level) const;
 
  private:

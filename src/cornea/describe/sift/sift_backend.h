@@ -35,7 +35,11 @@ class SiftBackend {
   virtual const std::uint8_t* device_descriptors() const { return nullptr; }
 };
 
-std::unique_ptr<SiftBackend> make_host_sift(const Context& context, const SiftOptions& options);
+// Memory that a part of the scale space may take on the CPU. An image of 1920 x 1080 pixels,
+// doubled, still is one part.
+inline constexpr std::size_t kPartBytes = std::size_t{256} << 20;
+std::unique_ptr<SiftBackend> make_host_sift(const Context& context, const SiftOptions& options,
+                                            std::size_t part_bytes = kPartBytes);
 // In builds with CUDA.
 std::unique_ptr<SiftBackend> make_device_sift(const Context& context, const SiftOptions& options);
 

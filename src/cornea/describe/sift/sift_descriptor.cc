@@ -46,9 +46,14 @@ bool inside(HostView<const float> level, float x, float y) {
   return is_sampled(x, y, level.width, level.height);
 }
 
-// Samples outside the level weigh nothing; with `all_inside` there are none.
+// Samples outside the level weigh nothing, whatever is read at `instead`; with `all_inside` there
+// are none.
+struct SamplePlace {
+  float x, y;
+};
 template <bool all_inside>
-void sample_row(HostView<const float> level, const DescriptorFrame& frame, int j, SampleRow& out) {
+void sample_row(HostView<const float> level, const DescriptorFrame& frame, SamplePlace instead,
+                int j, SampleRow& out) {
   const float row_x = frame.x - static_cast<float>(j) * frame.ay;
   const float row_y = frame.y + static_cast<float>(j) * frame.ax;
   float squares[kGrid], weights[kGrid];
@@ -59,7 +64,7 @@ void sample_row(HostView<const float> level, const DescriptorFrame& frame, int j
     if constexpr (!all_inside) {
       for (int k = 0; k < 4; ++k) {
         if (inside(level, x[k], y[k])) continue;
-        x[k] = y[k] = 1;
+        x[k] = instead.x, y[k] = instead.y;
         weight[k] = 0;
       }
     }
@@ -136,11 +141,14 @@ void describe_point(HostView<const float> level, const SiftPoint& point, float t
     all_inside &=
         inside(level, right - 0.01f, down - 0.01f) && inside(level, right + 0.01f, down + 0.01f);
   }
+  // Near the point, where the level lies in memory; the 4 x 4 pixels around it are inside.
+  const SamplePlace instead{std::clamp(point.x, 1.0f, static_cast<float>(level.width - 3)),
+                            std::clamp(point.y, 1.0f, static_cast<float>(level.height - 3))};
   float values[kDescriptorLength] = {};
   for (int j = 0; j < kGrid; ++j) {
     SampleRow samples;
-    all_inside ? sample_row<true>(level, frame, j, samples)
-               : sample_row<false>(level, frame, j, samples);
+    all_inside ? sample_row<true>(level, frame, instead, j, samples)
+               : sample_row<false>(level, frame, instead, j, samples);
     CellRow cells = {};
     share_out(samples, cells);
     // Between two rows of cells.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <tuple>
 
@@ -18,15 +19,38 @@ constexpr int kBand = 32;     // rows that a thread takes at once
 constexpr int kStrip = 1024;  // columns whose differences stay in the nearest cache
 constexpr int kRing = 3;      // rows of differences
 constexpr int kPitch = kStrip + 2 + kLanes<float>;
+constexpr int kMostLevels = 11;  // 8 intervals and 3
 
 // D_l of an octave, from its levels.
 struct Differences {
-  const float* levels;
-  std::size_t level_floats;
+  std::array<const float*, kMostLevels> levels;
   std::ptrdiff_t stride;
   float operator()(int l, int x, int y) const {
-    const float* at = levels + level_floats * l + stride * y + x;
-    return at[level_floats] - at[0];
+    const std::ptrdiff_t at = stride * y + x;
+    return levels[l + 1][at] - levels[l][at];
+  }
+};
+
+// The same where only some rows lie in memory; it notes when others were asked for.
+struct SomeDifferences {
+  const Differences& dog;
+  HostScaleSpace::Rows rows;
+  bool& left;
+  float operator()(int l, int x, int y) const {
+    if (y >= rows.top && y < rows.bottom) return dog(l, x, y);
+    left = true;
+    return 0;
+  }
+};
+
+// The same anywhere in the octave.
+struct PatchDifferences {
+  static constexpr int kAround = 4;  // pixels, so that one patch serves the steps that follow
+  Patch& patch;
+  int octave;
+  float operator()(int l, int x, int y) const {
+    if (!patch.holds(octave, x, y)) patch.cover(octave, x, y, kAround);
+    return patch.level(l + 1)(x, y) - patch.level(l)(x, y);
   }
 };
 
@@ -92,8 +116,8 @@ void find_extrema(const Differences& dog, int intervals, float least, int top, i
   int columns[kStrip];
   for (int y = top - 1; y <= bottom; ++y) {
     for (int l = 0; l < intervals + 2; ++l) {
-      const float* lower = dog.levels + dog.level_floats * l + dog.stride * y + left - 1;
-      difference_row(lower + dog.level_floats, lower, right - left + 2, slot(l, y));
+      const std::ptrdiff_t at = dog.stride * y + left - 1;
+      difference_row(dog.levels[l + 1] + at, dog.levels[l] + at, right - left + 2, slot(l, y));
     }
     if (y <= top) continue;
     for (int l = 1; l <= intervals; ++l) {
@@ -110,40 +134,67 @@ void find_extrema(const Differences& dog, int intervals, float least, int top, i
   }
 }
 
-}  // namespace
-
-std::vector<SiftPoint> find_points(const Context& context, const HostScaleSpace& space, int octave,
-                                   const SiftLimits& limits) {
+// The points whose extrema lie in the part's own rows of an octave.
+void find_points_of(const Context& context, const HostScaleSpace& space, int octave,
+                    const SiftLimits& limits, std::vector<FoundPoint>& points) {
   const OctaveShape& o = space.shape().octaves[octave];
-  const Differences dog{space.level(octave, 0).data, o.level_floats(), o.stride};
-  const int rows = o.height - 2 * kSiftBorder;
-  std::vector<std::vector<LevelPixel>> settled(divide_up(rows, kBand));
-  parallel_for(context, rows, kBand, [&](int begin, int end) {
+  Differences dog{{}, o.stride};
+  for (int l = 0; l < space.shape().levels; ++l) dog.levels[l] = space.level(octave, l).data;
+  const HostScaleSpace::Rows own = space.rows(octave), held = space.rows_in_memory(octave);
+  const bool all_held = held.top == 0 && held.bottom == o.height;
+  const HostScaleSpace::Rows walk{std::max(held.top, own.top - kWalk),
+                                  std::min(held.bottom, own.bottom + kWalk)};
+  const int top = std::max(own.top, kSiftBorder);
+  const int rows = std::min(own.bottom, o.height - kSiftBorder) - top;
+  if (rows <= 0) return;
+  const int strips = divide_up(o.width - 2 * kSiftBorder, kStrip);
+  const int pieces = divide_up(rows, kBand) * strips;
+  std::vector<std::vector<FoundPoint>> settled(pieces);
+  parallel_for(context, pieces, 1, [&](int piece, int) {
     std::vector<LevelPixel> extrema;
-    for (int left = kSiftBorder; left < o.width - kSiftBorder; left += kStrip) {
-      const int right = std::min(left + kStrip, o.width - kSiftBorder);
-      find_extrema(dog, limits.intervals, 0.5f * limits.contrast, kSiftBorder + begin,
-                   kSiftBorder + end, left, right, extrema);
-    }
+    const int first = top + piece / strips * kBand;
+    const int left = kSiftBorder + piece % strips * kStrip;
+    find_extrema(dog, limits.intervals, 0.5f * limits.contrast, first,
+                 std::min(first + kBand, top + rows), left,
+                 std::min(left + kStrip, o.width - kSiftBorder), extrema);
+    Patch patch(space);
     for (LevelPixel at : extrema) {
       SiftFit fit;
-      if (settle(dog, o.width, o.height, limits.intervals, at, fit) && is_stable(fit, limits)) {
-        settled[begin / kBand].push_back(at);
+      auto settles = [&](const auto& differences) {
+        return settle(differences, o.width, o.height, limits.intervals, at, fit);
+      };
+      bool there = false;
+      if (all_held) {
+        there = settles(dog);
+      } else {
+        const LevelPixel from = at;
+        bool walked_off = false;
+        there = settles(SomeDifferences{dog, walk, walked_off});
+        if (walked_off) at = from, there = settles(PatchDifferences{patch, octave});
+      }
+      if (there && is_stable(fit, limits)) {
+        settled[piece].push_back({point_of(at, fit, octave, limits), at});
       }
     }
   });
   // Two extrema may have settled on one pixel; a point is what that pixel's fit says.
-  std::vector<LevelPixel> all;
+  std::vector<FoundPoint> all;
   for (const auto& part : settled) all.insert(all.end(), part.begin(), part.end());
-  auto order = [](const LevelPixel& p) { return std::tuple(p.level, p.y, p.x); };
+  auto order = [](const FoundPoint& p) { return std::tuple(p.pixel.level, p.pixel.y, p.pixel.x); };
   std::sort(all.begin(), all.end(), [&](auto& a, auto& b) { return order(a) < order(b); });
   all.erase(
       std::unique(all.begin(), all.end(), [&](auto& a, auto& b) { return order(a) == order(b); }),
       all.end());
-  std::vector<SiftPoint> points;
-  points.reserve(all.size());
-  for (const LevelPixel& at : all) {
-    points.push_back(point_of(at, fit_at(dog, at.level, at.x, at.y), octave, limits));
+  points.insert(points.end(), all.begin(), all.end());
+}
+
+}  // namespace
+
+std::vector<FoundPoint> find_points(const Context& context, const HostScaleSpace& space,
+                                    const SiftLimits& limits) {
+  std::vector<FoundPoint> points;
+  for (int o = space.first_octave(); o < space.end_octave(); ++o) {
+    find_points_of(context, space, o, limits, points);
   }
   return points;
 }

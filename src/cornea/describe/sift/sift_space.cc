@@ -17,8 +17,6 @@ using namespace filter;
 using namespace gaussian;
 
 constexpr int kRowsAtOnce = 32;
-// Loops read some floats beyond the last row.
-constexpr std::size_t kSlack = 64;
 
 template <class T>
 CORNEA_VECTOR_CLONES void unit_row(const T* row, int width, float* out) {
@@ -41,37 +39,40 @@ void row_between(const float* a, const float* b, int width, float* out) {
   for (int x = 0; x < width; ++x) out[x] = between(a[x], b[x]);
 }
 
+// Rows [top, bottom) and columns [left, right) of an image.
 template <class T>
-void place(const Context& context, HostView<const T> image, HostView<float> out) {
-  parallel_for(context, image.height, kRowsAtOnce, [&](int begin, int end) {
-    for (int y = begin; y < end; ++y) unit_row(image.row(y), image.width, out.row(y));
-  });
+void place(HostView<const T> image, int top, int bottom, int left, int right, HostView<float> out) {
+  for (int y = top; y < bottom; ++y) {
+    unit_row(image.row(y) + left, right - left, out.row(y) + left);
+  }
 }
 
-// Twice as wide and as high; beyond its edges the image goes on with its last pixels.
+// Twice as wide and as high; beyond its edges the image goes on with its last pixels. Makes the
+// rows [2 top, 2 bottom) and the columns [2 left, 2 right).
 template <class T>
-void place_doubled(const Context& context, HostView<const T> image, HostView<float> out) {
-  parallel_for(context, image.height, kRowsAtOnce, [&](int begin, int end) {
-    std::vector<float> unit(image.width), above(out.width), here(out.width), below(out.width);
-    auto make = [&](int y, std::vector<float>& row) {
-      unit_row(image.row(std::clamp(y, 0, image.height - 1)), image.width, unit.data());
-      doubled_row(unit.data(), image.width, row.data());
-    };
-    make(begin - 1, above);
-    make(begin, here);
-    for (int y = begin; y < end; ++y) {
-      make(y + 1, below);
-      row_between(here.data(), above.data(), out.width, out.row(2 * y));
-      row_between(here.data(), below.data(), out.width, out.row(2 * y + 1));
-      above.swap(here);
-      here.swap(below);
-    }
-  });
+void place_doubled(HostView<const T> image, int top, int bottom, int left, int right,
+                   HostView<float> out) {
+  const int columns = right - left;
+  std::vector<float> unit(columns), above(2 * columns), here(2 * columns), below(2 * columns);
+  auto make = [&](int y, std::vector<float>& row) {
+    unit_row(image.row(std::clamp(y, 0, image.height - 1)) + left, columns, unit.data());
+    doubled_row(unit.data(), columns, row.data());
+  };
+  make(top - 1, above);
+  make(top, here);
+  for (int y = top; y < bottom; ++y) {
+    make(y + 1, below);
+    row_between(here.data(), above.data(), 2 * columns, out.row(2 * y) + 2 * left);
+    row_between(here.data(), below.data(), 2 * columns, out.row(2 * y + 1) + 2 * left);
+    above.swap(here);
+    here.swap(below);
+  }
 }
 
-void place_half(const Context& context, HostView<const float> from, HostView<float> to) {
-  parallel_for(context, to.height, kRowsAtOnce, [&](int begin, int end) {
-    for (int y = begin; y < end; ++y) {
+void place_half(const Context& context, HostView<const float> from, HostView<float> to, int top,
+                int bottom) {
+  parallel_for(context, bottom - top, kRowsAtOnce, [&](int begin, int end) {
+    for (int y = top + begin; y < top + end; ++y) {
       const float* row = from.row(2 * y);
       float* out = to.row(y);
       for (int x = 0; x < to.width; ++x) out[x] = row[2 * x];
@@ -81,50 +82,123 @@ void place_half(const Context& context, HostView<const float> from, HostView<flo
 
 }  // namespace
 
-HostScaleSpace::HostScaleSpace(const Context& context, const SiftOptions& options)
-    : context_(context), options_(options), frames_(context, Working::stored), untimed_(context) {
-  if (options.scale_space == ScaleSpace::gaussian) return;
+HostScaleSpace::HostScaleSpace(const Context& context, const SiftOptions& options,
+                               std::size_t most_bytes)
+    : context_(context),
+      options_(options),
+      most_bytes_(most_bytes),
+      frames_(context, Working::stored),
+      untimed_(context) {
   for (int l = 0; l < options.intervals + 3; ++l) {
-    filters_.push_back(make_level_filter(context, options, l));
+    if (options.scale_space == ScaleSpace::gaussian) {
+      const double sigma = level_increment(options, l);
+      kernels_.push_back(gaussian_kernel(sigma, gaussian_radius(sigma)));
+    } else {
+      filters_.push_back(make_level_filter(context, options, l));
+    }
   }
 }
 
-HostView<float> HostScaleSpace::level_to_write(int octave, int level) {
+void HostScaleSpace::begin(AnyView image, const SiftShape& shape) {
+  shape_ = shape;
+  first_ = end_ = 0;
+  in_strips_ = false;
+  one_part_ = shape.octaves.empty() || fits(shape, 0);
+  if (!shape.octaves.empty()) pixels_ = frames_.on_host(image);
+}
+
+bool HostScaleSpace::next() {
+  const int octaves = static_cast<int>(shape_.octaves.size());
+  const bool same_octave = in_strips_ && bottom_ < shape_.octaves[first_].height;
+  if (!same_octave) {
+    if (end_ == octaves) return false;
+    first_ = end_;
+    in_strips_ = !fits(shape_, first_);
+    end_ = in_strips_ ? first_ + 1 : octaves;
+    floats_.reserve<float>(context_, part_floats(shape_, first_) + kRowSlack);
+    if (in_strips_) {
+      strip_ = strip_shape(shape_, first_);
+      bottom_ = base_ = seeded_ = 0;
+      made_.assign(shape_.levels, 0);
+      if (end_ < octaves) {
+        seeds_[end_ % 2].reserve<float>(context_, shape_.octaves[end_].level_floats() + kRowSlack);
+      }
+    }
+  }
+  in_strips_ ? make_strip() : make_whole();
+  return true;
+}
+
+HostView<float> HostScaleSpace::seed(int octave) const {
   const OctaveShape& o = shape_.octaves[octave];
-  return {floats_.data<float>() + o.offset + o.level_floats() * level, o.width, o.height, o.stride};
+  return {seeds_[octave % 2].data<float>(), o.width, o.height, o.stride};
+}
+
+HostView<float> HostScaleSpace::level_to_write(int octave, int level) const {
+  const OctaveShape& o = shape_.octaves[octave];
+  if (level == 0 && octave == first_ && octave > 0) return seed(octave);
+  float* const floats = floats_.data<float>();
+  if (in_strips_) return level_from(floats + strip_.offset[level], o, o.stride, base_, 0);
+  const std::size_t offset = o.offset - shape_.octaves[first_].offset;
+  return {floats + offset + o.level_floats() * level, o.width, o.height, o.stride};
 }
 
 HostView<const float> HostScaleSpace::level(int octave, int level) const {
-  return const_cast<HostScaleSpace*>(this)->level_to_write(octave, level);
+  return level_to_write(octave, level);
 }
 
 void HostScaleSpace::filter(HostView<const float> from, HostView<float> to, int level) {
   if (filters_.empty()) {
-    gaussian_blur(context_, from, to, level_increment(options_, level));
+    blur_rows(context_, kernels_[level], from, to, 0, from.height);
   } else {
     filters_[level]->run(from, to, level_unit(Pixel::f32), untimed_);
   }
 }
 
-void HostScaleSpace::build(AnyView image, const SiftShape& shape) {
-  shape_ = shape;
-  if (shape.octaves.empty()) return;
-  floats_.reserve<float>(context_, shape.floats + kSlack);
-  // The last level is not needed yet.
-  const HostView<float> first = level_to_write(0, shape.levels - 1);
-  auto place_pixels = [&](auto pixels) {
-    options_.doubled ? place_doubled(context_, pixels, first) : place(context_, pixels, first);
-  };
-  const AnyView pixels = frames_.on_host(image);
-  with_pixel(pixels.pixel(), [&](auto pixel) { place_pixels(pixels.host<decltype(pixel)>()); });
-  for (int o = 0; o < static_cast<int>(shape.octaves.size()); ++o) {
+void HostScaleSpace::place_part(int top, int bottom, int left, int right,
+                                HostView<float> out) const {
+  with_pixel(pixels_.pixel(), [&](auto pixel) {
+    const auto image = pixels_.host<decltype(pixel)>();
+    if (!options_.doubled) return place(image, top, bottom, left, right, out);
+    place_doubled(image, top / 2, divide_up(bottom, 2), left / 2, divide_up(right, 2), out);
+  });
+}
+
+void HostScaleSpace::place_rows(int top, int bottom, HostView<float> out) const {
+  parallel_for(context_, bottom - top, 2 * kRowsAtOnce,
+               [&](int begin, int end) { place_part(top + begin, top + end, 0, out.width, out); });
+}
+
+// All octaves from first_ on.
+void HostScaleSpace::make_whole() {
+  for (int o = first_; o < end_; ++o) {
     if (o == 0) {
-      filter(first, level_to_write(0, 0), 0);
-    } else {
-      place_half(context_, level(o - 1, options_.intervals), level_to_write(o, 0));
+      // The last level is not needed yet.
+      const HostView<float> placed = level_to_write(0, shape_.levels - 1);
+      place_rows(0, placed.height, placed);
+      filter(placed, level_to_write(0, 0), 0);
+    } else if (o > first_) {
+      const HostView<float> to = level_to_write(o, 0);
+      place_half(context_, level(o - 1, options_.intervals), to, 0, to.height);
     }
-    for (int l = 1; l < shape.levels; ++l) filter(level(o, l - 1), level_to_write(o, l), l);
+    for (int l = 1; l < shape_.levels; ++l) filter(level(o, l - 1), level_to_write(o, l), l);
   }
+}
+
+// From the rows above `bottom` of the level that the next octave begins with.
+void HostScaleSpace::seed_next(int bottom) {
+  if (end_ == static_cast<int>(shape_.octaves.size())) return;
+  const int until = divide_up(bottom, 2);
+  place_half(context_, level(first_, options_.intervals), seed(end_), seeded_, until);
+  seeded_ = until;
+}
+
+void HostScaleSpace::release() {
+  floats_ = Buffer(Place::host, "sift: scale space");
+  for (Buffer& buffer : seeds_) buffer = Buffer(Place::host, "sift: first level of an octave");
+  shape_ = {};
+  first_ = end_ = 0;
+  in_strips_ = false;
 }
 
 }  // namespace cornea::sift

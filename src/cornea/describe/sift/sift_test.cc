@@ -232,7 +232,7 @@ TEST_P(SiftOnDevice, SaysWhatItCannotUse) {
   image(30, 20) = 0.5f;
   EXPECT_NO_THROW(sift.detect(image));
   Features out;
-  for (float bad : {std::numeric_limits<float>::infinity(), 1e9f, -1e9f}) {
+  for (float bad : {std::numeric_limits<float>::infinity(), 1e9f, -1e9f, 255.0f, 2.5f, -1.5f}) {
     image(30, 20) = bad;
     const std::vector<Keypoint> near = {{26, 22, 3, 0, 1, 0}, {31, 20, 2, 1, 1, 0}};
     EXPECT_THROW(sift.describe(image, near, out), Error);

@@ -1,12 +1,21 @@
 // Formulas of the peak search that the CPU and CUDA share.
 #pragma once
 
+#include <cfloat>
+
 #include "cornea/core/features.h"
 #include "cornea/core/host_device.h"
 #include "cornea/core/image.h"
 #include "cornea/core/ordered_bits.h"
 
 namespace cornea::peaks {
+
+// A response as a float. A determinant of many derivatives may be larger than floats are; then it
+// is the largest.
+CORNEA_HD inline float finite_float(double v) {
+  constexpr double kMost = FLT_MAX;
+  return v >= kMost ? FLT_MAX : v <= -kMost ? -FLT_MAX : static_cast<float>(v);
+}
 
 // What a peak must exceed, in the map's own units. A map without a positive value has no peak under
 // a relative threshold.
@@ -42,7 +51,7 @@ CORNEA_HD inline bool is_square_maximum(const View& view, int x, int y, int radi
 template <class View>
 CORNEA_HD inline Corner corner_at(const View& view, int x, int y, double unit, bool quadratic) {
   Corner corner{static_cast<float>(x), static_cast<float>(y),
-                static_cast<float>(static_cast<double>(view(x, y)) / unit)};
+                finite_float(static_cast<double>(view(x, y)) / unit)};
   if (!quadratic || x < 1 || y < 1 || x + 1 >= view.width || y + 1 >= view.height) return corner;
   double column[3], row[3];  // sums over the three columns and the three rows
   double v[3][3];

@@ -103,6 +103,17 @@ class Band {
   const Unrolled* unrolled_;
 };
 
+// Bands for every thread, but tall enough that the 2r rows that two of them both blur along x stay
+// a small part of the work; strips so narrow that their ring stays in the nearest cache. No sum
+// depends on either.
+int bands_of(const Context& context, int rows, int radius) {
+  return std::max(1, std::min(2 * context.threads(), rows / std::max(32, 2 * radius)));
+}
+int strip_columns(int width, int radius) {
+  const int most = std::max(256, 14400 / (2 * radius + 1));
+  return divide_up(width, divide_up(width, most));
+}
+
 // Copies of the rows that a band reads and its neighbours overwrite, for blurring in place.
 class SavedRows {
  public:
@@ -162,6 +173,42 @@ std::vector<float> gaussian_kernel(double sigma, int radius) {
   return kernel;
 }
 
+void blur_part(const std::vector<float>& kernel, HostView<const float> in, HostView<float> out,
+               const BlurPart& part) {
+  const int radius = static_cast<int>(kernel.size() / 2);
+  if (part.top >= part.bottom || part.left >= part.right) return;
+  if (radius == 0) {
+    for (int y = part.top; y < part.bottom; ++y) {
+      std::copy(in.row(y) + part.left, in.row(y) + part.right, out.row(y) + part.left);
+    }
+    return;
+  }
+  const int columns = strip_columns(part.right - part.left, radius);
+  Band rows(kernel.data(), radius, in.width, in.height, columns);
+  auto input = [&](int y) { return in.row(y); };
+  for (int left = part.left; left < part.right; left += columns) {
+    rows.run(part.top, part.bottom, left, std::min(left + columns, part.right), input, out);
+  }
+}
+
+void blur_rows(const Context& context, const std::vector<float>& kernel, HostView<const float> in,
+               HostView<float> out, int top, int bottom) {
+  const int radius = static_cast<int>(kernel.size() / 2);
+  const int count = bottom - top;
+  if (count <= 0 || in.width == 0) return;
+  const int bands = bands_of(context, count, radius), band = divide_up(count, bands);
+  // Where there are fewer bands than threads can use, each is cut into groups of strips.
+  const int strip = strip_columns(in.width, radius), strips = divide_up(in.width, strip);
+  const int groups = std::clamp(divide_up(2 * context.threads(), bands), 1, strips);
+  const int group = divide_up(strips, groups) * strip;
+  const int across = divide_up(in.width, group);
+  parallel_for(context, divide_up(count, band) * across, 1, [&](int piece, int) {
+    const int first = top + piece / across * band, left = piece % across * group;
+    blur_part(kernel, in, out,
+              {first, std::min(first + band, bottom), left, std::min(left + group, in.width)});
+  });
+}
+
 void gaussian_blur(const Context& context, HostView<const float> in, HostView<float> out,
                    double sigma) {
   require(in.width == out.width && in.height == out.height, "a blur of ", in.width, " x ",
@@ -176,21 +223,13 @@ void gaussian_blur(const Context& context, HostView<const float> in, HostView<fl
     return;
   }
   const std::vector<float> kernel = gaussian_kernel(sigma, radius);
-  // Bands for every thread, but tall enough that the 2r rows that two of them both blur along x
-  // stay a small part of the work; strips so narrow that their ring stays in the nearest cache. No
-  // sum depends on either.
-  const int bands =
-      std::max(1, std::min(2 * context.threads(), in.height / std::max(32, 2 * radius)));
-  const int band = divide_up(in.height, bands);
-  const int most_columns = std::max(256, 14400 / (2 * radius + 1));
-  const int strip = in_place ? in.width : divide_up(in.width, divide_up(in.width, most_columns));
-  const SavedRows saved(context, in, in_place ? band : in.height, radius);
+  if (!in_place) return blur_rows(context, kernel, in, out, 0, in.height);
+  const int band = divide_up(in.height, bands_of(context, in.height, radius));
+  const SavedRows saved(context, in, band, radius);
   parallel_for(context, in.height, band, [&](int begin, int end) {
-    Band rows(kernel.data(), radius, in.width, in.height, strip);
-    auto input = [&](int y) { return in_place ? saved.row(y, begin) : in.row(y); };
-    for (int left = 0; left < in.width; left += strip) {
-      rows.run(begin, end, left, std::min(left + strip, in.width), input, out);
-    }
+    Band rows(kernel.data(), radius, in.width, in.height, in.width);
+    rows.run(
+        begin, end, 0, in.width, [&](int y) { return saved.row(y, begin); }, out);
   });
 }
 

@@ -22,6 +22,19 @@ std::vector<float> gaussian_kernel(double sigma, int radius);
 void gaussian_blur(const Context& context, HostView<const float> in, HostView<float> out,
                    double sigma);
 
+// A part of the same blur. The views are those of whole images, of which only some pixels need lie
+// in memory: of `in` those of the part and, within the image, the radius around it; of `out` those
+// of the part. They do not overlap. The sums are those of gaussian_blur(), to the bit.
+struct BlurPart {
+  int top = 0, bottom = 0, left = 0, right = 0;  // of rows and of columns; the last are not in it
+};
+// `kernel` as from gaussian_kernel(); on the thread that calls.
+void blur_part(const std::vector<float>& kernel, HostView<const float> in, HostView<float> out,
+               const BlurPart& part);
+// The rows [top, bottom), on the context's threads.
+void blur_rows(const Context& context, const std::vector<float>& kernel, HostView<const float> in,
+               HostView<float> out, int top, int bottom);
+
 class Blur : public filter::FloatFilter {
  public:
   Blur(const Context& context, const GaussianOptions& options);

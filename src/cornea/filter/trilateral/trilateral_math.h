@@ -30,7 +30,7 @@ struct LevelLimits {
 CORNEA_HD inline LevelLimits level_limits(float squared, double sigma_r) {
   const double magnitude = std::sqrt(double(squared));
   const double high = magnitude + sigma_r, low = magnitude - sigma_r;
-  // Pixels that cannot be used (kLargestPixel) still come here on CUDA, before they are refused.
+  // Pixels that cannot be used (FloatLimits) still come here on CUDA, before they are refused.
   if (!(high < 1e15)) return {0, FLT_MAX};
   LevelLimits limits{0, static_cast<float>(high * high)};
   while (std::sqrt(double(limits.largest)) > high) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "cornea/core/error.h"
+#include "cornea/core/reduce.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
 #include "cornea/io/content_hash.h"
@@ -84,6 +85,7 @@ class Extraction {
     Image<std::uint8_t> mask;
     FileStamp file;
     std::optional<FileStamp> mask_file;
+    Reduced reduced;    // both, as features are sought in them
     std::string error;  // empty: it could be read
     double milliseconds = 0;
   };
@@ -182,6 +184,7 @@ class Extraction {
       decoded.file.hash = decoded.photograph.hash;
       const GrayImage& image = decoded.photograph.image;
       decoded.mask = read_mask(pending.name, image.width(), image.height(), decoded.mask_file);
+      decoded.reduced = Reduced(image.view(), decoded.mask, options_.max_size);
     } catch (const std::exception& error) {
       decoded.error = naming(file, error);
     }
@@ -196,7 +199,9 @@ class Extraction {
     if (!fs::exists(file)) return {};
     stamp = stamp_without_hash(file).value_or(FileStamp{});
     stamp->hash = io::content_hash_of_file(file);
-    Image<std::uint8_t> mask = read_image<std::uint8_t>(file, options_.reading);
+    ReadOptions reading = options_.reading;
+    reading.range = {};
+    Image<std::uint8_t> mask = read_image<std::uint8_t>(file, reading);
     if (mask.width() != width || mask.height() != height) {
       fail(ErrorCode::invalid_argument, "the mask ", file.string(), " has ", mask.width(), " x ",
            mask.height(), " pixels and the image ", width, " x ", height, "; make them equal");
@@ -267,6 +272,8 @@ class Extraction {
         ++report_.extracted;
         report_.redone += pending.again;
         report_.masked += !decoded->mask.empty();
+        report_.twelve_bit += options_.reading.range.kind == PixelRange::Kind::automatic &&
+                              decoded->photograph.image.range.has_value();
         report_.features += found.features->size();
       } catch (const std::exception& error) {
         if (ends_the_run(error)) throw;
@@ -308,9 +315,10 @@ class Extraction {
 
   Features features_of(const Decoded& decoded) {
     const Stopwatch watch;
-    const AnyView image = decoded.photograph.image.view();
+    const AnyView image = decoded.reduced.image();
     Features features;
-    sift_for(image.width(), image.height()).detect(image, features, decoded.mask);
+    sift_for(image.width(), image.height()).detect(image, features, decoded.reduced.mask());
+    decoded.reduced.to_given(features.keypoints);
     report_.compute_milliseconds += watch.milliseconds();
     return features;
   }
@@ -395,6 +403,7 @@ SiftOptions folder_sift_options() {
 
 void ExtractOptions::validate() const {
   sift.validate();
+  check_max_size(max_size);
   require(decoders >= 0 && decoders <= 64, "decoders are 0 (as many as suit) to 64, not ",
           decoders);
   require(masks.empty() || fs::is_directory(masks), masks.string(), ": is no folder of masks");

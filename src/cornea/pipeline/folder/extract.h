@@ -37,7 +37,10 @@ struct CORNEA_API ExtractOptions {
   // it is not taken for images then.
   std::filesystem::path masks = {};
   bool single_camera = false;  // one for all images, which have one size then
-  int decoders = 0;            // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
+  // Longest side in which features are sought, pixels, as in COLMAP; a larger image is reduced to
+  // it. Coordinates and cameras are always those of the whole image. 0: any size.
+  int max_size = 3200;
+  int decoders = 0;  // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
   ReadOptions reading = {};
   // Of images that are not what their features were made of. To make them again replaces the
   // features and deletes the image's matches and geometries, in one transaction each; images that
@@ -60,6 +63,7 @@ struct CORNEA_API ExtractReport {
   bool stopped = false;        // by FolderEvents::stop, before all was done
   int failed = 0;              // images, and folders that cannot be read
   int masked = 0;              // of the extracted: had a mask
+  int twelve_bit = 0;          // of the extracted: PixelRange::automatic took them for such
   std::uint64_t features = 0;  // of the extracted images
   double milliseconds = 0;     // the whole call
   // Work, on whatever thread: it overlaps.

@@ -44,7 +44,13 @@ std::string shortest(float value) {
 }  // namespace
 
 std::string options_text(const ExtractOptions& options) {
-  return text_of(sift_flags(options.sift)) + (options.reading.upright ? " upright=yes" : "");
+  const PixelRange& range = options.reading.range;
+  return text(text_of(sift_flags(options.sift)), options.reading.upright ? " upright=yes" : "",
+              " max-size=", options.max_size, " range=",
+              range.kind == PixelRange::Kind::automatic ? "auto"
+              : range.kind == PixelRange::Kind::full
+                  ? "full"
+                  : text(catalog::exact_text(range.low), ",", catalog::exact_text(range.high)));
 }
 
 std::string options_text(const MatchOptions& options) {
