@@ -1,8 +1,5 @@
 #include "cornea/detect/corner_detector.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/core/frames.h"
@@ -203,10 +200,10 @@ std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const An
                .stages = in.clock.read()};
   for (const auto& frame : corners) {
     in.report.points += frame.size();
-    in.report.between_pixels +=
-        std::size_t(std::count_if(frame.begin(), frame.end(), [](const Corner& c) {
-          return c.x != std::floor(c.x) || c.y != std::floor(c.y);
-        }));
+    if (in.peak_options.subpixel == Subpixel::none) continue;
+    for (const Corner& c : frame) {
+      in.report.between_pixels += c.x != float(int(c.x)) || c.y != float(int(c.y));
+    }
   }
   in.report.milliseconds = watch.milliseconds();
   return corners;

@@ -77,7 +77,7 @@ CORNEA_API std::string_view name(TwoView kind);
 enum class StopReason { confidence, target, maximum, nothing_to_do };
 CORNEA_API std::string_view name(StopReason reason);
 
-struct FundamentalResult {
+struct CORNEA_API FundamentalResult {
   TwoView kind = TwoView::none;
   std::array<double, 9> F{};  // row by row, of norm 1, its largest entry positive; 0: none
   std::array<double, 9> H{};  // x2 ~ H x1, where the kind is planar; likewise
