@@ -4,6 +4,7 @@
 #include "cornea/catalog/filters.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
+#include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
 #include "cornea/filter/trilateral/trilateral.h"
 
@@ -76,6 +77,7 @@ int run_filter(const FilterCommand& c) {
   const GrayImage image = gray_from(c.image, c.common.reading());
   note_reading(c.common, input_name(c.image), image);
   filter->time_stages(true);
+  Progress progress("filtering", 1, c.common.quiet);
   std::visit(
       [&]<class T>(const Image<T>& pixels) {
         const bool exact = is_pfm(c.out);
@@ -84,6 +86,7 @@ int run_filter(const FilterCommand& c) {
       },
       image.pixels);
   const FilterReport report = filter->report();
+  progress.finish();
   if (!c.levels.empty()) write_levels(c.levels, trilateral->level_map(image.view()));
   Json stages = Json::object();
   std::string by_stage;

@@ -16,23 +16,19 @@ void add_database_option(CLI::App& command, std::string& database, const char* h
 }
 
 void add_changed_options(CLI::App& command, Changed& changed, bool& redo, const char* again) {
-  command
-      .add_option_function<std::string>(
-          "--changed",
-          [&changed](const std::string& given) {
-            changed = given == "redo"   ? Changed::redo
-                      : given == "keep" ? Changed::keep
-                                        : Changed::stop;
-          },
-          "for what is there and was made of other files or with other options: stop before "
-          "anything is written, redo it, or keep it [stop]")
-      ->type_name("stop|redo|keep")
-      ->check([](const std::string& given) {
-        return given == "stop" || given == "redo" || given == "keep"
-                   ? std::string()
-                   : "takes stop, redo or keep, not " + given;
-      });
-  command.add_flag("--redo", redo, again);
+  CLI::Option* what = command.add_option_function<std::string>(
+      "--changed",
+      [&changed](const std::string& given) {
+        changed = given == "redo" ? Changed::redo : given == "keep" ? Changed::keep : Changed::stop;
+      },
+      "for what is there and was made of other files or with other options: stop before "
+      "anything is written, redo it, or keep it [stop]");
+  what->type_name("stop|redo|keep")->check([](const std::string& given) {
+    return given == "stop" || given == "redo" || given == "keep"
+               ? std::string()
+               : "takes stop, redo or keep, not " + given;
+  });
+  command.add_flag("--redo", redo, again)->excludes(what);
 }
 
 int interrupted(const std::string& database, const std::string& kept, const std::string& go_on) {

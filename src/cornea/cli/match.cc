@@ -5,6 +5,7 @@
 #include "cornea/catalog/detectors.h"
 #include "cornea/cli/common.h"
 #include "cornea/cli/flags.h"
+#include "cornea/cli/progress.h"
 #include "cornea/cli/two_view.h"
 #include "cornea/core/error.h"
 #include "cornea/io/csv.h"
@@ -80,9 +81,11 @@ int run_match(const MatchCommand& c) {
   const GrayImage second_image = gray_from(c.second, c.common.reading());
   note_reading(c.common, input_name(c.first), first_image);
   note_reading(c.common, input_name(c.second), second_image);
+  Progress progress("features and matches", 1, c.common.quiet);
   double ms =
       extract(extractor, c.first, first_image, a) + extract(extractor, c.second, second_image, b);
   const std::vector<Match> matches = one_per_place(matcher.match(a, b), a.keypoints, b.keypoints);
+  progress.finish();
   ms += matcher.report().milliseconds;
 
   if (!c.csv.empty()) write_text(c.csv, csv_text(matches, a, b));

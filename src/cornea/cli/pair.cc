@@ -12,6 +12,7 @@
 #include "cornea/cli/flags.h"
 #include "cornea/cli/mask.h"
 #include "cornea/cli/pair_folder.h"
+#include "cornea/cli/progress.h"
 #include "cornea/cli/two_view.h"
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
@@ -285,7 +286,9 @@ int run_pair(const PairCommand& given) {
   const Image<std::uint8_t> mask2 = mask_of(c, c.mask2, c.second, second);
   std::vector<StageTime> stages = {{"reading", watch.milliseconds()}};
   PairResult result;
+  Progress progress("features, matches and geometry", 1, c.common.quiet);
   pipeline.run(first.view(), second.view(), {mask1, mask2}, result);
+  progress.finish();
   stages.insert(stages.end(), result.stages.begin(), result.stages.end());
 
   make_folder(c.out);

@@ -15,11 +15,21 @@ std::string default_pair_folder(const std::string& first, const std::string& sec
       text("pair-", fs::path(first).stem().string(), "-", fs::path(second).stem().string());
   std::ifstream earlier(fs::path(folder) / "summary.json");
   const Json json = earlier ? Json::parse(earlier, nullptr, false) : Json();
-  if (!json.is_object() || !json.contains("images")) return folder;
+  if (!json.is_object() || !json.contains("images")) {
+    for (const char* file : {"report.html", "matches.csv", "summary.json"}) {
+      if (fs::exists(fs::path(folder) / file)) {
+        throw UsageError(
+            text(folder, " holds a ", file, " of something else; name a folder with -o"));
+      }
+    }
+    return folder;
+  }
   std::error_code ignored;
   const auto place = [&](const std::string& file) { return fs::weakly_canonical(file, ignored); };
   const Json& images = json["images"];
-  const bool same = images.is_array() && images.size() == 2 && images[0].is_string() &&
+  // Of two that came through standard input nobody knows whether they are the same.
+  const bool streamed = first == "-" || second == "-";
+  const bool same = !streamed && images.is_array() && images.size() == 2 && images[0].is_string() &&
                     images[1].is_string() && place(images[0]) == place(first) &&
                     place(images[1]) == place(second);
   if (!same) {

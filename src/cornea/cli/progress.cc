@@ -36,7 +36,6 @@ Progress::Progress(std::string what, int total, bool quiet)
 Progress::~Progress() { finish(); }
 
 void Progress::finish() {
-  clear();
   if (!ticker_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -44,6 +43,7 @@ void Progress::finish() {
   }
   ended_.notify_one();
   ticker_.join();
+  clear();
   visible_ = false;
 }
 

@@ -274,6 +274,9 @@ class MatchReader {
     const float number = float(table_.matches.size());
     from_zero_ &= match.x1 == number;
     from_one_ &= match.x1 == number + 1;
+    rising_ &= match.x1 == std::floor(match.x1) &&
+               (table_.matches.empty() || match.x1 > table_.matches.back().x1);
+    fractions_ |= match.y1 != std::floor(match.y1);
     fewest_ = std::min(fewest_, cells_.size());
     table_.matches.push_back(match);
     if (!keeps_text_) return;
@@ -296,9 +299,14 @@ class MatchReader {
 
   void finish_unnamed() {
     const std::size_t rows = table_.matches.size();
-    if (rows > 1 && fewest_ > kCoordinates.size() && (from_zero_ || from_one_)) {
-      fail(ErrorCode::io, name_, ": the first of its ", fewest_, " columns counts ",
-           from_zero_ ? "0, 1, 2, ..." : "1, 2, 3, ...",
+    // The rows of a table from which some were taken keep their numbers.
+    constexpr std::size_t kFewestRising = 8;
+    const bool numbers_of_rows = rising_ && fractions_ && rows >= kFewestRising;
+    if (rows > 1 && fewest_ > kCoordinates.size() && (from_zero_ || from_one_ || numbers_of_rows)) {
+      fail(ErrorCode::io, name_, ": the first of its ", fewest_, " columns ",
+           from_zero_  ? "counts 0, 1, 2, ..."
+           : from_one_ ? "counts 1, 2, 3, ..."
+                       : "holds rising whole numbers",
            " and looks like an index, not like x1; add a first line that names the columns, for "
            "example index,x1,y1,x2,y2");
     }
@@ -322,6 +330,7 @@ class MatchReader {
   std::vector<std::size_t> kept_;  // columns that are written again
   Cells cells_;
   bool from_zero_ = true, from_one_ = true;
+  bool rising_ = true, fractions_ = false;  // of x1, whole numbers; of y1
   std::size_t fewest_ = SIZE_MAX;
   std::vector<std::uint32_t> widths_;  // cells of each row, where columns have no names
   MatchTable table_;

@@ -92,6 +92,10 @@ TEST(MatchesCsv, TakesAnIndexWithoutANameForOne) {
   expect_refused("0,10,20,30,40\n1,11,21,31,41\n2,12,22,32,42\n",
                  {"0, 1, 2", "index", "index,x1,y1,x2,y2"});
   expect_refused("1;10;20;30;40\n2;11;21;31;41\n", {"1, 2, 3", "index"});
+  // Rows that are left of a longer table.
+  std::string some;
+  for (int i = 0; i < 8; ++i) some += text(3 * i + 5, ",", i + 0.5, ",2,3,4\n");
+  expect_refused(some, {"rising whole numbers", "index"});
   // Four columns hold no index and four coordinates, and these do not count.
   EXPECT_EQ(read_text("0,10,20,30\n1,11,21,31\n").size(), 2u);
   EXPECT_EQ(read_text("0,10,20,30,40\n1,11,21,31,41\n3,12,22,32,42\n").size(), 3u);

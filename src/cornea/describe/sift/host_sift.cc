@@ -185,22 +185,26 @@ class HostSift : public SiftBackend {
     return list;
   }
 
-  // Drops the features beyond the cap and describes those that are new, behind the descriptors of
-  // parts before.
-  void describe_new(std::vector<std::uint8_t>& descriptors) {
-    std::vector<Feature> list = features();
-    if (options_.max_points > 0 && list.size() > std::size_t(options_.max_points)) {
-      std::vector<Feature> kept = list;
-      keep_strongest(kept, options_.max_points,
-                     [&](const Feature& f) { return points_[f.point].found.point.response; });
-      std::size_t next = 0;
-      for (const Feature& f : list) {
-        const bool stays =
-            next < kept.size() && kept[next].point == f.point && kept[next].angle == f.angle;
-        stays ? void(++next) : void(points_[f.point].rows[f.angle] = HeldPoint::kDropped);
-      }
-      list = std::move(kept);
+  void drop_beyond_cap() {
+    const std::vector<Feature> list = features();
+    if (options_.max_points == 0 || list.size() <= std::size_t(options_.max_points)) return;
+    std::vector<Feature> kept = list;
+    keep_strongest(kept, options_.max_points,
+                   [&](const Feature& f) { return points_[f.point].found.point.response; });
+    std::size_t next = 0;
+    for (const Feature& f : list) {
+      const bool stays =
+          next < kept.size() && kept[next].point == f.point && kept[next].angle == f.angle;
+      stays ? void(++next) : void(points_[f.point].rows[f.angle] = HeldPoint::kDropped);
     }
+  }
+
+  // Describes the features that are new, behind the descriptors of parts before, without those
+  // beyond the cap. Under a cap per cell a later part may take a point of several features away, so
+  // that one beyond the cap comes back: then the cap waits for the last part.
+  void describe_new(std::vector<std::uint8_t>& descriptors) {
+    if (options_.max_per_cell == 0 || space_.is_one_part()) drop_beyond_cap();
+    std::vector<Feature> list = features();
     int rows = static_cast<int>(descriptors.size() / kDescriptorLength);
     std::erase_if(list, [&](const Feature& f) {
       int& row = points_[f.point].rows[f.angle];
@@ -224,6 +228,7 @@ class HostSift : public SiftBackend {
   // Descriptors lie in the order in which parts had them; they are put in order where there were
   // several.
   void write(Features& out) {
+    drop_beyond_cap();
     const std::vector<Feature> list = features();
     out.keypoints.resize(list.size());
     const bool in_order = space_.is_one_part();

@@ -338,12 +338,22 @@ std::vector<Database::FeatureCount> Database::descriptor_counts(
     std::vector<std::string>* refused) const {
   std::vector<FeatureCount> all;
   Statement row(*this,
-                "SELECT k.image_id, k.rows, d.rows, d.cols, IFNULL(LENGTH(d.data), 0), i.name "
+                "SELECT k.image_id, k.rows, d.rows, d.cols, IFNULL(LENGTH(d.data), 0), i.name, "
+                "k.cols, IFNULL(LENGTH(k.data), 0) "
                 "FROM keypoints k JOIN descriptors d ON k.image_id = d.image_id "
                 "JOIN images i ON i.image_id = k.image_id ORDER BY k.image_id");
   while (row.next()) {
     if (!is_image_id(row.integer(0))) continue;
     const std::int64_t points = row.integer(1), length = row.integer(3), bytes = row.integer(4);
+    const std::int64_t columns = row.integer(6);
+    if (is_count(points) &&
+        (columns < 2 || columns > kKeypointColumns || row.integer(7) != points * columns * 4)) {
+      refuse(file_, row.text(5),
+             text("has ", points, " points of ", columns, " numbers in ", row.integer(7),
+                  " bytes; extract it again with the option redo"),
+             refused);
+      continue;
+    }
     if (is_count(points) && points == row.integer(2) && length == Features::kLength &&
         bytes == points * Features::kLength) {
       all.push_back({row.integer(0), int(points)});
@@ -421,6 +431,11 @@ std::int64_t Database::count(const std::string& table) const {
   require(std::find(std::begin(kTableNames), std::end(kTableNames), table) != std::end(kTableNames),
           "a COLMAP database has no table ", table);
   Statement row(*this, ("SELECT COUNT(*) FROM " + table).c_str());
+  return row.next() ? row.integer(0) : 0;
+}
+
+std::int64_t Database::data_version() const {
+  Statement row(*this, "PRAGMA data_version");
   return row.next() ? row.integer(0) : 0;
 }
 

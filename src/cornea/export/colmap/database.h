@@ -172,6 +172,8 @@ class CORNEA_API Database {
 
   // Rows of a table of the six.
   std::int64_t count(const std::string& table) const;
+  // Another number after each change that came through another connection.
+  std::int64_t data_version() const;
   // What the rows of keypoints, descriptors, matches or two_view_geometries hold together.
   std::int64_t total(const std::string& table) const;
 

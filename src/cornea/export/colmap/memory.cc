@@ -117,7 +117,15 @@ void Database::delete_pair(Id pair_id) {
 }
 
 void Database::delete_two_views_of_matches() {
-  run("DELETE FROM two_view_geometries WHERE pair_id IN (SELECT pair_id FROM matches)");
+  // What cannot be made again stays: pairs that do not name two images, matches that cannot be
+  // read.
+  Statement(*this,
+            "DELETE FROM two_view_geometries WHERE pair_id IN (SELECT pair_id FROM matches WHERE "
+            "pair_id / ?1 < pair_id % ?1 AND pair_id / ?1 IN (SELECT image_id FROM images) AND "
+            "pair_id % ?1 IN (SELECT image_id FROM images) AND "
+            "IFNULL(LENGTH(data), 0) = rows * 8)")
+      .bind(kMostImages)
+      .run();
 }
 
 }  // namespace cornea::colmap

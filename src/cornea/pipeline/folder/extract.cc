@@ -12,6 +12,7 @@
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
 #include "cornea/io/content_hash.h"
+#include "cornea/io/mask.h"
 #include "cornea/pipeline/folder/changes.h"
 #include "cornea/pipeline/folder/in_order.h"
 #include "cornea/pipeline/folder/options_text.h"
@@ -201,7 +202,7 @@ class Extraction {
     stamp->hash = io::content_hash_of_file(file);
     ReadOptions reading = options_.reading;
     reading.range = {};
-    Image<std::uint8_t> mask = read_image<std::uint8_t>(file, reading);
+    Image<std::uint8_t> mask = io::as_mask(read_gray(file, reading));
     if (mask.width() != width || mask.height() != height) {
       fail(ErrorCode::invalid_argument, "the mask ", file.string(), " has ", mask.width(), " x ",
            mask.height(), " pixels and the image ", width, " x ", height, "; make them equal");

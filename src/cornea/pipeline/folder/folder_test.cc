@@ -3,8 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -398,6 +401,125 @@ TEST_P(Folder, StopsBetweenTwoStepsAndGoesOn) {
   EXPECT_EQ(stopped.count("two_view_geometries"), 1);
   EXPECT_EQ(verify_all(context, stopped).general, 2);
   EXPECT_TRUE(dump(stopped) == dump(whole));
+}
+
+// What another process does while a run has read and not yet written.
+FolderEvents with_other_run(const std::function<void()>& work) {
+  FolderEvents events;
+  events.stop = [work, done = std::make_shared<bool>(false)] {
+    if (!std::exchange(*done, true)) work();
+    return false;
+  };
+  return events;
+}
+
+TEST_P(Folder, FeaturesReplacedMeanwhileAreNotMatched) {
+  Database database = made();
+  extract_folder(context, images, database);
+  const MatchAllReport report =
+      match_all(context, database, {}, with_other_run([&] {
+                  Database other(database.file());
+                  Features features;
+                  features.keypoints = {{10, 10, 2, 0, 1, 0}, {20, 20, 2, 0, 1, 0}};
+                  features.descriptors.assign(2 * Features::kLength, 7);
+                  Database::Transaction transaction(other);
+                  other.write_features(1, features);
+                  transaction.commit();
+                }));
+  EXPECT_EQ(report.matched, 1);
+  EXPECT_EQ(database.matched_pairs(0, INT64_MAX), (std::vector<Id>{pair_id({2, 3})}));
+  EXPECT_EQ(match_all(context, database).matched, 2);
+}
+
+TEST_P(Folder, PairsMatchedMeanwhileAreLeftAlone) {
+  Database database = made();
+  extract_folder(context, images, database);
+  const MatchAllReport report = match_all(context, database, {}, with_other_run([&] {
+                                            Database other(database.file());
+                                            Database::Transaction transaction(other);
+                                            other.write_matches({1, 2}, {});
+                                            transaction.commit();
+                                          }));
+  EXPECT_EQ(report.matched, 2);
+  EXPECT_EQ(report.skipped, 1);
+  EXPECT_TRUE(database.matches(pair_id({1, 2})).empty());
+}
+
+TEST_P(Folder, MatchesReplacedMeanwhileAreNotVerified) {
+  Database database = made();
+  extract_folder(context, images, database);
+  match_all(context, database);
+  VerifyReport report;
+  FolderEvents events;
+  int asked = 0;
+  // Before the third pair: the others have been read and are not yet written.
+  events.stop = [&] {
+    if (++asked == 3) {
+      Database other(database.file());
+      Database::Transaction transaction(other);
+      other.write_matches({1, 2}, {});
+      transaction.commit();
+    }
+    return false;
+  };
+  report = verify_all(context, database, {}, events);
+  EXPECT_FALSE(database.two_view(pair_id({1, 2})).has_value());
+  EXPECT_TRUE(database.two_view(pair_id({2, 3})).has_value());
+}
+
+TEST_P(Folder, ADamagedRowOfPointsLeavesOneImageOut) {
+  Database database = made();
+  extract_folder(context, images, database);
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(database.file().c_str(), &handle), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(handle, "UPDATE keypoints SET data = x'00' WHERE image_id = 1", nullptr,
+                         nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(handle);
+  const MatchAllReport report = match_all(context, database);
+  EXPECT_EQ(report.bad_images, 1);
+  EXPECT_EQ(report.matched, 1);
+}
+
+TEST_P(Folder, AMaskOfSixteenBitsHidesOnlyWhatIsBlack) {
+  const fs::path masks = folder / "masks";
+  fs::create_directories(masks);
+  Image<std::uint16_t> mask(kScene.width, kScene.height);
+  for (int y = 0; y < kScene.height; ++y) std::fill_n(&mask(0, y), kScene.width, std::uint16_t(1));
+  for (const View& view : views()) write_image(masks / (view.name + ".png.png"), mask);
+  Database masked = made(), plain = made("plain.db");
+  ExtractOptions options;
+  options.masks = masks;
+  EXPECT_EQ(extract_folder(context, images, masked, options).masked, 3);
+  extract_folder(context, images, plain);
+  EXPECT_TRUE(dump(masked).at("keypoints") == dump(plain).at("keypoints"));
+}
+
+TEST_P(Folder, RedoForSomePairsIsRefusedWhereOthersHaveOtherOptions) {
+  Database database = made();
+  run_all(context, database);
+  MatchAllOptions some;
+  some.sequential = 1;
+  some.match.ratio = 0.7f;
+  some.changed = Changed::redo;
+  EXPECT_THROW(match_all(context, database, some), Error);
+  EXPECT_EQ(database.count("matches"), 3);
+  EXPECT_EQ(database.count("two_view_geometries"), 3);
+}
+
+TEST_P(Folder, WhoeverStopsBeforeARedoLosesNothing) {
+  Database database = made();
+  run_all(context, database);
+  const Tables before = dump(database);
+  FolderEvents events;
+  events.stop = [] { return true; };
+  MatchAllOptions matching;
+  matching.redo = true;
+  EXPECT_TRUE(match_all(context, database, matching, events).stopped);
+  VerifyOptions verifying;
+  verifying.redo = true;
+  EXPECT_TRUE(verify_all(context, database, verifying, events).stopped);
+  EXPECT_TRUE(dump(database) == before);
 }
 
 TEST_P(Folder, ChangedOptionsStopUnlessAsked) {

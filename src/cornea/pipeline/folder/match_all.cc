@@ -41,6 +41,7 @@ class LoadedBlock {
             Block block) {
     if (holds(block)) return;
     begin_ = block.begin;
+    version_ = database.data_version();
     bytes_.clear();
     first_.clear();
     points_.clear();
@@ -60,6 +61,26 @@ class LoadedBlock {
     first_.push_back(bytes_.size());
   }
   bool holds(Block block) const { return begin_ == block.begin; }
+  // Of the database, before any of this was read.
+  std::int64_t version() const { return version_; }
+  // Whether the image's features are still those that were read.
+  bool is_current(const Database& database, Id image, int place) const {
+    try {
+      std::vector<std::uint8_t> bytes;
+      database.read_descriptors(image, bytes);
+      const std::size_t i = std::size_t(place - begin_);
+      if (!std::equal(bytes.begin(), bytes.end(), bytes_.begin() + std::ptrdiff_t(first_[i]),
+                      bytes_.begin() + std::ptrdiff_t(first_[i + 1]))) {
+        return false;
+      }
+      const std::vector<colmap::Point> now = database.points(image);
+      return std::equal(
+          now.begin(), now.end(), points_[i].begin(), points_[i].end(),
+          [](const colmap::Point& p, const colmap::Point& q) { return p.x == q.x && p.y == q.y; });
+    } catch (const Error&) {
+      return false;
+    }
+  }
   DescriptorView of(int place) const {
     const std::size_t i = std::size_t(place - begin_);
     return {bytes_.data() + first_[i], int((first_[i + 1] - first_[i]) / Features::kLength)};
@@ -70,6 +91,7 @@ class LoadedBlock {
 
  private:
   int begin_ = -1;
+  std::int64_t version_ = 0;
   std::vector<std::vector<colmap::Point>> points_;
   std::vector<std::uint8_t> bytes_;
   std::vector<std::size_t> first_;
@@ -99,7 +121,10 @@ class Matching {
     cut_into_blocks();
     place_listed_pairs();
     count_pairs();
-    if (is_to_be_redone()) delete_pairs();
+    const bool again = is_to_be_redone();
+    // Before anything is lost: all that was there is still wanted by whoever stops here.
+    if (again && (report_.stopped = events_.stop())) return report_;
+    if (again) delete_pairs();
     for (const std::string& sentence : refused) events_.report(sentence);
     events_.begin(int(std::min<std::int64_t>(report_.pairs - report_.skipped, INT32_MAX)));
     for (std::size_t a = 0; a < blocks_.size(); ++a) {
@@ -192,9 +217,16 @@ class Matching {
 
   bool is_to_be_redone() const {
     if (options_.redo) return true;
-    return redo_for_options(database_, report_.skipped,
-                            earlier_options(database_, kStep, options_text_), options_.changed,
-                            events_);
+    const std::string difference = earlier_options(database_, kStep, options_text_);
+    const std::int64_t others = database_.count("matches") - report_.skipped;
+    if (options_.changed == Changed::redo && !difference.empty() && others > 0) {
+      // The options are remembered of all pairs together: nobody would know which were made again.
+      fail(
+          ErrorCode::invalid_argument, database_.file(), ": has ", others,
+          " further pairs that were not asked for, made with other options (", difference,
+          "); the option redo makes those that were asked for again, whatever they were made with");
+    }
+    return redo_for_options(database_, report_.skipped, difference, options_.changed, events_);
   }
 
   // What is there of the pairs that were asked for.
@@ -281,8 +313,11 @@ class Matching {
     report_.compute_milliseconds += watch.milliseconds();
     watch.start();
     Database::Transaction transaction(database_);
+    const std::vector<char> wanted = still_wanted(pairs, other);
     std::vector<IndexPair> rows;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (!wanted[i]) continue;
+      ++report_.matched;
       rows.clear();
       for (const Match& m : found[i]) rows.push_back({std::uint32_t(m.a), std::uint32_t(m.b)});
       database_.write_matches({images_[pairs[i].first].image, images_[pairs[i].second].image},
@@ -292,8 +327,36 @@ class Matching {
     database_.add_options_of_step(kStep, options_text_);
     transaction.commit();
     report_.write_milliseconds += watch.milliseconds();
-    report_.matched += std::int64_t(pairs.size());
     events_.advance(int(pairs.size()));
+  }
+
+  // Another run may have matched some of the pairs meanwhile, or replaced features: matches of
+  // features that are gone would join wrong points.
+  std::vector<char> still_wanted(std::span<const Places> pairs, const LoadedBlock& other) {
+    std::vector<char> wanted(pairs.size(), 1);
+    const std::int64_t version = database_.data_version();
+    if (version == first_.version() && version == other.version()) return wanted;
+    const std::vector<Id> done = done_of({pairs.begin(), pairs.end()});
+    std::unordered_map<int, bool> current;
+    auto is_current = [&](const LoadedBlock& block, int place) {
+      const auto [it, fresh] = current.try_emplace(place);
+      if (fresh) it->second = block.is_current(database_, images_[place].image, place);
+      return it->second;
+    };
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (std::binary_search(done.begin(), done.end(), id_of(pairs[i]))) {
+        ++report_.skipped;
+        wanted[i] = 0;
+      } else if (!is_current(first_, pairs[i].first) || !is_current(other, pairs[i].second)) {
+        wanted[i] = 0;
+        if (replaced_++ == 0) {
+          events_.note(
+              "another run replaces features while this one matches them; pairs of these "
+              "images are left for the next run of match-all");
+        }
+      }
+    }
+    return wanted;
   }
 
   // COLMAP would count a place of several orientations several times.
@@ -317,6 +380,7 @@ class Matching {
   const FolderEvents& events_;
   const std::string options_text_;
   Matcher matcher_;
+  std::int64_t replaced_ = 0;  // pairs whose features were replaced meanwhile
   const double batch_distances_;
   const std::size_t batch_pairs_;
   MatchAllReport report_;

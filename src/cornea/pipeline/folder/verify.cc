@@ -64,10 +64,14 @@ class Verification {
 
   VerifyReport run() {
     const Stopwatch watch;
+    version_ = database_.data_version();
     forget_without_rows(database_, kStep, "two_view_geometries");
     report_.pairs = database_.count("matches");
     report_.skipped = report_.pairs - database_.unverified_count();
-    if (is_to_be_redone()) delete_geometries();
+    const bool again = is_to_be_redone();
+    // Before anything is lost: all that was there is still wanted by whoever stops here.
+    if (again && (report_.stopped = events_.stop())) return report_;
+    if (again) delete_geometries();
     const std::int64_t pending = report_.pairs - report_.skipped;
     events_.begin(int(std::min<std::int64_t>(pending, INT32_MAX)));
     cut_into_blocks();
@@ -206,7 +210,9 @@ class Verification {
     report_.compute_milliseconds += watch.milliseconds();
     watch.start();
     Database::Transaction transaction(database_);
+    const bool changed = database_.data_version() != version_;
     for (const Pair& pair : batch_) {
+      if (changed && !is_current(pair)) continue;
       const TwoViewRow row = row_of(pair, results[slot_of(pair.id)]);
       database_.write_two_view(pair.id, row);
       report_.inliers += row.inliers.size();
@@ -218,6 +224,31 @@ class Verification {
     batch_.clear();
     correspondences_ = 0;
     taken_.assign(kSlots, false);
+  }
+
+  // Whether another run has left the pair's matches and points as they were read.
+  bool is_current(const Pair& pair) {
+    bool current = false;
+    try {
+      const auto [first, second] = colmap::pair_of(pair.id);
+      const std::vector<IndexPair> matches = database_.matches(pair.id);
+      const std::vector<Point> a = database_.points(first), b = database_.points(second);
+      current = matches == pair.matches;
+      for (std::size_t i = 0; i < matches.size() && current; ++i) {
+        const IndexPair& m = matches[i];
+        current = m.first < a.size() && m.second < b.size() &&
+                  pair.points[i] ==
+                      Correspondence{a[m.first].x, a[m.first].y, b[m.second].x, b[m.second].y};
+      }
+    } catch (const Error&) {
+      current = false;
+    }
+    if (!current && replaced_++ == 0) {
+      events_.note(
+          "another run replaces matches while this one verifies them; these pairs are left "
+          "for the next run of verify");
+    }
+    return current;
   }
 
   TwoViewRow row_of(const Pair& pair, const FundamentalResult& result) {
@@ -260,6 +291,8 @@ class Verification {
   std::unordered_map<Id, std::string> names_;
   std::vector<Block> blocks_;
   const std::size_t most_pairs_;
+  std::int64_t version_ = 0;   // of the database, before anything was read
+  std::int64_t replaced_ = 0;  // pairs whose matches were replaced meanwhile
   VerifyReport report_;
   std::vector<Pair> batch_;
   std::size_t correspondences_ = 0;

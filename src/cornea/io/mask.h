@@ -1,0 +1,14 @@
+// Masks: images of which only black or not black counts.
+#pragma once
+
+#include <cstdint>
+
+#include "cornea/core/image.h"
+#include "cornea/io/image_file.h"
+
+namespace cornea::io {
+
+// 255 where the image is not black, however dark it is; 0 elsewhere.
+Image<std::uint8_t> as_mask(const GrayImage& image);
+
+}  // namespace cornea::io
