@@ -23,6 +23,8 @@ inline constexpr std::size_t kRowSlack = 64;
 inline HostView<float> level_from(float* data, const OctaveShape& o, std::ptrdiff_t stride, int row,
                                   int column) {
   const auto before = std::uintptr_t(stride * row + column) * sizeof(float);
+  // The address may lie before the array, where a pointer must not point on its way.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return {reinterpret_cast<float*>(reinterpret_cast<std::uintptr_t>(data) - before), o.width,
           o.height, stride};
 }
