@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 
 #include "bench/bench_timing.h"
 
 #include "cornea/catalog/estimators.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/geometry/two_view/two_view.h"
 #include "cornea/io/matches_csv.h"
 #include "cornea/scene/matched_points.h"
 
@@ -16,16 +18,20 @@ namespace {
 
 using Pairs = std::vector<std::vector<Correspondence>>;
 
-Json measure_case(const std::string& what, const Pairs& pairs, FundamentalEstimator& estimator,
-                  int repeat) {
+// `estimate(views, keys, results)` is one call for all pairs.
+template <class Result, class Estimate>
+Json measure_case(const std::string& what, const Pairs& pairs, int repeat,
+                  const Estimate& estimate) {
   const std::vector<std::span<const Correspondence>> views(pairs.begin(), pairs.end());
-  std::vector<FundamentalResult> results(pairs.size());
-  const Timing time = time_calls(repeat, [&] { estimator.estimate_batch(views, results); });
-  std::int64_t hypotheses = 0, inliers = 0, general = 0;
-  for (const FundamentalResult& result : results) {
+  std::vector<std::uint64_t> keys(pairs.size());
+  std::iota(keys.begin(), keys.end(), 0);
+  std::vector<Result> results(pairs.size());
+  const Timing time = time_calls(repeat, [&] { estimate(views, keys, results); });
+  std::int64_t hypotheses = 0, inliers = 0, found = 0;
+  for (const Result& result : results) {
     hypotheses += result.hypotheses;
     inliers += result.inlier_count;
-    general += result.kind == TwoView::general;
+    found += result.kind == TwoView::general || result.kind == TwoView::planar;
   }
   return {{"case", what},
           {"pairs", pairs.size()},
@@ -34,16 +40,24 @@ Json measure_case(const std::string& what, const Pairs& pairs, FundamentalEstima
           {"hypotheses", hypotheses},
           {"hypotheses_per_second", hypotheses / time.median * 1000},
           {"inliers", inliers},
-          {"general", general},
+          {"general", found},
           {"repeat", repeat}};
 }
+Json measure_case(const std::string& what, const Pairs& pairs, FundamentalEstimator& estimator,
+                  int repeat) {
+  return measure_case<FundamentalResult>(what, pairs, repeat,
+                                         [&](const auto& views, const auto& keys, auto& results) {
+                                           estimator.estimate_batch(views, keys, results);
+                                         });
+}
 
-Pairs synthetic(int pairs, int matches, double outliers, double noise) {
+Pairs synthetic(int pairs, int matches, double outliers, double noise, double plane = 0) {
   Pairs result;
   for (int i = 0; i < pairs; ++i) {
     result.push_back(make_matched_points({.count = matches,
                                           .outliers = outliers,
                                           .noise = noise,
+                                          .plane = plane,
                                           .seed = std::uint64_t(1000 + i)})
                          .matches);
   }
@@ -75,6 +89,25 @@ Json measure_fundamental(const Context& context, const Settings& settings, int r
   results.push_back(measure_case("many pairs, half outliers, noise 0.2",
                                  synthetic(many, 1000, 0.5, 0.2), *estimator,
                                  std::max(3, repeat / 20)));
+  EssentialEstimator essential(context);
+  // The camera of make_matched_points().
+  const Intrinsics camera{900, 900, 639.5, 479.5};
+  HomographyEstimator homography(context);
+  for (const int pairs : {1, many}) {
+    const int times = pairs == 1 ? repeat : std::max(3, repeat / 20);
+    const std::string of = pairs == 1 ? "one pair" : "many pairs";
+    const std::vector<IntrinsicsPair> cameras(pairs, {camera, camera});
+    results.push_back(measure_case<EssentialResult>(
+        of + ", E, half outliers, noise 0.2", synthetic(pairs, 1000, 0.5, 0.2), times,
+        [&](const auto& views, const auto& keys, auto& out) {
+          essential.estimate_batch(views, cameras, keys, out);
+        }));
+    results.push_back(measure_case<HomographyResult>(
+        of + ", H, half outliers, noise 0.2", synthetic(pairs, 1000, 0.5, 0.2, 1), times,
+        [&](const auto& views, const auto& keys, auto& out) {
+          homography.estimate_batch(views, keys, out);
+        }));
+  }
   return results;
 }
 
@@ -89,7 +122,8 @@ void print_fundamental(const Json& results, const std::string& device) {
                     milliseconds_text(r["milliseconds"]["p90"]), text(r["hypotheses"]), rate,
                     text(r["inliers"])});
   }
-  std::cout << device << ", matches to F in host memory\n" << table_text(rows) << std::flush;
+  std::cout << device << ", matches in host memory to F, E and H\n"
+            << table_text(rows) << std::flush;
 }
 
 Json measure_match_files(const Context& context, const std::vector<std::string>& files,
@@ -134,7 +168,8 @@ void print_match_files(const Json& results, const std::string& device) {
                     milliseconds_text(r["milliseconds"]["median"]),
                     milliseconds_text(r["milliseconds"]["p90"]), text(r["seeds"][0]["inliers"])});
   }
-  std::cout << device << ", matches to F in host memory\n" << table_text(rows) << std::flush;
+  std::cout << device << ", matches in host memory to F, E and H\n"
+            << table_text(rows) << std::flush;
 }
 
 }  // namespace cornea::cli

@@ -8,7 +8,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
 #include "cornea/scene/matched_points.h"
 
 namespace cornea::cli {

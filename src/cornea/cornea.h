@@ -36,7 +36,9 @@
 #include "cornea/match/match.h"
 
 // Matches to the geometry of two views.
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
+#include "cornea/geometry/two_view/homography.h"
+#include "cornea/geometry/two_view/two_view.h"
 
 // Pictures and pages.
 #include "cornea/report/draw.h"

@@ -1,7 +1,7 @@
 #include "cornea/catalog/estimators.h"
 
 #include "cornea/catalog/options_table.h"
-#include "cornea/geometry/fundamental/fundamental_study.h"
+#include "cornea/geometry/two_view/fundamental_study.h"
 
 namespace cornea {
 namespace {

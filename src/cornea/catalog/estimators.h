@@ -9,7 +9,7 @@
 #include "cornea/catalog/settings.h"
 #include "cornea/core/context.h"
 #include "cornea/core/export.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
 
 namespace cornea {
 

@@ -1,4 +1,4 @@
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
 
 #include <iostream>
 #include <memory>

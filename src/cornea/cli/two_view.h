@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cornea/cli/common.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
 #include "cornea/match/match.h"
 
 namespace cornea::cli {

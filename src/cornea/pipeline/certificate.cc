@@ -8,7 +8,7 @@
 #include "cornea/catalog/filters.h"
 #include "cornea/core/error.h"
 #include "cornea/core/random.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
 #include "cornea/match/match.h"
 
 namespace cornea {

@@ -32,20 +32,6 @@ const PairOptions& validated(const PairOptions& options) {
 
 using Matrix = std::array<double, 9>;
 
-// The inverse up to a factor.
-Matrix adjugate(const Matrix& m) {
-  return {m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
-          m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
-          m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
-}
-
-double distance_after(const Matrix& m, double x, double y, double to_x, double to_y) {
-  const double w = m[6] * x + m[7] * y + m[8];
-  if (w == 0) return std::numeric_limits<double>::infinity();
-  return std::hypot((m[0] * x + m[1] * y + m[2]) / w - to_x,
-                    (m[3] * x + m[4] * y + m[5]) / w - to_y);
-}
-
 }  // namespace
 
 void PairOptions::validate() const {
@@ -120,11 +106,6 @@ void PairPipeline::find_geometry(PairResult& out) {
     out.distances.push_back(float(planar ? transfer_distance(out.geometry.H, match)
                                          : epipolar_distance(out.geometry.F, match)));
   }
-}
-
-double transfer_distance(const Matrix& H, const Correspondence& match) {
-  return distance_after(H, match.x1, match.y1, match.x2, match.y2) +
-         distance_after(adjugate(H), match.x2, match.y2, match.x1, match.y1);
 }
 
 }  // namespace cornea

@@ -15,7 +15,7 @@
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/core/stage_time.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/homography.h"
 #include "cornea/match/match.h"
 #include "cornea/pipeline/features.h"
 
@@ -86,8 +86,5 @@ class CORNEA_API PairPipeline {
   FundamentalEstimator estimator_;
   std::vector<Correspondence> correspondences_;
 };
-
-// |x2 - H x1| + |x1 - H^-1 x2|, pixels; infinite where a point goes to infinity.
-CORNEA_API double transfer_distance(const std::array<double, 9>& H, const Correspondence& match);
 
 }  // namespace cornea

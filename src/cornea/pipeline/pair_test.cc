@@ -62,7 +62,7 @@ TEST_P(Pair, DistancesAreThoseOfTheResultAndInliersLieBelowTheThreshold) {
   const Views& v = views_of(SceneKind::boxes);
   const PairResult r = PairPipeline(context).run(v.views[0].image, v.views[1].image);
   ASSERT_EQ(r.distances.size(), r.matches.size());
-  const float threshold = FundamentalOptions().threshold;
+  const double threshold = r.geometry.threshold;
   for (std::size_t i = 0; i < r.matches.size(); ++i) {
     EXPECT_EQ(r.distances[i], float(epipolar_distance(r.geometry.F, r.correspondence(i))));
     if (std::abs(r.distances[i] - threshold) > 1e-3f) {
@@ -92,7 +92,7 @@ TEST_P(Pair, APlaneIsToldFromASceneWithDepth) {
   for (std::size_t i = 0; i < r.matches.size(); ++i) {
     EXPECT_EQ(r.distances[i], float(transfer_distance(r.geometry.H, r.correspondence(i))));
     // Inliers of a plane are those within so many thresholds of it.
-    const double limit = kPlaneWidth * FundamentalOptions().threshold;
+    const double limit = kPlaneWidth * r.geometry.threshold;
     if (std::abs(r.distances[i] - limit) > 1e-3) {
       EXPECT_EQ(r.geometry.inliers[i] == 1, r.distances[i] < limit) << i;
     }

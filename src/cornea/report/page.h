@@ -19,7 +19,7 @@
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/core/stage_time.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
 
 namespace cornea {
 

@@ -13,7 +13,7 @@
 #include "cornea/core/context.h"
 #include "cornea/core/export.h"
 #include "cornea/core/features.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
 #include "cornea/geometry/two_view/intrinsics.h"
 
 namespace cornea {
@@ -59,11 +59,6 @@ struct IntrinsicsPair {
   Intrinsics first = {}, second = {};
 };
 
-class EssentialEstimator;
-namespace geometry {
-class EssentialBackend;
-}
-
 class CORNEA_API EssentialEstimator {
  public:
   explicit EssentialEstimator(const Context& context, const EssentialOptions& options = {});
@@ -82,9 +77,10 @@ class CORNEA_API EssentialEstimator {
   const EssentialOptions& options() const { return options_; }
 
  private:
+  struct State;
   Context context_;
   EssentialOptions options_;
-  std::unique_ptr<geometry::EssentialBackend> backend_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace cornea

@@ -13,7 +13,7 @@
 #include "cornea/core/context.h"
 #include "cornea/core/export.h"
 #include "cornea/core/features.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
 
 namespace cornea {
 
@@ -42,11 +42,6 @@ struct CORNEA_API HomographyResult {
   bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }
 };
 
-class HomographyEstimator;
-namespace geometry {
-class HomographyBackend;
-}
-
 class CORNEA_API HomographyEstimator {
  public:
   explicit HomographyEstimator(const Context& context, const HomographyOptions& options = {});
@@ -61,12 +56,13 @@ class CORNEA_API HomographyEstimator {
   const HomographyOptions& options() const { return options_; }
 
  private:
+  struct State;
   Context context_;
   HomographyOptions options_;
-  std::unique_ptr<geometry::HomographyBackend> backend_;
+  std::unique_ptr<State> state_;
 };
 
-// The distance of a correspondence to H, as above, pixels.
+// The distance of a correspondence to H, as above, pixels; infinite where a point goes to infinity.
 CORNEA_API double transfer_distance(const std::array<double, 9>& H, const Correspondence& match);
 
 }  // namespace cornea

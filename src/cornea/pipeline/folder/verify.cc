@@ -203,17 +203,22 @@ class Verification {
   void finish_batch() {
     if (batch_.empty()) return;
     Stopwatch watch;
-    std::vector<std::span<const Correspondence>> pairs(kSlots);
-    std::vector<FundamentalResult> results(kSlots);
-    for (const Pair& pair : batch_) pairs[slot_of(pair.id)] = pair.points;
-    estimator_.estimate_batch(pairs, results);
+    std::vector<std::span<const Correspondence>> pairs;
+    std::vector<std::uint64_t> keys;
+    std::vector<FundamentalResult> results(batch_.size());
+    for (const Pair& pair : batch_) {
+      pairs.push_back(pair.points);
+      keys.push_back(std::uint64_t(pair.id));
+    }
+    estimator_.estimate_batch(pairs, keys, results);
     report_.compute_milliseconds += watch.milliseconds();
     watch.start();
     Database::Transaction transaction(database_);
     const bool changed = database_.data_version() != version_;
-    for (const Pair& pair : batch_) {
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      const Pair& pair = batch_[i];
       if (changed && !is_current(pair)) continue;
-      const TwoViewRow row = row_of(pair, results[slot_of(pair.id)]);
+      const TwoViewRow row = row_of(pair, results[i]);
       database_.write_two_view(pair.id, row);
       report_.inliers += row.inliers.size();
     }

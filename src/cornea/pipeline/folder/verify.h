@@ -18,7 +18,7 @@
 #include "cornea/core/context.h"
 #include "cornea/core/export.h"
 #include "cornea/export/colmap/database.h"
-#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/fundamental.h"
 #include "cornea/pipeline/folder/events.h"
 
 namespace cornea {

@@ -1,0 +1,35 @@
+// Points on a line, which fix no F. Once for both devices.
+#pragma once
+
+#include "cornea/geometry/ransac/search.h"
+
+namespace cornea::geometry {
+
+// Whether the inliers of one image, or all points, lie on a line, to less than a threshold: they
+// fix no F then.
+template <class Team>
+CORNEA_HD bool on_a_line(Team& team, double threshold, const Search& search, bool all) {
+  const Scales& scales = search.normalisation.scales;
+  const InlierTest inlier = inlier_test(search.best.f, scales, threshold);
+  double s[11];
+  team.template sums<11>(s, [&](const PointPair& p, double* terms) {
+    const double values[11] = {1,    p.x1, p.y1,        p.x1 * p.x1, p.x1 * p.y1, p.y1 * p.y1,
+                               p.x2, p.y2, p.x2 * p.x2, p.x2 * p.y2, p.y2 * p.y2};
+    CORNEA_UNROLL
+    for (int i = 0; i < 11; ++i) terms[i] = values[i];
+    return all || inlier(p);
+  });
+  for (int image = 0; image < 2; ++image) {
+    const double* of = s + 1 + 5 * image;
+    const double x = of[0] / s[0], y = of[1] / s[0];
+    const double xx = of[2] / s[0] - x * x, xy = of[3] / s[0] - x * y, yy = of[4] / s[0] - y * y;
+    const double half = (xx - yy) / 2;
+    // The smaller eigenvalue of the covariance: the square of the deviation across the line.
+    const double across = (xx + yy) / 2 - sqrt(half * half + xy * xy);
+    const double width = threshold * (image == 0 ? scales.first : scales.second);
+    if (across < width * width) return true;
+  }
+  return false;
+}
+
+}  // namespace cornea::geometry

@@ -1,0 +1,58 @@
+#include "cornea/geometry/pose/pose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+namespace cornea::geometry {
+
+double angle_degrees(const Pose& pose, const PointPair& p) {
+  const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1}, b = {p.x2, p.y2, 1};
+  const Vector3<double> c = cross(a, b);
+  // The arc cosine loses small angles.
+  return std::atan2(std::sqrt(dot(c, c)), dot(a, b)) * 180 / std::numbers::pi;
+}
+
+double median_angle_degrees(const Pose& pose, std::span<const PointPair> inliers) {
+  std::vector<double> angles;
+  for (const PointPair& p : inliers) {
+    if (is_before_both(scaled_depths(pose, p))) angles.push_back(angle_degrees(pose, p));
+  }
+  if (angles.empty()) return 0;
+  const auto middle = angles.begin() + angles.size() / 2;
+  std::nth_element(angles.begin(), middle, angles.end());
+  if (angles.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(angles.begin(), middle)) / 2;
+}
+
+std::array<double, 4> quaternion_of(const Matrix3<double>& rotation) {
+  const double* r = rotation.v;
+  // 4 times the square of each number; the largest is divided by (S. W. Shepperd, "Quaternion from
+  // rotation matrix", 1978).
+  const double squares[4] = {1 + r[0] + r[4] + r[8], 1 + r[0] - r[4] - r[8], 1 - r[0] + r[4] - r[8],
+                             1 - r[0] - r[4] + r[8]};
+  const double wx = r[7] - r[5], wy = r[2] - r[6], wz = r[3] - r[1];
+  const double xy = r[1] + r[3], xz = r[2] + r[6], yz = r[5] + r[7];
+  std::array<double, 4> q;
+  switch (std::max_element(squares, squares + 4) - squares) {
+    case 0:
+      q = {squares[0], wx, wy, wz};
+      break;
+    case 1:
+      q = {wx, squares[1], xy, xz};
+      break;
+    case 2:
+      q = {wy, xy, squares[2], yz};
+      break;
+    default:
+      q = {wz, xz, yz, squares[3]};
+      break;
+  }
+  double norm = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  if (q[0] < 0) norm = -norm;
+  for (double& v : q) v /= norm;
+  return q;
+}
+
+}  // namespace cornea::geometry

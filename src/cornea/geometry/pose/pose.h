@@ -1,0 +1,182 @@
+// The pose between two calibrated views from E, once for both devices: its four candidates, the one
+// that has the inliers before both cameras, and the points that two rays see. A point X1 of the
+// first camera is X2 = R X1 + t in the second; E = [t]x R.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "cornea/geometry/algebra/frame.h"
+#include "cornea/geometry/scoring/epipolar.h"
+
+namespace cornea::geometry {
+
+struct Pose {
+  Matrix3<double> rotation;
+  Vector3<double> translation;  // of length 1
+};
+
+// E = U diag(1, 1, 0) V^T of an E that need not be exact.
+CORNEA_HD inline EpipolarFrame essential_frame(const Matrix3<double>& e) {
+  EpipolarFrame frame = frame_of(e);
+  // Where the two singular values differ, the images of v0 and v1 are still orthogonal; the last
+  // bits are made so.
+  const double along = dot(frame.u[0], frame.u[1]);
+  frame.u[1] = unit(sum(frame.u[1], scaled(frame.u[0], -along)));
+  frame.u[2] = cross(frame.u[0], frame.u[1]);
+  frame.s = 1;
+  return frame;
+}
+
+CORNEA_HD inline Matrix3<double> essential_of(const Pose& pose) {
+  return cross_matrix(pose.translation) * pose.rotation;
+}
+
+// R = U W V^T or U W^T V^T, where W turns by 90 degrees about the third axis; t = +-u2. Two and two
+// have one R.
+CORNEA_HD inline void poses_of(const EpipolarFrame& frame, Pose (&poses)[4]) {
+  const Vector3<double>*u = frame.u, *v = frame.v;
+  auto outer = [](const Vector3<double>& a, const Vector3<double>& b, double sign,
+                  Matrix3<double>& to) {
+    const Vector3<double> c = scaled(a, sign);
+    const double terms[9] = {c.x * b.x, c.x * b.y, c.x * b.z, c.y * b.x, c.y * b.y,
+                             c.y * b.z, c.z * b.x, c.z * b.y, c.z * b.z};
+    CORNEA_UNROLL
+    for (int i = 0; i < 9; ++i) to.v[i] += terms[i];
+  };
+  CORNEA_UNROLL
+  for (int k = 0; k < 2; ++k) {
+    const double sign = k == 0 ? 1 : -1;
+    Matrix3<double> r{};
+    outer(u[1], v[0], sign, r);
+    outer(u[0], v[1], -sign, r);
+    outer(u[2], v[2], 1, r);
+    poses[2 * k] = {r, u[2]};
+    poses[2 * k + 1] = {r, scaled(u[2], -1)};
+  }
+}
+
+// Along the rays (x1, y1, 1) and (x2, y2, 1) to where they are nearest to each other.
+struct Depths {
+  double first, second;
+  double sine2;  // squared sine of the angle between the rays, times both their squared lengths
+};
+// The depths times `sine2`: their signs are sure where the rays are not parallel.
+CORNEA_HD inline Depths scaled_depths(const Pose& pose, const PointPair& p) {
+  const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1}, b = {p.x2, p.y2, 1};
+  const Vector3<double>& t = pose.translation;
+  const double aa = dot(a, a), bb = dot(b, b), ab = dot(a, b), at = dot(a, t), bt = dot(b, t);
+  const Vector3<double> c = cross(a, b);
+  return {ab * bt - bb * at, aa * bt - ab * at, dot(c, c)};
+}
+CORNEA_HD inline bool is_before_both(const Depths& d) { return d.first > 0 && d.second > 0; }
+
+// Of E's four poses the one that has most of those points before both cameras for which inlier(p)
+// holds, of equal ones the first; `before` becomes how many.
+template <class Team, class Inlier>
+CORNEA_HD Pose choose_pose(Team& team, const Matrix3<double>& e, const Inlier& inlier,
+                           double& before) {
+  Pose poses[4];
+  poses_of(essential_frame(e), poses);
+  double votes[4];
+  team.template sums<4>(votes, [&](const PointPair& p, double* terms) {
+    if (!inlier(p)) return false;
+    CORNEA_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      const Depths d = scaled_depths(poses[2 * k], p);
+      terms[2 * k] = d.first > 0 && d.second > 0;
+      terms[2 * k + 1] = d.first < 0 && d.second < 0;
+    }
+    return true;
+  });
+  int best = 0;
+  CORNEA_UNROLL
+  for (int k = 1; k < 4; ++k) {
+    if (votes[k] > votes[best]) best = k;
+  }
+  before = votes[best];
+  return poses[best];
+}
+
+// --- Points ------------------------------------------------------------------------------------
+
+// The nearest correspondence that fulfils E: Sampson's correction, twice, after which the error is
+// below the last bits of what noise does (K. Kanatani, Y. Sugaya, H. Niitsuma, "Triangulation from
+// two views revisited", BMVC 2008). A pixel counts the same in both images.
+CORNEA_HD inline PointPair corrected(const Matrix3<double>& e, const PointPair& p,
+                                     const Scales& scales) {
+  const double r = scales.first / scales.second, k = r * r;
+  PointPair q = p;
+  for (int turn = 0; turn < 2; ++turn) {
+    Vector3<double> l2, l1;
+    double error = epipolar_error(e, q, l2, l1);
+    // From the measured place, not from the last one: the error along what was moved is added.
+    error +=
+        l2.x * (p.x2 - q.x2) + l2.y * (p.y2 - q.y2) + l1.x * (p.x1 - q.x1) + l1.y * (p.y1 - q.y1);
+    const double g = l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y);
+    if (!(g > 0)) break;
+    const double share = error / g;
+    q = {p.x1 - k * share * l1.x, p.y1 - k * share * l1.y, p.x2 - share * l2.x,
+         p.y2 - share * l2.y};
+  }
+  return q;
+}
+
+// The point that two rays see, in the first camera's coordinates and units of the baseline. The
+// rays of corrected places meet, so that every way to intersect them gives the same point, and it
+// is the one of least reprojection error: the midpoint alone is drawn towards the cameras where the
+// angle is small. False where it lies behind a camera, or the rays are parallel.
+CORNEA_HD inline bool triangulate(const Pose& pose, const PointPair& p, const Scales& scales,
+                                  Vector3<double>& point) {
+  const PointPair q = corrected(essential_of(pose), p, scales);
+  const Depths d = scaled_depths(pose, q);
+  if (!is_before_both(d)) return false;
+  const double depth = d.first / d.sine2;
+  point = {q.x1 * depth, q.y1 * depth, depth};
+  return depth - depth == 0;
+}
+
+// --- Pure rotation -----------------------------------------------------------------------------
+
+// Whether x2 ~ R x1 alone: the sum of both transfer distances is below the threshold, in pixels.
+struct TurnTest {
+  Matrix3<double> rotation;
+  double r, inverse;
+  CORNEA_HD bool operator()(const PointPair& p) const {
+    const Vector3<double> a = rotation * Vector3<double>{p.x1, p.y1, 1};
+    const Vector3<double> b = transposed(rotation) * Vector3<double>{p.x2, p.y2, 1};
+    if (!(a.z > 0 && b.z > 0)) return false;
+    const double ax = a.x / a.z - p.x2, ay = a.y / a.z - p.y2;
+    const double bx = b.x / b.z - p.x1, by = b.y / b.z - p.y1;
+    const double d = sqrt(ax * ax + ay * ay) + r * sqrt(bx * bx + by * by);
+    return d * d * inverse < 1;
+  }
+};
+CORNEA_HD inline TurnTest turn_test(const Matrix3<double>& rotation, const Scales& scales,
+                                    double threshold) {
+  const double t = threshold * scales.second;
+  return {rotation, scales.second / scales.first, 1 / (t * t)};
+}
+
+// How many points for which inlier(p) holds R alone explains.
+template <class Team, class Inlier>
+CORNEA_HD double count_turned(Team& team, const TurnTest& turned, const Inlier& inlier) {
+  double counts[1];
+  team.template sums<1>(counts, [&](const PointPair& p, double* terms) {
+    terms[0] = 1;
+    return inlier(p) && turned(p);
+  });
+  return counts[0];
+}
+
+// --- On the host -------------------------------------------------------------------------------
+
+// Between the two rays of a correspondence.
+double angle_degrees(const Pose& pose, const PointPair& p);
+// Of those that lie before both cameras; 0 of none.
+double median_angle_degrees(const Pose& pose, std::span<const PointPair> inliers);
+
+// w, x, y, z of a rotation, of norm 1, w >= 0.
+std::array<double, 4> quaternion_of(const Matrix3<double>& rotation);
+
+}  // namespace cornea::geometry

@@ -1,0 +1,172 @@
+// E from a start, once for both devices: the minimisation of Sampson's error over the 5 degrees of
+// freedom of a pose, and the local optimisation of a hypothesis. `Team`: fundamental_steps.h.
+#pragma once
+
+#include "cornea/geometry/pose/pose.h"
+#include "cornea/geometry/refine/levenberg.h"
+#include "cornea/geometry/refine/local_fundamental.h"
+
+namespace cornea::geometry {
+
+// E = u0 v0^T + u1 v1^T: three turns of U and two of V; the third of V is that of U.
+inline constexpr int kPoseUnknowns = 5;
+
+// The normal equations of Sampson's error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame of E, under
+// the loss z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself. Width and error
+// are in units of the second image.
+template <class Team>
+CORNEA_HD void pose_equations(Team& team, const EpipolarFrame& frame, double k, double width,
+                              double (&sums)[normal_sums(kPoseUnknowns)]) {
+  constexpr int kSums = normal_sums(kPoseUnknowns);
+  const Matrix3<double> f = matrix_of(frame);
+  const double inverse = 1 / (width * width);
+  team.template sums<kSums>(sums, [&](const PointPair& p, double* terms) {
+    Vector3<double> l2, l1;
+    const double e = epipolar_error(f, p, l2, l1);
+    const double g = l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y);
+    if (!(g > 0)) return false;
+    const double norm = 1 / sqrt(g), r = e * norm, z = r * r * inverse;
+    const double loss = 1 / (1 + z), weight = loss * loss;
+    // dr for a change u_i v_j^T of E
+    double a[3], b[3], c[3], d[3];
+    CORNEA_UNROLL
+    for (int i = 0; i < 3; ++i) {
+      const Vector3<double>&u = frame.u[i], &v = frame.v[i];
+      a[i] = u.x * p.x2 + u.y * p.y2 + u.z;
+      b[i] = v.x * p.x1 + v.y * p.y1 + v.z;
+      c[i] = l2.x * u.x + l2.y * u.y;
+      d[i] = k * (l1.x * v.x + l1.y * v.y);
+    }
+    const double share = r * norm;  // e / g
+    auto change = [&](int i, int j) {
+      return (a[i] * b[j] - share * (c[i] * b[j] + d[j] * a[i])) * norm;
+    };
+    const double j[kPoseUnknowns] = {change(2, 1), -change(2, 0), change(1, 0) - change(0, 1),
+                                     change(1, 2), -change(0, 2)};
+    CORNEA_UNROLL
+    for (int i = 0; i < kSums; ++i) terms[i] = 0;
+    add_residual<kPoseUnknowns>(r, j, weight, terms);
+    terms[kSums - 1] = z * loss;
+    return true;
+  });
+}
+
+CORNEA_HD inline EpipolarFrame moved_frame(EpipolarFrame frame, const double (&x)[kPoseUnknowns]) {
+  turn(frame.u, x[0], x[1], x[2]);
+  turn(frame.v, x[3], x[4], 0);
+  return frame;
+}
+
+// The loss's width in pixels for a threshold of the sum of both distances, which is about 2.8 times
+// Sampson's error.
+inline constexpr double kPoseLossWidth = 0.25;
+
+// `width` in pixels.
+template <class Team>
+CORNEA_HD EpipolarFrame minimise_frame(Team& team, const EpipolarFrame& start, const Scales& scales,
+                                       double width, int turns = 10) {
+  const double r = scales.first / scales.second, k = r * r, w = width * scales.second;
+  return levenberg_marquardt<kPoseUnknowns>(
+      start,
+      [&](const EpipolarFrame& frame, double(&sums)[normal_sums(kPoseUnknowns)]) {
+        pose_equations(team, frame, k, w, sums);
+      },
+      moved_frame, turns);
+}
+template <class Team>
+CORNEA_HD Matrix3<double> minimise_essential(Team& team, const Matrix3<double>& e,
+                                             const Scales& scales, double width) {
+  return matrix_of(minimise_frame(team, essential_frame(e), scales, width));
+}
+// Of the poses of the E that is found, the one next to the start.
+template <class Team>
+CORNEA_HD Pose minimise_pose(Team& team, const Pose& start, const Scales& scales, double width) {
+  Pose poses[4];
+  poses_of(minimise_frame(team, essential_frame(essential_of(start)), scales, width), poses);
+  // Each R is the other one turned by 180 degrees about t.
+  double near[2];
+  CORNEA_UNROLL
+  for (int k = 0; k < 2; ++k) {
+    near[k] = 0;
+    CORNEA_UNROLL
+    for (int i = 0; i < 9; ++i) near[k] += poses[2 * k].rotation.v[i] * start.rotation.v[i];
+  }
+  const int of = near[1] > near[0] ? 2 : 0;
+  return dot(poses[of].translation, start.translation) < 0 ? poses[of + 1] : poses[of];
+}
+
+// Local optimisation: reweighted steps with a threshold that narrows, the best by score of what
+// they pass. A step may go wrong where the inliers are few, and the score tells.
+template <class Team>
+CORNEA_HD void optimise_essential(Team& team, const Scales& scales, double threshold,
+                                  Model& model) {
+  const double r = scales.first / scales.second, k = r * r;
+  constexpr int kSteps = 4;
+  constexpr double kWidest = 3;  // thresholds
+  EpipolarFrame frame = essential_frame(model.f);
+  for (int i = 0; i < kSteps; ++i) {
+    const double wide = kWidest - (kWidest - 1) * i / (kSteps - 1);
+    double sums[normal_sums(kPoseUnknowns)], x[kPoseUnknowns];
+    pose_equations(team, frame, k, kPoseLossWidth * wide * threshold * scales.second, sums);
+    solve_step<kPoseUnknowns>(sums, 1e-6, x);
+    double length = 0;
+    CORNEA_UNROLL
+    for (int j = 0; j < kPoseUnknowns; ++j) length += x[j] * x[j];
+    if (!(length < 1)) break;  // no step, or one beyond what is small
+    frame = moved_frame(frame, x);
+    const Matrix3<double> e = matrix_of(frame);
+    const Score score = team.score(converted<float>(e));
+    if (score.cost < model.score.cost) model = {e, score};
+  }
+}
+
+// --- Pure rotation -----------------------------------------------------------------------------
+
+// The rotation that takes the rays of the first image to those of the second with the least loss:
+// Geman's and McClure's of |x2 - R x1|, width in pixels of the second image.
+template <class Team>
+CORNEA_HD Matrix3<double> minimise_rotation(Team& team, const Matrix3<double>& start,
+                                            const Scales& scales, double width) {
+  constexpr int kSums = normal_sums(3);
+  const double w = width * scales.second, inverse = 1 / (w * w);
+  struct Axes {
+    Vector3<double> v[3];  // R's columns
+  };
+  const double* m = start.v;
+  const Axes axes = levenberg_marquardt<3>(
+      Axes{{{m[0], m[3], m[6]}, {m[1], m[4], m[7]}, {m[2], m[5], m[8]}}},
+      [&](const Axes& at, double(&sums)[kSums]) {
+        team.template sums<kSums>(sums, [&](const PointPair& p, double* terms) {
+          CORNEA_UNROLL
+          for (int i = 0; i < kSums; ++i) terms[i] = 0;
+          const Vector3<double> q = sum(sum(scaled(at.v[0], p.x1), scaled(at.v[1], p.y1)), at.v[2]);
+          const double depth = 1 / q.z, x = q.x * depth, y = q.y * depth;
+          const double rx = x - p.x2, ry = y - p.y2, z = (rx * rx + ry * ry) * inverse;
+          terms[kSums - 1] = 1;
+          if (!(q.z > 0 && z < 1e6)) return true;  // lost, whatever the step
+          const double loss = 1 / (1 + z), weight = loss * loss;
+          terms[kSums - 1] = z * loss;
+          // Of the three turns.
+          const Vector3<double> change[3] = {sum(scaled(at.v[2], p.y1), scaled(at.v[1], -1)),
+                                             sum(at.v[0], scaled(at.v[2], -p.x1)),
+                                             sum(scaled(at.v[1], p.x1), scaled(at.v[0], -p.y1))};
+          double jx[3], jy[3];
+          CORNEA_UNROLL
+          for (int i = 0; i < 3; ++i) {
+            jx[i] = (change[i].x - x * change[i].z) * depth;
+            jy[i] = (change[i].y - y * change[i].z) * depth;
+          }
+          add_residual<3>(rx, jx, weight, terms);
+          add_residual<3>(ry, jy, weight, terms);
+          return true;
+        });
+      },
+      [](Axes at, const double(&x)[3]) {
+        turn(at.v, x[0], x[1], x[2]);
+        return at;
+      });
+  const Vector3<double>&a = axes.v[0], &b = axes.v[1], &c = axes.v[2];
+  return {{a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z}};
+}
+
+}  // namespace cornea::geometry

@@ -1,0 +1,114 @@
+// The minimisation of Sampson's error over the 7 degrees of freedom of F, F = U diag(1, s, 0) V^T
+// (A. Bartoli, P. Sturm, PAMI 2004), once for both devices. `Team`: points.h.
+#pragma once
+
+#include <cmath>
+
+#include "cornea/geometry/algebra/frame.h"
+#include "cornea/geometry/algebra/symmetric.h"
+#include "cornea/geometry/scoring/epipolar.h"
+
+namespace cornea::geometry {
+
+inline constexpr int kUnknowns = 7;
+inline constexpr int kNormalSums = packed_size(kUnknowns) + kUnknowns + 1;
+
+// The normal equations of Sampson's error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame, under the
+// loss z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself.
+template <class Team>
+CORNEA_HD void normal_equations(Team& team, const EpipolarFrame& frame, double k, double width,
+                                double (&sums)[kNormalSums]) {
+  const Matrix3<double> f = matrix_of(frame);
+  const double inverse = 1 / (width * width);
+  team.template sums<kNormalSums>(sums, [&](const PointPair& p, double* terms) {
+    Vector3<double> l2, l1;
+    const double e = epipolar_error(f, p, l2, l1);
+    const double g = l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y);
+    if (!(g > 0)) return false;
+    const double norm = 1 / sqrt(g), r = e * norm, z = r * r * inverse;
+    const double loss = 1.0f / (1.0f + float(z)), weight = loss * loss;
+    // dr for a change u_i v_j^T of F
+    double a[3], b[3], c[3], d[3];
+    CORNEA_UNROLL
+    for (int i = 0; i < 3; ++i) {
+      const Vector3<double>&u = frame.u[i], &v = frame.v[i];
+      a[i] = u.x * p.x2 + u.y * p.y2 + u.z;
+      b[i] = v.x * p.x1 + v.y * p.y1 + v.z;
+      c[i] = l2.x * u.x + l2.y * u.y;
+      d[i] = k * (l1.x * v.x + l1.y * v.y);
+    }
+    const double share = r * norm;  // e / g
+    auto change = [&](int i, int j) {
+      return (a[i] * b[j] - share * (c[i] * b[j] + d[j] * a[i])) * norm;
+    };
+    const double s = frame.s, d01 = change(0, 1), d10 = change(1, 0);
+    const double j[kUnknowns] = {s * change(2, 1), -change(2, 0), d10 - s * d01, s * change(1, 2),
+                                 -change(0, 2),    d01 - s * d10, change(1, 1)};
+    CORNEA_UNROLL
+    for (int i = 0; i < kUnknowns; ++i) {
+      const double w = weight * j[i];
+      CORNEA_UNROLL
+      for (int m = 0; m < kUnknowns; ++m) {
+        if (m <= i) terms[packed(i, m)] = w * j[m];
+      }
+      terms[packed_size(kUnknowns) + i] = w * r;
+    }
+    terms[kNormalSums - 1] = z * loss;
+    return true;
+  });
+}
+
+// The loss's width in thresholds. A sum of two distances is about 2.8 times Sampson's.
+inline constexpr double kLossWidth = 0.25;
+
+// Levenberg and Marquardt.
+template <class Team>
+CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, const Scales& scales,
+                                   double width) {
+  const double r = scales.first / scales.second, k = r * r;
+  EpipolarFrame frame = frame_of(start);
+  double sums[kNormalSums], trial_sums[kNormalSums];
+  normal_equations(team, frame, k, width, sums);
+  double damping = 1e-4;
+  constexpr int kTurns = 10;
+  for (int i = 0; i < kTurns; ++i) {
+    double m[packed_size(kUnknowns)], x[kUnknowns];
+    CORNEA_UNROLL
+    for (int j = 0; j < packed_size(kUnknowns); ++j) m[j] = sums[j];
+    double trace = 0;
+    CORNEA_UNROLL
+    for (int j = 0; j < kUnknowns; ++j) {
+      trace += m[packed(j, j)];
+      x[j] = -sums[packed_size(kUnknowns) + j];
+    }
+    CORNEA_UNROLL
+    for (int j = 0; j < kUnknowns; ++j) {
+      m[packed(j, j)] += damping * m[packed(j, j)] + 1e-12 * trace;
+    }
+    factorise_symmetric<kUnknowns>(m);
+    solve_symmetric<kUnknowns>(m, x);
+    EpipolarFrame trial = frame;
+    turn(trial.u, x[0], x[1], x[2]);
+    turn(trial.v, x[3], x[4], x[5]);
+    trial.s += x[6];
+    normal_equations(team, trial, k, width, trial_sums);
+    const double gain = sums[kNormalSums - 1] - trial_sums[kNormalSums - 1];
+    double finite = trial.s;  // a step that is not a number has no loss either
+    CORNEA_UNROLL
+    for (int j = 0; j < kUnknowns; ++j) finite += x[j];
+    if (gain > 0 && finite - finite == 0) {
+      const bool settled = gain < 1e-6 * sums[kNormalSums - 1];
+      frame = trial;
+      CORNEA_UNROLL
+      for (int j = 0; j < kNormalSums; ++j) sums[j] = trial_sums[j];
+      damping *= 0.1;
+      if (settled) break;
+    } else {
+      damping *= 10;
+      if (!(damping < 1e4)) break;
+    }
+  }
+  return matrix_of(frame);
+}
+
+}  // namespace cornea::geometry

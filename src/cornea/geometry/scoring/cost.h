@@ -1,0 +1,41 @@
+// The cost of a model, for every distance: sum min((distance / threshold)^2, 1) over all
+// correspondences (MSAC: P. Torr, A. Zisserman, "MLESAC", CVIU 2000), each term in whole steps of
+// 1/1024, so that sums are exact in any order.
+#pragma once
+
+#include <cstdint>
+
+#include "cornea/core/host_device.h"
+#include "cornea/geometry/points.h"
+
+namespace cornea::geometry {
+
+// A term of a cost is a whole number of these; most correspondences of a pair, so that a sum of
+// terms fits 32 bits.
+inline constexpr int kCostSteps = 1024;
+inline constexpr int kMostMatches = 4'000'000;
+inline constexpr std::uint32_t kNoCost = ~0u;           // of a sample that fixes no model
+inline constexpr std::uint32_t kRefused = kNoCost - 1;  // of one whose model cannot be
+CORNEA_HD constexpr bool is_cost(std::uint32_t cost) { return cost < kRefused; }
+
+// A distance's square over the threshold's as a cost: at most kCostSteps, which outliers have. NaN,
+// of a point at an epipole, is an outlier.
+CORNEA_HD inline std::uint32_t cost_of(float share) {
+  return share < 1.0f ? static_cast<std::uint32_t>(share * kCostSteps) : std::uint32_t(kCostSteps);
+}
+
+// What all costs of a pair need.
+struct CostScale {
+  float r, rr;    // second scale over the first, and its square
+  float inverse;  // of the threshold's square, normalised units of the second image
+};
+CORNEA_HD inline CostScale cost_scale(const Scales& scales, double threshold) {
+  const double r = scales.second / scales.first, t = threshold * scales.second;
+  return {float(r), float(r * r), float(1 / (t * t))};
+}
+
+struct Score {
+  std::uint32_t cost = kNoCost, inliers = 0;
+};
+
+}  // namespace cornea::geometry

@@ -1,0 +1,21 @@
+// The models that a sample of correspondences gives for F: of rank 2, and only those that have all
+// points before both cameras.
+#pragma once
+
+#include "cornea/geometry/algebra/rank_two.h"
+#include "cornea/geometry/solvers/models.h"
+#include "cornea/geometry/solvers/oriented.h"
+
+namespace cornea::geometry {
+
+using FundamentalModels = Models<3>;
+
+CORNEA_HD inline void add_model(const Matrix3<float>& model, const Sample<float, kLargestSample>& s,
+                                int points, FundamentalModels& models) {
+  Vector3<float> left;
+  const Matrix3<float> exact = rank_two(model, left);
+  models.fixed = true;
+  if (oriented(exact, left, s, points) > 0) models.m[models.count++] = exact;
+}
+
+}  // namespace cornea::geometry

@@ -1,0 +1,16 @@
+// The models that a minimal solver makes of a sample.
+#pragma once
+
+#include "cornea/core/host_device.h"
+#include "cornea/geometry/algebra/matrix3.h"
+
+namespace cornea::geometry {
+
+template <int most>
+struct Models {
+  Matrix3<float> m[most];
+  int count = 0;
+  bool fixed = false;  // whether there would be any, were it not for points behind a camera
+};
+
+}  // namespace cornea::geometry

@@ -1,0 +1,173 @@
+// All real roots of a polynomial, once for both devices: Sturm's theorem separates them, Newton's
+// steps between bounds find them.
+#pragma once
+
+#include <cmath>
+
+#include "cornea/core/host_device.h"
+#include "cornea/geometry/solvers/rolled.h"
+
+namespace cornea::geometry {
+
+// A root z / w of a polynomial; w is 0 at infinity. The larger of |z| and w is 1.
+struct ProjectiveRoot {
+  double z, w;
+};
+
+// The real line, with infinity at both ends, as s in [-2, 2], rising: z / w is s for |s| <= 1, and
+// beyond 1 / (2 - s) or -1 / (2 + s).
+CORNEA_HD inline ProjectiveRoot on_line(double s) {
+  if (s > 1) return {1, 2 - s};
+  if (s < -1) return {-1, 2 + s};
+  return {s, 1};
+}
+
+// Sturm's chain of a polynomial c[0] + c[1] x + .. + c[degree] x^degree and its derivative, by its
+// quotients, which are linear: f[i-1] = (a x + b) f[i] - c f[i+1].
+template <int degree>
+struct SturmChain {
+  double a[degree], b[degree], c[degree];
+  double last;
+
+  // False where the chain ends early: the polynomial's degree is less, or a root is double to the
+  // last bit.
+  CORNEA_HD bool set(const double (&p)[degree + 1]) {
+    double f[degree + 1], g[degree + 1];
+    const double size = fabs(p[degree]), sign = p[degree] < 0 ? -1 : 1;
+    for (int i = 0; i <= degree; ++i) f[i] = p[i] / size;
+    for (int i = 0; i < degree; ++i) g[i] = i + 1 == degree ? sign : f[i + 1] * (i + 1) / degree;
+    // f and g have leading coefficients of 1 or -1, and so have all that follow.
+    CORNEA_ROLLED
+    for (int n = degree; n > 0; --n) {
+      const int k = degree - n;
+      a[k] = f[n] * g[n - 1];
+      b[k] = n > 1 ? (f[n - 1] - a[k] * g[n - 2]) * g[n - 1] : f[0] * g[0];
+      if (n == 1) {
+        c[k] = 0;
+        last = g[0];
+        break;
+      }
+      // What is left of f, of degree n - 2, takes its place.
+      for (int i = n - 2; i >= 0; --i) {
+        f[i] = b[k] * g[i] - f[i] + (i > 0 ? a[k] * g[i - 1] : 0.0);
+      }
+      c[k] = fabs(f[n - 2]);
+      if (!(c[k] > 0)) return false;
+      for (int i = 0; i < n - 2; ++i) f[i] /= c[k];
+      f[n - 2] = f[n - 2] < 0 ? -1 : 1;
+      for (int i = 0; i < n; ++i) {
+        const double swap = f[i];
+        f[i] = g[i];
+        g[i] = swap;
+      }
+    }
+    return last - last == 0;
+  }
+
+  // Changes of sign along the chain: between two places they decrease by the number of roots.
+  CORNEA_HD int changes(const ProjectiveRoot& at) const {
+    const double ww = at.w * at.w;
+    double later = 0, value = last;
+    int count = 0;
+    CORNEA_UNROLL
+    for (int k = degree - 1; k >= 0; --k) {
+      const double next = (a[k] * at.z + b[k] * at.w) * value - ww * (c[k] * later);
+      count += (next < 0) != (value < 0);
+      later = value;
+      value = next;
+    }
+    return count;
+  }
+};
+
+// The polynomial and its slope along the line of `on_line`.
+template <int degree>
+CORNEA_HD inline double polynomial(const double (&p)[degree + 1], double s, double& slope) {
+  double value;
+  slope = 0;
+  if (s >= -1 && s <= 1) {
+    value = p[degree];
+    CORNEA_UNROLL
+    for (int i = degree - 1; i >= 0; --i) {
+      slope = slope * s + value;
+      value = value * s + p[i];
+    }
+    return value;
+  }
+  // In w, of +-c[0] w^degree + .. + c[degree], where z is 1 or -1.
+  const double z = s < 0 ? -1 : 1, w = s < 0 ? 2 + s : 2 - s;
+  value = p[0];
+  double power = 1;
+  CORNEA_UNROLL
+  for (int i = 1; i <= degree; ++i) {
+    power *= z;
+    slope = slope * w + value;
+    value = value * w + power * p[i];
+  }
+  slope *= -z;  // dw / ds
+  return value;
+}
+
+// Between two places where its signs differ. Where they do not, it is one of them to the last bits.
+template <int degree>
+CORNEA_HD inline double root_between(const double (&p)[degree + 1], double low, double high) {
+  double slope;
+  const double at_low = polynomial<degree>(p, low, slope);
+  const double at_high = polynomial<degree>(p, high, slope);
+  const bool rises = at_low < 0;
+  if (rises == (at_high < 0)) return fabs(at_low) < fabs(at_high) ? low : high;
+  double s = (low + high) / 2;
+  constexpr int kTurns = 60;
+  CORNEA_ROLLED
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const double value = polynomial<degree>(p, s, slope);
+    if (value == 0) break;
+    ((value < 0) == rises ? low : high) = s;
+    double next = s - value / slope;
+    if (!(next > low && next < high)) next = (low + high) / 2;
+    const double step = fabs(next - s);
+    s = next;
+    if (step < 1e-15) break;
+  }
+  return s;
+}
+
+// The roots in rising order, at most degree; returns how many. Roots that are nearer to each other
+// than kNearest are given as one place, each.
+template <int degree>
+CORNEA_HD inline int real_roots(const double (&p)[degree + 1], ProjectiveRoot (&roots)[degree]) {
+  SturmChain<degree> chain;
+  if (!chain.set(p)) return 0;
+  const int first = chain.changes({-1, 0});
+  const int count = first - chain.changes({1, 0});
+  if (count <= 0 || count > degree) return 0;
+  // Bounds of each root; a division of the line narrows those of all.
+  double low[degree], high[degree];
+  for (int k = 0; k < count; ++k) low[k] = -2, high[k] = 2;
+  auto divide = [&](double s, int from) {
+    const int before = first - chain.changes(on_line(s));
+    for (int k = from; k < count; ++k) {
+      if (k < before) {
+        if (s < high[k]) high[k] = s;
+      } else if (s > low[k]) {
+        low[k] = s;
+      }
+    }
+  };
+  divide(-1, 0);
+  divide(1, 0);
+  constexpr double kNearest = 1e-11;
+  CORNEA_ROLLED
+  for (int k = 0; k < count; ++k) {
+    // Those before it are done; it is alone once the next one's bounds are not its own.
+    while (k + 1 < count && low[k + 1] < high[k] && high[k] - low[k] > kNearest) {
+      divide((low[k] + high[k]) / 2, k);
+    }
+    const bool alone = high[k] - low[k] > kNearest;
+    const double s = alone ? root_between<degree>(p, low[k], high[k]) : (low[k] + high[k]) / 2;
+    roots[k] = on_line(s);
+  }
+  return count;
+}
+
+}  // namespace cornea::geometry

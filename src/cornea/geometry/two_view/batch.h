@@ -1,0 +1,112 @@
+// What all estimators do around their search: checks, places that count once, keys, the choice of
+// the device.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cornea/core/build.h"
+#include "cornea/core/error.h"
+#include "cornea/core/parallel.h"
+#include "cornea/geometry/algebra/matrix3.h"
+#include "cornea/geometry/ransac/ransac.h"
+#include "cornea/geometry/two_view/fundamental.h"
+#include "cornea/match/places.h"
+
+namespace cornea::geometry {
+
+// All coordinates are numbers, and there are not too many.
+void check_correspondences(std::span<const Correspondence> matches);
+
+// Of norm 1, with a positive entry where it is largest.
+std::array<double, 9> canonical(const Matrix3<double>& m);
+// Of a matrix F of normalised coordinates: x2^T F x1 = 0 in pixels; of an H likewise.
+std::array<double, 9> epipolar_in_pixels(const Matrix3<double>& f, const Normalisation& n);
+std::array<double, 9> homography_in_pixels(const Matrix3<double>& h, const Normalisation& n);
+
+// Every copy of a correspondence gets what its place got.
+template <class T>
+void copy_from_places(const match::Places& places, std::vector<T>& values) {
+  const std::vector<T> of_places = std::move(values);
+  values.resize(places.of.size());
+  for (std::size_t i = 0; i < places.of.size(); ++i) values[i] = of_places[places.of[i]];
+}
+
+template <class Problem>
+std::unique_ptr<Ransac<Problem>> make_ransac(const Context& context, const Problem& problem) {
+  if constexpr (kHasCuda) {
+    if (context.is_cuda()) return make_device_ransac(context, problem);
+  }
+  return make_host_ransac(context, problem);
+}
+
+// Runs `estimate` over the pairs that have at least `sample` places: correspondences that join the
+// same two places take part once. The others' results say too_few_points.
+template <class Result>
+void estimate_places(const Context& context, std::span<const std::span<const Correspondence>> pairs,
+                     std::span<const std::uint64_t> keys, std::span<Result> out, int sample,
+                     const std::function<void(std::span<RansacPair>, std::span<Result*>,
+                                              const std::function<void()>&)>& estimate) {
+  using core::parallel_for;
+  require(pairs.size() == out.size() && pairs.size() == keys.size(), pairs.size(),
+          " pairs were given, ", keys.size(), " keys and room for ", out.size(), " results");
+  parallel_for(context, int(pairs.size()), kPairsPerPiece, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      try {
+        check_correspondences(pairs[i]);
+      } catch (const Error& error) {
+        if (pairs.size() == 1) throw;
+        fail(error.code(), "pair ", i, ": ", error.what());
+      }
+    }
+  });
+  std::vector<match::Places> places(pairs.size());
+  const auto find_places = [&] {
+    parallel_for(context, int(pairs.size()), kPairsPerPiece, [&](int begin, int end) {
+      match::PlaceFinder finder;
+      for (int i = begin; i < end; ++i) {
+        if (finder.repeats(pairs[i])) places[i] = finder.places(pairs[i]);
+      }
+    });
+  };
+  const auto run = [&](std::span<const std::size_t> wanted,
+                       const std::function<void()>& meanwhile) {
+    std::vector<RansacPair> large;
+    std::vector<Result*> results;
+    for (const std::size_t i : wanted) {
+      const std::span<const Correspondence> distinct =
+          places[i].of.empty() ? pairs[i] : std::span<const Correspondence>(places[i].distinct);
+      out[i] = {};
+      out[i].places = int(distinct.size());
+      out[i].inliers.assign(distinct.size(), 0);
+      out[i].kind = TwoView::too_few_points;
+      if (distinct.size() < std::size_t(sample)) continue;
+      large.push_back({distinct, keys[i], {}, out[i].inliers.data()});
+      results.push_back(&out[i]);
+    }
+    if (!large.empty()) estimate(large, results, meanwhile);
+  };
+  std::vector<std::size_t> all(pairs.size()), repeating;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  if (context.is_cuda()) {
+    // Repeats are rare, and looking for them costs less than the device takes: pairs that turn out
+    // to have some are estimated again.
+    bool looked = false;
+    run(all, [&] {
+      find_places();
+      looked = true;
+    });
+    if (!looked) find_places();
+  } else {
+    find_places();
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (!places[i].of.empty()) repeating.push_back(i);
+  }
+  run(context.is_cuda() ? repeating : all, nullptr);
+  for (const std::size_t i : repeating) copy_from_places(places[i], out[i].inliers);
+}
+
+}  // namespace cornea::geometry

@@ -1,0 +1,151 @@
+#include "cornea/geometry/two_view/essential.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cornea/geometry/two_view/batch.h"
+#include "cornea/geometry/two_view/essential_problem.h"
+
+namespace cornea {
+namespace {
+
+using namespace geometry;
+
+constexpr double kSearchThreshold = 3;  // pixels, where it is chosen per pair
+
+EssentialProblem problem_of(const EssentialOptions& o) {
+  const double threshold = o.threshold > 0 ? o.threshold : kSearchThreshold;
+  return {{threshold, o.confidence, o.max_hypotheses, 0, 5, o.round, o.seed, o.optimise},
+          o.threshold == 0,
+          o.refine};
+}
+
+// Pixels around the principal point as a camera without distortion and with one focal length would
+// have them. Where the distortion has no inverse, a place that no model agrees with.
+std::vector<Correspondence> undistorted(std::span<const Correspondence> matches,
+                                        const IntrinsicsPair& cameras) {
+  constexpr double kNowhere = 1e6;  // focal lengths
+  const auto place = [](const Intrinsics& camera, double x, double y, double sign) {
+    const auto at = camera.place(x, y);
+    return at ? *at : std::array<double, 2>{sign * kNowhere, kNowhere};
+  };
+  const double f1 = cameras.first.mean_focal(), f2 = cameras.second.mean_focal();
+  std::vector<Correspondence> result(matches.size());
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const auto a = place(cameras.first, matches[i].x1, matches[i].y1, 1);
+    const auto b = place(cameras.second, matches[i].x2, matches[i].y2, -1);
+    result[i] = {float(a[0] * f1), float(a[1] * f1), float(b[0] * f2), float(b[1] * f2)};
+  }
+  return result;
+}
+
+void write_outcome(const EssentialOutcome& outcome, const Normalisation& normalisation,
+                   std::span<const Correspondence> matches, EssentialResult& out) {
+  out.kind = outcome.kind;
+  out.threshold = outcome.threshold;
+  out.hypotheses = outcome.hypotheses;
+  out.rounds = outcome.rounds;
+  out.stop = outcome.stop;
+  out.points.assign(matches.size(), {});
+  out.inlier_count = int(std::count(out.inliers.begin(), out.inliers.end(), 1));
+  if (outcome.kind != TwoView::general && outcome.kind != TwoView::planar) return;
+  if (is_chance(std::uint32_t(out.inlier_count), int(matches.size()))) {
+    out.kind = TwoView::none;
+    out.inlier_count = 0;
+    std::fill(out.inliers.begin(), out.inliers.end(), std::uint8_t{0});
+    return;
+  }
+  out.pure_rotation = outcome.pure_rotation;
+  out.E = canonical(outcome.e);
+  std::copy(std::begin(outcome.pose.rotation.v), std::end(outcome.pose.rotation.v), out.R.begin());
+  out.t = {outcome.pose.translation.x, outcome.pose.translation.y, outcome.pose.translation.z};
+  std::vector<PointPair> inliers;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (!out.inliers[i]) continue;
+    const Correspondence& m = matches[i];
+    inliers.push_back(normalisation(m.x1, m.y1, m.x2, m.y2));
+    Vector3<double> point;
+    if (!outcome.pure_rotation &&
+        triangulate(outcome.pose, inliers.back(), normalisation.scales, point)) {
+      out.points[i] = {float(point.x), float(point.y), float(point.z)};
+    }
+  }
+  out.median_angle_degrees =
+      outcome.pure_rotation ? 0 : geometry::median_angle_degrees(outcome.pose, inliers);
+}
+
+}  // namespace
+
+void EssentialOptions::validate() const {
+  require(threshold >= 0 && std::isfinite(threshold),
+          "the threshold is a positive number of pixels, or 0 to choose it per pair, not ",
+          threshold);
+  require(confidence > 0 && confidence < 1, "the confidence lies between 0 and 1, not ",
+          confidence);
+  require(max_hypotheses >= 1, "at least one hypothesis is needed, not ", max_hypotheses);
+  require(round >= 1 && round <= 1 << 24, "a round has 1 to ", 1 << 24, " hypotheses, not ", round);
+}
+
+struct EssentialEstimator::State {
+  std::unique_ptr<Ransac<EssentialProblem>> search;
+};
+
+EssentialEstimator::EssentialEstimator(const Context& context, const EssentialOptions& options)
+    : context_(context), options_(options), state_(std::make_unique<State>()) {
+  options.validate();
+  state_->search = make_ransac(context, problem_of(options));
+}
+EssentialEstimator::~EssentialEstimator() = default;
+EssentialEstimator::EssentialEstimator(EssentialEstimator&&) noexcept = default;
+
+EssentialResult EssentialEstimator::estimate(std::span<const Correspondence> matches,
+                                             const IntrinsicsPair& cameras, std::uint64_t key) {
+  EssentialResult result;
+  estimate_batch({&matches, 1}, {&cameras, 1}, {&key, 1}, {&result, 1});
+  return result;
+}
+
+void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspondence>> pairs,
+                                        std::span<const IntrinsicsPair> cameras,
+                                        std::span<const std::uint64_t> keys,
+                                        std::span<EssentialResult> out) {
+  require(pairs.size() == cameras.size(), pairs.size(), " pairs were given and cameras of ",
+          cameras.size());
+  for (const IntrinsicsPair& of : cameras) {
+    of.first.validate();
+    of.second.validate();
+  }
+  estimate_places<EssentialResult>(
+      context_, pairs, keys, out, 5,
+      [&](std::span<RansacPair> wanted, std::span<EssentialResult*> results,
+          const std::function<void()>& meanwhile) {
+        std::vector<std::vector<Correspondence>> rays(wanted.size());
+        core::parallel_for(context_, int(wanted.size()), kPairsPerPiece, [&](int begin, int end) {
+          for (int i = begin; i < end; ++i) {
+            const IntrinsicsPair& of = cameras[results[i] - out.data()];
+            rays[i] = undistorted(wanted[i].matches, of);
+            wanted[i].matches = rays[i];
+            wanted[i].given = {0, 0, 0, 0, {1 / of.first.mean_focal(), 1 / of.second.mean_focal()}};
+          }
+        });
+        std::vector<RansacOutcome<EssentialOutcome>> outcomes(wanted.size());
+        state_->search->run(wanted, outcomes, meanwhile);
+        core::parallel_for(context_, int(wanted.size()), kPairsPerPiece, [&](int begin, int end) {
+          for (int i = begin; i < end; ++i) {
+            write_outcome(outcomes[i].outcome, outcomes[i].normalisation, rays[i], *results[i]);
+          }
+        });
+      });
+  // Copies of a correspondence are one point.
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (out[i].points.size() == pairs[i].size()) continue;
+    if (out[i].points.empty()) {
+      out[i].points.assign(pairs[i].size(), {});
+      continue;
+    }
+    match::PlaceFinder finder;
+    copy_from_places(finder.places(pairs[i]), out[i].points);
+  }
+}
+
+}  // namespace cornea

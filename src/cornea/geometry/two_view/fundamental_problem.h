@@ -1,0 +1,195 @@
+// F as a problem for RANSAC (ransac/search.h): what a sample gives, and what a search comes to.
+// Once for both devices.
+#pragma once
+
+#include "cornea/geometry/degeneracy/line.h"
+#include "cornea/geometry/degeneracy/plane.h"
+#include "cornea/geometry/refine/fundamental.h"
+#include "cornea/geometry/refine/noise.h"
+#include "cornea/geometry/solvers/eight_point.h"
+#include "cornea/geometry/solvers/seven_point.h"
+
+namespace cornea::geometry {
+
+struct FundamentalOutcome {
+  TwoView kind = TwoView::none;
+  Matrix3<double> f{};   // of normalised coordinates; 0 where there is none
+  Plane plane{};         // of a planar one
+  double threshold = 0;  // of the inliers, pixels
+  double width = 0;      // that the noise was found to have, as a threshold
+  double support = 0;    // correspondences within the width
+  bool wider = false;    // the noise may be wider than the search's threshold
+  int hypotheses = 0, rounds = 0;
+  StopReason stop = StopReason::nothing_to_do;
+
+  CORNEA_HD bool has_f() const {
+    double largest = 0;
+    for (double v : f.v) largest = fabs(v) > largest ? fabs(v) : largest;
+    return largest > 0;
+  }
+};
+
+// Whether a point is an inlier of an outcome's model.
+struct FundamentalInlier {
+  TwoView kind;
+  InlierTest inlier;
+  Plane plane;
+  CORNEA_HD bool operator()(const PointPair& p) const {
+    return kind == TwoView::general ? inlier(p) : kind == TwoView::planar && plane.has(p);
+  }
+};
+
+// Pixels: where the threshold is chosen, inliers are told by one that is not below this. Points
+// that lie farther from their lines than their noise would have it are mostly right all the same,
+// and what comes after the estimate (triangulation, a mapper) wants them.
+inline constexpr double kLeastInlierThreshold = 1.5;
+inline constexpr double kInlierThresholdsPerWidth = 1.25;
+
+struct FundamentalProblem {
+  using Metric = EpipolarMetric;
+  using Outcome = FundamentalOutcome;
+  static constexpr int kModels = 3, kSample = kLargestSample;
+
+  SearchOptions search;
+  bool automatic;  // whether the threshold was chosen, not given
+  bool check_plane, refine;
+
+  CORNEA_HD FundamentalModels make(const Sample<float, kSample>& s) const {
+    return search.sample == 7 ? from_seven(s) : from_many(s, search.sample);
+  }
+
+  template <class Team>
+  CORNEA_HD void optimise(Team& team, const Scales& scales, Model& model) const {
+    optimise_fundamental(team, scales, search.threshold, model);
+  }
+
+  CORNEA_HD static FundamentalInlier inlier_of(const Outcome& outcome, const Scales& scales) {
+    return {outcome.kind, inlier_test(outcome.f, scales, outcome.threshold), outcome.plane};
+  }
+
+  template <class Team>
+  CORNEA_HD static Matrix3<double> fit(Team& team, const Scales& scales, const Matrix3<double>& f,
+                                       double threshold) {
+    return minimise(team, f, scales, kLossWidth * threshold * scales.second);
+  }
+  template <class Team>
+  CORNEA_HD static double follow(Team& team, const Scales& scales, double threshold, int turns,
+                                 Matrix3<double>& f, bool& wider) {
+    const double r = scales.second / scales.first, rr = r * r, pixel = 1 / scales.second;
+    return follow_noise(
+        team, threshold, turns,
+        [&](const Matrix3<double>& m, double t) { return fit(team, scales, m, t); },
+        [&](const Matrix3<double>& m, const PointPair& p) {
+          return sqrt(squared_distance(m, p.x1, p.y1, p.x2, p.y2, r, rr)) * pixel;
+        },
+        f, wider);
+  }
+
+  // LO-RANSAC's inner samples: of 8 from what lies near the model, judged at the noise's own width,
+  // where the search could not tell models apart. What it finds must not lose at the width of the
+  // search.
+  template <class Team>
+  CORNEA_HD void resample(Team& team, std::uint64_t pair, const Scales& scales, double& width,
+                          Matrix3<double>& f) const {
+    constexpr int kSamples = 256, kFewest = 16;
+    constexpr double kNearby = 1.5, kNoWorse = 1.1;
+    const InlierTest nearby = inlier_test(f, scales, kNearby * width);
+    const int count = team.list([&](const PointPair& p) { return nearby(p); });
+    if (count < kFewest) return;
+    const CostScale scale = cost_scale(scales, width);
+    const RoundBest best = team.best_of(kSamples, [&](int h, Matrix3<float>& model) {
+      std::uint32_t drawn[8];
+      draw_sample(search.seed, pair, h, Stream::inner, count, 8, drawn);
+      Sample<float, 8> s;
+      CORNEA_UNROLL
+      for (int i = 0; i < 8; ++i) {
+        const FloatPoint p = team.float_point(team.listed(drawn[i]));
+        s.x1[i] = p.x1, s.y1[i] = p.y1, s.x2[i] = p.x2, s.y2[i] = p.y2;
+      }
+      float valid;
+      model = from_eight(s, valid);
+      return valid > kBehind ? team.cost_alone(model, scale) : kNoCost;
+    });
+    if (!is_cost(best.cost())) return;
+    Model model{converted<double>(best.f), team.score(best.f, scale)};
+    optimise_fundamental(team, scales, width, model);
+    const Matrix3<double> g = fit(team, scales, model.f, width);
+    const Matrix3<float> before = converted<float>(f), after = converted<float>(g);
+    if (team.score(after, scale).cost < team.score(before, scale).cost &&
+        team.score(after).cost <= kNoWorse * team.score(before).cost) {
+      f = g;
+      bool wider;
+      width = follow(team, scales, width, 2, f, wider);
+    }
+  }
+
+  template <class Team>
+  CORNEA_HD Outcome conclude(Team& team, std::uint64_t pair, Search& state) const {
+    Outcome outcome;
+    outcome.hypotheses = state.hypotheses;
+    outcome.rounds = state.rounds;
+    outcome.stop = state.stop;
+    outcome.threshold = outcome.width = search.threshold;
+    if (state.hopeless) {
+      outcome.kind = TwoView::degenerate;
+      return outcome;
+    }
+    const Scales& scales = state.normalisation.scales;
+    const bool found = is_cost(state.best.score.cost);
+    const bool sure = found && !is_chance(state.best.score.inliers, team.count());
+    if (on_a_line(team, search.threshold, state, !sure)) {
+      outcome.kind = TwoView::degenerate;
+      return outcome;
+    }
+    if (found && !sure) return outcome;
+    const bool fits = refine && found;
+    if (fits) {
+      Matrix3<double> f = fit(team, scales, state.best.f, search.threshold);
+      constexpr int kTurns = 6;
+      const double width = follow(team, scales, search.threshold, kTurns, f, outcome.wider);
+      if (holds(team, f, state)) {
+        outcome.width = width;
+        state.best = {f, team.score(converted<float>(f))};
+      }
+    }
+    if (automatic) {
+      const double wanted = kInlierThresholdsPerWidth * outcome.width;
+      outcome.threshold = wanted > kLeastInlierThreshold ? wanted : kLeastInlierThreshold;
+    }
+    outcome.kind = TwoView::general;
+    if (check_plane) {
+      const double threshold = outcome.threshold;
+      outcome.kind = judge_plane(
+          team, search, pair, threshold, found,
+          [&](Model& model) { optimise_fundamental(team, scales, threshold, model); }, state,
+          outcome.plane);
+    } else if (!found) {
+      outcome.kind = state.fixed ? TwoView::none : TwoView::degenerate;
+    }
+    if (outcome.kind != TwoView::general && outcome.kind != TwoView::planar) return outcome;
+    outcome.f = state.best.f;
+    if (fits) {
+      Matrix3<double> f = fit(team, scales, state.best.f, outcome.width);
+      double width = outcome.width;
+      resample(team, pair, scales, width, f);
+      if (holds(team, f, state)) {
+        outcome.f = f;
+        outcome.width = width;
+      }
+      outcome.support =
+          team.score(converted<float>(outcome.f), cost_scale(scales, outcome.width)).inliers;
+    }
+    return outcome;
+  }
+
+  // A fit may leave its basin where the inliers are few.
+  template <class Team>
+  CORNEA_HD bool holds(Team& team, const Matrix3<double>& f, const Search& state) const {
+    const std::uint32_t inliers = team.score(converted<float>(f)).inliers;
+    const bool on_target =
+        state.stop != StopReason::target || inliers >= std::uint32_t(search.target);
+    return 2 * inliers > state.best.score.inliers && on_target;
+  }
+};
+
+}  // namespace cornea::geometry

@@ -1,0 +1,15 @@
+// For studies and tests: samples of more points than F needs, as in the work that this room started
+// from (10 of them). They cost more hypotheses and gain nothing.
+#pragma once
+
+#include "cornea/core/context.h"
+#include "cornea/geometry/two_view/fundamental.h"
+
+namespace cornea::geometry {
+
+// An estimator that draws 7 to 32 correspondences per hypothesis, whatever the options say: by
+// least squares where they are more than 8.
+FundamentalEstimator estimator_with_sample(const Context& context,
+                                           const FundamentalOptions& options, int sample);
+
+}  // namespace cornea::geometry

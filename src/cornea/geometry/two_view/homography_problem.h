@@ -1,0 +1,96 @@
+// H as a problem for RANSAC (ransac/search.h). Once for both devices.
+#pragma once
+
+#include "cornea/geometry/ransac/search.h"
+#include "cornea/geometry/refine/homography.h"
+#include "cornea/geometry/refine/noise.h"
+#include "cornea/geometry/solvers/four_point.h"
+#include "cornea/geometry/two_view/fundamental_problem.h"
+
+namespace cornea::geometry {
+
+struct HomographyOutcome {
+  TwoView kind = TwoView::none;
+  Matrix3<double> h{};
+  double threshold = 0;  // of the inliers, pixels
+  int hypotheses = 0, rounds = 0;
+  StopReason stop = StopReason::nothing_to_do;
+};
+
+struct HomographyInlier {
+  bool found;
+  Plane plane;
+  CORNEA_HD bool operator()(const PointPair& p) const { return found && plane.has(p); }
+};
+
+// Pixels: as kLeastInlierThreshold for F, of two distances between points instead of to lines.
+inline constexpr double kLeastTransferThreshold = 3;
+
+struct HomographyProblem {
+  using Metric = TransferMetric;
+  using Outcome = HomographyOutcome;
+  static constexpr int kModels = 1, kSample = 4;
+
+  SearchOptions search;
+  bool automatic;  // whether the threshold was chosen, not given
+  bool refine;
+
+  CORNEA_HD Models<kModels> make(const Sample<float, kSample>& s) const { return from_four(s); }
+
+  template <class Team>
+  CORNEA_HD void optimise(Team& team, const Scales& scales, Model& model) const {
+    optimise_homography(
+        team, scales, search.threshold, [&](const Matrix3<float>& h) { return team.score(h); },
+        model);
+  }
+
+  CORNEA_HD static HomographyInlier inlier_of(const Outcome& outcome, const Scales& scales) {
+    return {outcome.kind == TwoView::planar, plane_of(outcome.h, scales, outcome.threshold)};
+  }
+
+  template <class Team>
+  CORNEA_HD Outcome conclude(Team& team, std::uint64_t, Search& state) const {
+    Outcome outcome;
+    outcome.hypotheses = state.hypotheses;
+    outcome.rounds = state.rounds;
+    outcome.stop = state.stop;
+    outcome.threshold = search.threshold;
+    const Scales& scales = state.normalisation.scales;
+    if (state.hopeless || !is_cost(state.best.score.cost)) {
+      outcome.kind = state.fixed ? TwoView::none : TwoView::degenerate;
+      return outcome;
+    }
+    // Each correspondence agrees in two coordinates: 8 are no chance.
+    if (state.best.score.inliers < kLeastSupport) return outcome;
+    outcome.kind = TwoView::planar;
+    outcome.h = state.best.f;
+    double width = search.threshold;
+    if (refine) {
+      const double r = scales.second / scales.first, pixel = 1 / scales.second;
+      const auto fit = [&](const Matrix3<double>& m, double t) {
+        return minimise_homography(team, m, scales, kPlaneLossWidth * t);
+      };
+      constexpr int kTurns = 4;
+      bool wider;
+      Matrix3<double> h = fit(outcome.h, width);
+      const double fitted = follow_noise(
+          team, width, kTurns, fit,
+          [&](const Matrix3<double>& m, const PointPair& p) {
+            return sqrt(squared_transfer(m, inverse_direction(m), p.x1, p.y1, p.x2, p.y2, r)) *
+                   pixel;
+          },
+          h, wider);
+      if (2 * team.score(converted<float>(h)).inliers > state.best.score.inliers) {
+        outcome.h = h;
+        width = fitted;
+      }
+    }
+    if (automatic) {
+      const double wanted = kInlierThresholdsPerWidth * width;
+      outcome.threshold = wanted > kLeastTransferThreshold ? wanted : kLeastTransferThreshold;
+    }
+    return outcome;
+  }
+};
+
+}  // namespace cornea::geometry

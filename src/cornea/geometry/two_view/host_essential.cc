@@ -1,0 +1,10 @@
+// The search for E on the CPU.
+#include "cornea/geometry/ransac/host_ransac.h"
+#include "cornea/geometry/two_view/essential_problem.h"
+
+namespace cornea::geometry {
+
+template std::unique_ptr<Ransac<EssentialProblem>> make_host_ransac(const Context&,
+                                                                    const EssentialProblem&);
+
+}  // namespace cornea::geometry

@@ -1,0 +1,290 @@
+#include "cornea/geometry/two_view/two_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cornea/core/error.h"
+#include "cornea/core/parallel.h"
+#include "cornea/geometry/pose/homography_pose.h"
+#include "cornea/geometry/ransac/search.h"
+#include "cornea/geometry/two_view/batch.h"
+
+namespace cornea {
+namespace {
+
+using namespace geometry;
+
+Matrix3<double> matrix(const std::array<double, 9>& m) {
+  Matrix3<double> result;
+  std::copy(m.begin(), m.end(), result.v);
+  return result;
+}
+Matrix3<double> calibration(const Intrinsics& c) {
+  return {{c.fx, 0, c.cx, 0, c.fy, c.cy, 0, 0, 1}};
+}
+Matrix3<double> inverse_calibration(const Intrinsics& c) {
+  return {{1 / c.fx, 0, -c.cx / c.fx, 0, 1 / c.fy, -c.cy / c.fy, 0, 0, 1}};
+}
+
+// Places of a list of correspondences, told by one that stands for each.
+std::vector<std::uint8_t> first_of_places(std::span<const Correspondence> matches) {
+  std::vector<std::uint8_t> first(matches.size(), 1);
+  match::PlaceFinder finder;
+  if (!finder.repeats(matches)) return first;
+  const match::Places places = finder.places(matches);
+  std::vector<std::uint8_t> seen(places.distinct.size(), 0);
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    first[i] = !seen[places.of[i]];
+    seen[places.of[i]] = 1;
+  }
+  return first;
+}
+
+// A model's inliers at a threshold, and how many places they are.
+struct Support {
+  std::vector<std::uint8_t> inliers;
+  int count = 0;
+};
+template <class Distance>
+Support support_of(std::span<const Correspondence> matches, std::span<const std::uint8_t> first,
+                   double threshold, const Distance& distance) {
+  Support result{std::vector<std::uint8_t>(matches.size(), 0)};
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    result.inliers[i] = distance(matches[i]) < threshold;
+    result.count += result.inliers[i] && first[i];
+  }
+  return result;
+}
+
+// Correspondences as pixels of cameras without distortion.
+std::vector<Correspondence> undistorted_pixels(std::span<const Correspondence> matches,
+                                               const IntrinsicsPair& cameras) {
+  std::vector<Correspondence> result(matches.begin(), matches.end());
+  const auto straighten = [](const Intrinsics& camera, float& x, float& y) {
+    if (!camera.is_distorted()) return;
+    const auto at = camera.place(x, y);
+    if (!at) return;
+    x = float(camera.fx * (*at)[0] + camera.cx);
+    y = float(camera.fy * (*at)[1] + camera.cy);
+  };
+  for (Correspondence& m : result) {
+    straighten(cameras.first, m.x1, m.y1);
+    straighten(cameras.second, m.x2, m.y2);
+  }
+  return result;
+}
+
+std::array<double, 9> fundamental_of(const std::array<double, 9>& E, const IntrinsicsPair& c) {
+  return canonical(transposed(inverse_calibration(c.second)) *
+                   (matrix(E) * inverse_calibration(c.first)));
+}
+
+// The pose that a homography stands for, and whether the camera only turned.
+void pose_of_plane(std::span<const Correspondence> pixels, const IntrinsicsPair& cameras,
+                   TwoViewResult& out) {
+  const Matrix3<double> to1 = inverse_calibration(cameras.first);
+  const Matrix3<double> to2 = inverse_calibration(cameras.second);
+  const Matrix3<double> h = to2 * (matrix(out.H) * calibration(cameras.first));
+  std::vector<PointPair> inliers;
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    if (!out.inliers[i]) continue;
+    const Correspondence& m = pixels[i];
+    inliers.push_back({to1.v[0] * m.x1 + to1.v[2], to1.v[4] * m.y1 + to1.v[5],
+                       to2.v[0] * m.x2 + to2.v[2], to2.v[4] * m.y2 + to2.v[5]});
+  }
+  const auto plane = choose_plane_pose(h, inliers);
+  if (!plane) return;
+  std::copy(std::begin(plane->rotation.v), std::end(plane->rotation.v), out.R.begin());
+  const Vector3<double>& t = plane->translation;
+  const double length = std::sqrt(dot(t, t));
+  if (!(length > 0)) {
+    out.configuration = Configuration::panoramic;
+    return;
+  }
+  out.configuration = Configuration::planar;
+  out.t = {t.x / length, t.y / length, t.z / length};
+  const Pose pose{plane->rotation, {out.t[0], out.t[1], out.t[2]}};
+  out.median_angle_degrees = geometry::median_angle_degrees(pose, inliers);
+  const Scales scales{1 / cameras.first.mean_focal(), 1 / cameras.second.mean_focal()};
+  out.points.assign(pixels.size(), {});
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    if (!out.inliers[i]) continue;
+    Vector3<double> point;
+    if (triangulate(pose, inliers[k++], scales, point)) {
+      out.points[i] = {float(point.x), float(point.y), float(point.z)};
+    }
+  }
+}
+
+void choose(std::span<const Correspondence> matches, const std::optional<IntrinsicsPair>& cameras,
+            const TwoViewOptions& options, TwoViewResult& out) {
+  const FundamentalResult& f = out.fundamental;
+  const EssentialResult& e = out.essential;
+  const HomographyResult& h = out.homography;
+  const std::vector<std::uint8_t> first = first_of_places(matches);
+  const std::vector<Correspondence> straight =
+      cameras ? undistorted_pixels(matches, *cameras) : std::vector<Correspondence>();
+  // All are held against one threshold: that of the noise, as the better of F and E has it.
+  const bool has_f = f.kind == TwoView::general || f.kind == TwoView::planar;
+  const bool has_e = cameras && e.E != std::array<double, 9>{};
+  const bool has_h = h.kind == TwoView::planar;
+  const double threshold = has_f && has_e ? std::max(f.threshold, e.threshold)
+                           : has_e        ? e.threshold
+                                          : f.threshold;
+  Support of_f, of_e, of_h;
+  if (has_f && f.F != std::array<double, 9>{}) {
+    of_f = support_of(matches, first, threshold,
+                      [&](const Correspondence& m) { return epipolar_distance(f.F, m); });
+  }
+  if (has_e) {
+    const std::array<double, 9> F = fundamental_of(e.E, *cameras);
+    of_e = support_of(straight, first, threshold,
+                      [&](const Correspondence& m) { return epipolar_distance(F, m); });
+  }
+  if (has_h) {
+    const double width = kPlaneWidth * (has_f || has_e ? threshold : h.threshold / kPlaneWidth);
+    of_h = support_of(matches, first, width,
+                      [&](const Correspondence& m) { return transfer_distance(h.H, m); });
+  }
+  const int places = f.places;
+  const bool sure_e = has_e && !is_chance(std::uint32_t(of_e.count), places);
+  const bool sure_f = has_f && !is_chance(std::uint32_t(of_f.count), places);
+  const bool sure_h = has_h && of_h.count >= int(kLeastSupport);
+  out.F = f.F;
+  const auto take = [&](const Support& support) {
+    out.inliers = support.inliers;
+    out.inlier_count = support.count;
+  };
+  const bool calibrated = sure_e && of_e.count >= options.essential_share * of_f.count;
+  if (!calibrated && !sure_f && !sure_h) {
+    out.configuration =
+        f.kind == TwoView::degenerate ? Configuration::degenerate : Configuration::undefined;
+    out.F = {};
+    out.inliers.assign(matches.size(), 0);
+    return;
+  }
+  if (has_h) out.H = h.H;
+  if (calibrated) {
+    out.configuration = Configuration::calibrated;
+    out.E = e.E;
+    out.F = fundamental_of(e.E, *cameras);
+    take(of_e);
+  } else if (sure_f) {
+    out.configuration = Configuration::uncalibrated;
+    take(of_f);
+  }
+  const bool plane = sure_h && of_h.count >= options.homography_share * out.inlier_count;
+  const bool called_planar = !calibrated && f.kind == TwoView::planar;
+  if (sure_h && (plane || called_planar)) {
+    out.configuration = Configuration::planar_or_panoramic;
+    if (of_h.count > out.inlier_count) take(of_h);
+    if (cameras && calibrated && !e.pure_rotation) {
+      pose_of_plane(straight, *cameras, out);
+      // E's own pose is of more points than the plane's, and as right.
+      if (out.configuration == Configuration::planar) {
+        out.R = e.R;
+        out.t = e.t;
+        out.points = e.points;
+        out.median_angle_degrees = e.median_angle_degrees;
+      }
+    } else if (cameras && calibrated) {
+      out.configuration = Configuration::panoramic;
+      out.R = e.R;
+    }
+    return;
+  }
+  if (calibrated) {
+    out.R = e.R;
+    out.t = e.pure_rotation ? std::array<double, 3>{} : e.t;
+    out.points = e.points;
+    out.median_angle_degrees = e.median_angle_degrees;
+    if (e.pure_rotation) out.configuration = Configuration::panoramic;
+  }
+}
+
+}  // namespace
+
+std::string_view name(Configuration configuration) {
+  switch (configuration) {
+    case Configuration::undefined:
+      return "undefined";
+    case Configuration::degenerate:
+      return "degenerate";
+    case Configuration::calibrated:
+      return "calibrated";
+    case Configuration::uncalibrated:
+      return "uncalibrated";
+    case Configuration::planar:
+      return "planar";
+    case Configuration::panoramic:
+      return "panoramic";
+    case Configuration::planar_or_panoramic:
+      return "planar or panoramic";
+    case Configuration::watermark:
+      return "watermark";
+  }
+  return "";
+}
+
+void TwoViewOptions::validate() const {
+  fundamental.validate();
+  essential.validate();
+  homography.validate();
+  require(essential_share > 0 && essential_share <= 1,
+          "essential_share is a share of F's inliers between 0 and 1, not ", essential_share);
+  require(homography_share > 0 && homography_share <= 1,
+          "homography_share is a share of inliers between 0 and 1, not ", homography_share);
+}
+
+TwoViewEstimator::TwoViewEstimator(const Context& context, const TwoViewOptions& options)
+    : options_((options.validate(), options)),
+      fundamental_(context, options.fundamental),
+      essential_(context, options.essential),
+      homography_(context, options.homography) {}
+
+TwoViewResult TwoViewEstimator::estimate(std::span<const Correspondence> matches,
+                                         const std::optional<IntrinsicsPair>& cameras,
+                                         std::uint64_t key) {
+  TwoViewResult result;
+  estimate_batch({&matches, 1}, {&cameras, 1}, {&key, 1}, {&result, 1});
+  return result;
+}
+
+void TwoViewEstimator::estimate_batch(std::span<const std::span<const Correspondence>> pairs,
+                                      std::span<const std::optional<IntrinsicsPair>> cameras,
+                                      std::span<const std::uint64_t> keys,
+                                      std::span<TwoViewResult> out) {
+  const std::size_t count = pairs.size();
+  require(count == cameras.size() && count == keys.size() && count == out.size(), count,
+          " pairs were given, cameras of ", cameras.size(), ", ", keys.size(),
+          " keys and room for ", out.size(), " results");
+  std::vector<FundamentalResult> fundamental(count);
+  std::vector<HomographyResult> homography(count);
+  fundamental_.estimate_batch(pairs, keys, fundamental);
+  homography_.estimate_batch(pairs, keys, homography);
+  std::vector<std::span<const Correspondence>> known;
+  std::vector<IntrinsicsPair> known_cameras;
+  std::vector<std::uint64_t> known_keys;
+  std::vector<std::size_t> which;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!cameras[i]) continue;
+    known.push_back(pairs[i]);
+    known_cameras.push_back(*cameras[i]);
+    known_keys.push_back(keys[i]);
+    which.push_back(i);
+  }
+  std::vector<EssentialResult> essential(known.size());
+  if (!known.empty()) essential_.estimate_batch(known, known_cameras, known_keys, essential);
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = {};
+    out[i].fundamental = std::move(fundamental[i]);
+    out[i].homography = std::move(homography[i]);
+  }
+  for (std::size_t k = 0; k < which.size(); ++k) out[which[k]].essential = std::move(essential[k]);
+  core::parallel_for(context(), int(count), kPairsPerPiece, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) choose(pairs[i], cameras[i], options_, out[i]);
+  });
+}
+
+}  // namespace cornea
