@@ -804,7 +804,7 @@ TEST_F(Cli, TruncatedFilesAreRefusedWhereverTheyEnd) {
 
 // Every line of every ```sh block of the README that starts with cornea.
 TEST_F(Cli, TheReadmesCommandsWork) {
-  const std::string readme = read_text(CORNEA_README);
+  const std::string readme = read_text(CORNEA_SOURCE_DIR "/README.md");
   int commands = 0;
   for (std::size_t at = 0; (at = readme.find("```sh\n", at)) != std::string::npos;) {
     const std::size_t end = readme.find("```", at + 6);
