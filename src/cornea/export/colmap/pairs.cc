@@ -1,4 +1,4 @@
-// Matches and two-view geometries of a COLMAP database.
+// Pairs of images in a COLMAP database: their ids, matches and two-view geometries.
 #include <algorithm>
 
 #include "cornea/core/error.h"
@@ -24,6 +24,15 @@ constexpr char kUnverifiable[] =
     "OR pair_id % ?1 NOT IN (SELECT image_id FROM images))";
 
 }  // namespace
+
+Id pair_id(ImagePair pair) {
+  const auto [low, high] = std::minmax(pair.first, pair.second);
+  require(is_image_id(low) && is_image_id(high), "ids of images are 0 to ", kMostImages - 1,
+          ", not ", pair.first, " and ", pair.second);
+  return kMostImages * low + high;
+}
+
+ImagePair pair_of(Id pair_id) { return {pair_id / kMostImages, pair_id % kMostImages}; }
 
 std::vector<Id> Database::matched_pairs(Id first, Id last) const {
   std::vector<Id> all;
