@@ -1,0 +1,57 @@
+// For tests of COLMAP databases: one in a folder of its own, and SQL past our own code.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "cornea/core/testing.h"
+#include "cornea/export/colmap/camera.h"
+#include "cornea/export/colmap/database.h"
+
+namespace cornea::colmap {
+
+class ColmapDatabase : public ::testing::Test {
+ protected:
+  Database create() { return Database(file, Database::Open::create); }
+  static void add_images(Database& database, int count) {
+    Database::Transaction transaction(database);
+    for (int i = 0; i < count; ++i) {
+      const Id camera = database.add_camera(camera_of_image(640, 480, {}));
+      database.add_image(text("image ", i, ".jpg"), camera);
+    }
+    transaction.commit();
+  }
+
+  // One value of a query's first row, past our own code. Blobs come as hexadecimal digits.
+  std::string value(const std::string& sql) const {
+    sqlite3* handle = nullptr;
+    EXPECT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);
+    sqlite3_stmt* row = nullptr;
+    EXPECT_EQ(sqlite3_prepare_v2(handle, sql.c_str(), -1, &row, nullptr), SQLITE_OK) << sql;
+    std::string found = "no row";
+    if (sqlite3_step(row) == SQLITE_ROW) {
+      const auto* begin = reinterpret_cast<const char*>(sqlite3_column_text(row, 0));
+      found = begin ? begin : "NULL";
+    }
+    sqlite3_finalize(row);
+    sqlite3_close(handle);
+    return found;
+  }
+  // Changes a database, or makes one, past our own code.
+  static void change(const std::filesystem::path& database, const std::string& sql) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(database.c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(handle) << ": " << sql;
+    sqlite3_close(handle);
+  }
+  void change(const std::string& sql) const { change(file, sql); }
+
+  testing::TemporaryFolder folder;
+  std::filesystem::path file = folder / "c.db";
+};
+
+}  // namespace cornea::colmap
