@@ -157,11 +157,9 @@ int run_extract(const ExtractCommand& c) {
                        {"database", c.database},
                        {"device", context.name()}});
   if (report.stopped) {
-    return interrupted(
-        c.database,
-        text(grouped(report.extracted), " of ", grouped(report.images - report.skipped),
-             " images are extracted"),
-        c.options.redo ? "with --redo the same command begins anew" : "the same command goes on");
+    return interrupted(c.database, report.extracted, report.images - report.skipped,
+                       "images are extracted",
+                       c.options.redo ? "with --redo the same command begins anew" : kGoesOn);
   }
   return report.failed ? 1 : 0;
 }
