@@ -1,12 +1,11 @@
 // `cornea match` and `cornea fundamental`: what they write and refuse; the studies and benches of
 // both.
 #include <algorithm>
-#include <sstream>
 
 #include "cli_testing.h"
+#include "matches_testing.h"
 
 #include "cornea/match/match_kernels.h"
-#include "cornea/scene.h"
 
 namespace cornea {
 namespace {
@@ -72,19 +71,8 @@ TEST_F(Cli, BenchMeasuresMatching) {
   EXPECT_EQ(json["matches"][2]["pairs"], 100);
 }
 
-// Matches of two synthetic views, a third of them wrong.
-std::string matches_text(int count) {
-  const MatchedPoints points =
-      make_matched_points({.count = count, .outliers = 0.33, .noise = 0.2, .seed = 3});
-  std::ostringstream out;
-  for (const Correspondence& m : points.matches) {
-    out << m.x1 << "," << m.y1 << "," << m.x2 << "," << m.y2 << "\n";
-  }
-  return out.str();
-}
-
 TEST_F(Cli, FundamentalWritesTheStableJsonKeysAndAList) {
-  std::ofstream(folder / "m.csv") << "x1,y1,x2,y2\n" << matches_text(300);
+  std::ofstream(folder / "m.csv") << "x1,y1,x2,y2\n" << csv_of(synthetic_matches(300));
   const Outcome o = shell("cornea fundamental m.csv --threshold 1.0 --json - --csv out.csv");
   ASSERT_EQ(o.code, 0) << o.err;
   const Json json = Json::parse(o.out);
@@ -107,7 +95,7 @@ TEST_F(Cli, FundamentalWritesTheStableJsonKeysAndAList) {
 }
 
 TEST_F(Cli, FundamentalSaysWhatPointsAreThatFixNoMatrix) {
-  std::ofstream(folder / "seven.csv") << matches_text(7);
+  std::ofstream(folder / "seven.csv") << csv_of(synthetic_matches(7));
   expect_refused("cornea fundamental seven.csv", 1, "8 correspondences");
   std::ofstream(folder / "equal.csv") << "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n"
                                          "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n";
@@ -117,9 +105,9 @@ TEST_F(Cli, FundamentalSaysWhatPointsAreThatFixNoMatrix) {
   for (int i = 0; i < 20; ++i) line << i << "," << i << "," << 3 * i << "," << i * i << "\n";
   line.close();
   expect_refused("cornea fundamental line.csv", 1, "degenerate");
-  std::ofstream(folder / "nan.csv") << matches_text(20) << "1,2,nan,4\n";
+  std::ofstream(folder / "nan.csv") << csv_of(synthetic_matches(20)) << "1,2,nan,4\n";
   expect_refused("cornea fundamental nan.csv", 1, "line 21");
-  std::ofstream(folder / "bad.csv") << matches_text(20) << "1,2,3\n";
+  std::ofstream(folder / "bad.csv") << csv_of(synthetic_matches(20)) << "1,2,3\n";
   expect_refused("cornea fundamental bad.csv", 1, "line 21");
   expect_refused("cornea fundamental none.csv", 1, "none.csv");
   expect_refused("cornea fundamental nan.csv --csv nan.csv", 2, "overwritten");
@@ -138,7 +126,7 @@ TEST_F(Cli, StudiesAndBenchesOfGeometryWriteTables) {
   o = shell("cornea study svd --device cpu --repeat 1 --json s.json");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(Json::parse(read_text(folder / "s.json"))["batches_of_6x6"].size(), 9u);
-  std::ofstream(folder / "m.csv") << matches_text(100);
+  std::ofstream(folder / "m.csv") << csv_of(synthetic_matches(100));
   o = shell("cornea bench --device cpu --match-files m.csv --repeat 3 --json b.json");
   ASSERT_EQ(o.code, 0) << o.err;
   const Json bench = Json::parse(read_text(folder / "b.json"));

@@ -128,15 +128,7 @@ TEST_F(Cli, PairLooksAtPhotographsUprightWhereAsked) {
   for (int y = 0; y < 320; ++y) {
     for (int x = 0; x < 240; ++x) sideways(x, y) = pixels(319 - y, x);
   }
-  const std::vector<std::uint8_t> jpeg = encode_jpeg(sideways, 95);
-  const std::vector<std::uint8_t> exif = {0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
-                                          0,    42,   0, 0,  0,   8,   0,   1,   1, 0x12, 0,   3,
-                                          0,    0,    0, 1,  0,   6,   0,   0,   0, 0,    0,   0};
-  std::ofstream out(folder / "sideways.jpg", std::ios::binary);
-  out.write(reinterpret_cast<const char*>(jpeg.data()), 2);
-  out.write(reinterpret_cast<const char*>(exif.data()), std::streamsize(exif.size()));
-  out.write(reinterpret_cast<const char*>(jpeg.data()) + 2, std::streamsize(jpeg.size()) - 2);
-  out.close();
+  write_sideways_jpeg(folder / "sideways.jpg", sideways);
   const Outcome o =
       shell("cornea pair s/view_000.png sideways.jpg -o o --upright --device cpu --json -");
   ASSERT_EQ(o.code, 0) << o.err;
