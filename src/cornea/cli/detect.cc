@@ -239,9 +239,10 @@ Run add_detect(CLI::App& app) {
       ->add_option("--draw", c->draw, "picture with the points marked; a folder for several images")
       ->type_name("OUT.png");
   command
-      ->add_option("--csv", c->csv,
-                   "x,y,response (sift: and scale, angle), a line a point; a folder for several "
-                   "images")
+      ->add_option(
+          "--csv", c->csv,
+          "x,y,response (sift: and scale, angle), one line per point; a folder for several "
+          "images")
       ->type_name("OUT.csv");
   command
       ->add_option("--descriptors", c->descriptors,
