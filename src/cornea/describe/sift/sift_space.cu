@@ -8,7 +8,7 @@ using namespace core;
 
 constexpr int kColumns = 32, kRows = 8;  // of a block
 
-// An image as floats of 0..1, a pixel a thread.
+// An image as floats of 0..1, one pixel per thread.
 template <class T>
 __global__ void place_kernel(DeviceView<const T> first, DeviceView<float> first_out) {
   const auto image = frame_of(first, blockIdx.z);

@@ -253,7 +253,7 @@ class Matching {
 
   // Those of the pairs that have matches, by rising id.
   std::vector<Id> done_of(const std::vector<Places>& pairs) const {
-    // The pairs of an image have neighbouring ids: one question an image.
+    // The pairs of an image have neighbouring ids: one query per image.
     std::vector<Id> done;
     for (std::size_t from = 0; from < pairs.size();) {
       Id first = id_of(pairs[from]), last = first;
