@@ -30,6 +30,7 @@ TEST_F(Cli, WrongUsageIsExitCode2) {
                  "--levels");
   expect_refused("cornea filter small.png -o small.png", 2, "input");
   expect_refused("cornea filter small.png -o o.png --levels o.png", 2, "two results");
+  expect_refused("cornea filter small.png -o o.png --levels \"$PWD/o.png\"", 2, "two results");
   expect_refused("cornea scene -o s --views 0", 2, "1 view or more");
   expect_refused("cornea scene -o s --noise nan", 2, "noise");
   expect_refused("cornea scene -o s --kind castle", 2, "castle");

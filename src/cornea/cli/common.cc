@@ -226,7 +226,8 @@ void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::
   std::set<fs::path> names;
   for (const fs::path& output : outputs) {
     if (is_standard(output)) continue;
-    if (!names.insert(same_name(output)).second) {
+    const fs::path name = same_name(output);
+    if (!names.insert(name).second) {
       throw UsageError(
           output.string() +
           ": two results would go there; give them other names or run them one by one");
@@ -234,8 +235,7 @@ void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::
     for (const NamedInput& input : inputs) {
       if (input.file.empty() || is_standard(input.file)) continue;
       std::error_code ignored;
-      if (same_name(output) == same_name(input.file) ||
-          fs::equivalent(output, input.file, ignored)) {
+      if (name == same_name(input.file) || fs::equivalent(output, input.file, ignored)) {
         throw UsageError(output.string() + ": is " + input.what +
                          " and would be overwritten; choose another name");
       }
