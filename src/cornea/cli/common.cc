@@ -193,9 +193,7 @@ void add_max_size_option(CLI::App& command, int& max_size) {
 }
 
 bool is_pfm(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ending == ".pfm";
+  return extension_in_small_letters(file) == ".pfm";
 }
 
 void print_error(const std::string& sentence) {
