@@ -7,6 +7,7 @@
 #include "cornea/cli/mask.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
+#include "cornea/core/naming.h"
 #include "cornea/core/reduce.h"
 #include "cornea/io/csv.h"
 #include "cornea/io/npy.h"
@@ -203,10 +204,8 @@ int run_detect(const DetectCommand& c) {
       }
     } catch (const std::exception& error) {
       // The rest is still worth having.
-      const std::string sentence = error.what();
       progress.clear();
-      const std::string name = input_name(image);
-      print_error((sentence.starts_with(name) ? "" : name + ": ") + sentence);
+      print_error(core::naming(input_name(image), error.what()));
       ++failed;
     }
     progress.advance();

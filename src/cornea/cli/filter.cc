@@ -6,6 +6,7 @@
 #include "cornea/cli/flags.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
+#include "cornea/core/naming.h"
 #include "cornea/filter/trilateral/trilateral.h"
 
 namespace cornea::cli {
@@ -41,7 +42,7 @@ void filter_into(const std::string& out, ImageFilter& filter, const Image<In>& i
   try {
     filter.apply(image, result);
   } catch (const Error& error) {
-    fail(error.code(), input_name(name), ": ", error.what());
+    throw Error(error.code(), core::naming(input_name(name), error.what()));
   }
   write_picture(out, result);
 }

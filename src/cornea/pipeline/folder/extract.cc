@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "cornea/core/error.h"
+#include "cornea/core/naming.h"
 #include "cornea/core/reduce.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
@@ -31,13 +32,6 @@ using colmap::FileStamp;
 using colmap::Id;
 using colmap::ImageRecord;
 using colmap::ImageRow;
-
-// The sentence of an error, with the file in front once.
-std::string naming(const fs::path& file, const std::exception& error) {
-  const std::string sentence = error.what();
-  const std::string front = file.string() + ": ";
-  return sentence.starts_with(front) ? sentence : front + sentence;
-}
 
 // An error that no other image will escape.
 bool ends_the_run(const std::exception& error) {
@@ -187,7 +181,7 @@ class Extraction {
       decoded.mask = read_mask(pending.name, image.width(), image.height(), decoded.mask_file);
       decoded.reduced = Reduced(image.view(), decoded.mask, options_.max_size);
     } catch (const std::exception& error) {
-      decoded.error = naming(file, error);
+      decoded.error = naming(file.string(), error.what());
     }
     decoded.milliseconds = watch.milliseconds();
     return decoded;
@@ -278,7 +272,7 @@ class Extraction {
         report_.features += found.features->size();
       } catch (const std::exception& error) {
         if (ends_the_run(error)) throw;
-        fail_one(naming(folder_ / pending.name, error));
+        fail_one(naming((folder_ / pending.name).string(), error.what()));
       }
       results.put(*slot, std::move(found));
       events_.advance(1);
