@@ -12,7 +12,6 @@
 #include "cornea/core/reduce.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
-#include "cornea/io/content_hash.h"
 #include "cornea/io/mask.h"
 #include "cornea/pipeline/folder/changes.h"
 #include "cornea/pipeline/folder/in_order.h"
@@ -172,11 +171,7 @@ class Extraction {
     const fs::path file = folder_ / pending.name;
     Decoded decoded;
     try {
-      // Before it is read: one that changes on the way has another time afterwards.
-      decoded.file = stamp_without_hash(file).value_or(FileStamp{});
-      decoded.photograph = read_photograph(file, options_.reading);
-      decoded.file.bytes = std::int64_t(decoded.photograph.bytes);
-      decoded.file.hash = decoded.photograph.hash;
+      decoded.photograph = read_stamped(file, options_.reading, decoded.file);
       const GrayImage& image = decoded.photograph.image;
       decoded.mask = read_mask(pending.name, image.width(), image.height(), decoded.mask_file);
       decoded.reduced = Reduced(image.view(), decoded.mask, options_.max_size);
@@ -187,16 +182,25 @@ class Extraction {
     return decoded;
   }
 
+  // The stamp is of the bytes that the pixels came from.
+  static Photograph read_stamped(const fs::path& file, const ReadOptions& reading,
+                                 FileStamp& stamp) {
+    // Before it is read: one that changes on the way has another time afterwards.
+    stamp = stamp_without_hash(file).value_or(FileStamp{});
+    Photograph photograph = read_photograph(file, reading);
+    stamp.bytes = std::int64_t(photograph.bytes);
+    stamp.hash = photograph.hash;
+    return photograph;
+  }
+
   Image<std::uint8_t> read_mask(const std::string& name, int width, int height,
                                 std::optional<FileStamp>& stamp) const {
     if (options_.masks.empty()) return {};
     const fs::path file = mask_of(options_.masks, name);
     if (!fs::exists(file)) return {};
-    stamp = stamp_without_hash(file).value_or(FileStamp{});
-    stamp->hash = io::content_hash_of_file(file);
     ReadOptions reading = options_.reading;
     reading.range = {};
-    Image<std::uint8_t> mask = io::as_mask(read_gray(file, reading));
+    Image<std::uint8_t> mask = io::as_mask(read_stamped(file, reading, stamp.emplace()).image);
     if (mask.width() != width || mask.height() != height) {
       fail(ErrorCode::invalid_argument, "the mask ", file.string(), " has ", mask.width(), " x ",
            mask.height(), " pixels and the image ", width, " x ", height, "; make them equal");

@@ -208,9 +208,9 @@ class Matching {
   void count_pairs() {
     for (std::size_t a = 0; a < blocks_.size(); ++a) {
       for (std::size_t b = a; b < blocks_.size(); ++b) {
-        const auto all = std::int64_t(pairs_of(a, b).size());
-        report_.pairs += all;
-        report_.skipped += all - std::int64_t(pending_of(a, b).size());
+        const std::vector<Places> pairs = pairs_of(a, b);
+        report_.pairs += std::int64_t(pairs.size());
+        report_.skipped += std::int64_t(done_of(pairs).size());
       }
     }
   }
