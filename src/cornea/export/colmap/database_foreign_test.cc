@@ -14,7 +14,7 @@ TEST_F(ColmapDatabase, OtherFilesAreRefusedByName) {
   testing::write_bytes(folder / "text.db", testing::bytes_of_text(std::string(5000, 'x')));
   expect_error(ErrorCode::io, "text.db: is no SQLite database",
                [&] { Database d(folder / "text.db", Database::Open::create); });
-  change(folder / "other.db", "CREATE TABLE people(name TEXT)");
+  testing::change_file(folder / "other.db", "CREATE TABLE people(name TEXT)");
   expect_error(ErrorCode::io, "other.db: is a database of another kind",
                [&] { Database d(folder / "other.db", Database::Open::create); });
   expect_error(ErrorCode::io, "cannot be opened or made",

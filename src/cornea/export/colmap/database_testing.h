@@ -1,4 +1,4 @@
-// For tests of COLMAP databases: one in a folder of its own, and SQL past our own code.
+// For tests of COLMAP databases: one in a folder of its own.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include "cornea/core/testing.h"
 #include "cornea/export/colmap/camera.h"
 #include "cornea/export/colmap/database.h"
+#include "cornea/export/colmap/sqlite_testing.h"
 
 namespace cornea::colmap {
 
@@ -40,15 +41,7 @@ class ColmapDatabase : public ::testing::Test {
     sqlite3_close(handle);
     return found;
   }
-  // Changes a database, or makes one, past our own code.
-  static void change(const std::filesystem::path& database, const std::string& sql) {
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open(database.c_str(), &handle), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(handle) << ": " << sql;
-    sqlite3_close(handle);
-  }
-  void change(const std::string& sql) const { change(file, sql); }
+  void change(const std::string& sql) const { testing::change_file(file, sql); }
 
   testing::TemporaryFolder folder;
   std::filesystem::path file = folder / "c.db";

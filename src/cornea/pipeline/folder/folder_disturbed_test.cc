@@ -130,12 +130,7 @@ TEST_P(Folder, ADamagedImageIsReportedAndTheRestIsDone) {
 TEST_P(Folder, ADamagedRowOfPointsLeavesOneImageOut) {
   Database database = made();
   extract_folder(context, images, database);
-  sqlite3* handle = nullptr;
-  ASSERT_EQ(sqlite3_open(database.file().c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(handle, "UPDATE keypoints SET data = x'00' WHERE image_id = 1", nullptr,
-                         nullptr, nullptr),
-            SQLITE_OK);
-  sqlite3_close(handle);
+  change_file(database.file(), "UPDATE keypoints SET data = x'00' WHERE image_id = 1");
   const MatchAllReport report = match_all(context, database);
   EXPECT_EQ(report.bad_images, 1);
   EXPECT_EQ(report.matched, 1);

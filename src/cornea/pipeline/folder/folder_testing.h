@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include "cornea/core/testing.h"
+#include "cornea/export/colmap/sqlite_testing.h"
 #include "cornea/io/image_file.h"
 #include "cornea/pipeline/folder/extract.h"
 #include "cornea/pipeline/folder/match_all.h"
@@ -38,25 +38,11 @@ inline const std::vector<View>& views() {
 // Every row of the six tables, past our own code.
 using Tables = std::map<std::string, std::vector<std::string>>;
 inline Tables dump(const Database& database) {
-  sqlite3* handle = nullptr;
-  EXPECT_EQ(sqlite3_open(database.file().c_str(), &handle), SQLITE_OK);
   Tables tables;
   for (const std::string table :
        {"cameras", "images", "keypoints", "descriptors", "matches", "two_view_geometries"}) {
-    sqlite3_stmt* row = nullptr;
-    const std::string sql = "SELECT * FROM " + table + " ORDER BY 1";
-    EXPECT_EQ(sqlite3_prepare_v2(handle, sql.c_str(), -1, &row, nullptr), SQLITE_OK) << sql;
-    while (sqlite3_step(row) == SQLITE_ROW) {
-      std::string& line = tables[table].emplace_back();
-      for (int i = 0; i < sqlite3_column_count(row); ++i) {
-        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(row, i));
-        line += text("|", sqlite3_column_type(row, i), ":", sqlite3_column_bytes(row, i), ":");
-        if (bytes) line.append(bytes, std::size_t(sqlite3_column_bytes(row, i)));
-      }
-    }
-    sqlite3_finalize(row);
+    tables[table] = rows_of(database.file(), "SELECT * FROM " + table + " ORDER BY 1");
   }
-  sqlite3_close(handle);
   return tables;
 }
 
