@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "colmap_testing.h"
@@ -24,6 +25,13 @@ class Changes : public Colmap {
     fs::rename(database, found);
     run_all(more);
     expect_same_database(found, database);
+  }
+  // As extract(), of another folder than `images`.
+  std::vector<std::string> extract_from(const fs::path& place,
+                                        std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = extract(std::move(more));
+    arguments[1] = place;
+    return arguments;
   }
   void touch(const fs::path& file) {
     fs::last_write_time(file, fs::last_write_time(file) + std::chrono::hours(1));

@@ -74,11 +74,23 @@ TEST_F(ColmapDatabase, GivesNewImagesFramesWhereTheOldHaveThem) {
     EXPECT_EQ(database.image_named("of the second"), 4);
     EXPECT_FALSE(database.image_named("of nobody"));
   }
-  EXPECT_EQ(value("SELECT group_concat(f.frame_id || ':' || rig_id || ':' || data_id || ':' || "
-                  "sensor_id || ':' || sensor_type) FROM frames f JOIN frame_data USING(frame_id)"),
-            "9:7:1:1:0,9:7:2:2:0,10:7:3:1:0,11:7:4:2:0,12:8:5:3:0");
+  const char* frames =
+      "SELECT group_concat(f.frame_id || ':' || rig_id || ':' || data_id || ':' || sensor_id || "
+      "':' "
+      "|| sensor_type) FROM frames f JOIN frame_data USING(frame_id)";
+  EXPECT_EQ(value(frames), "9:7:1:1:0,9:7:2:2:0,10:7:3:1:0,11:7:4:2:0,12:8:5:3:0");
   EXPECT_EQ(value("SELECT ref_sensor_id || ' ' || ref_sensor_type FROM rigs WHERE rig_id = 8"),
             "3 0");
+  {
+    Database database = create();
+    Database::Transaction transaction(database);
+    database.delete_image(2);  // of a frame of two
+    database.delete_image(5);  // alone in its frame and rig
+    transaction.commit();
+    EXPECT_EQ(database.count("cameras"), 2);
+  }
+  EXPECT_EQ(value(frames), "9:7:1:1:0,10:7:3:1:0,11:7:4:2:0");
+  EXPECT_EQ(value("SELECT group_concat(rig_id) FROM rigs"), "7");
 }
 
 TEST_F(ColmapDatabase, OnlySiftsDescriptorsAreCounted) {

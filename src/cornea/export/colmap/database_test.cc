@@ -306,5 +306,32 @@ TEST_F(ColmapDatabase, DeletesThePairsOfAnImage) {
   EXPECT_EQ(database.count("two_view_geometries"), 1);
 }
 
+TEST_F(ColmapDatabase, DeletesAnImageWithAllThatIsItsOwn) {
+  Database database = create();
+  add_images(database, 3);
+  const Id shared = database.images()[0].camera;
+  const Id fourth = database.add_image("fourth", shared);
+  Features features;
+  features.keypoints.resize(2);
+  features.descriptors.resize(256, 7);
+  for (Id image = 1; image <= fourth; ++image) {
+    database.write_features(image, features);
+    database.write_record({image, text("image ", image), "/", {}, {}, "a=1", 2});
+    for (Id other = image + 1; other <= fourth; ++other) database.write_matches({image, other}, {});
+  }
+  const std::int64_t cameras = database.count("cameras");
+  database.delete_image(2);
+  database.delete_image(77);  // there is none
+  EXPECT_EQ(database.count("images"), 3);
+  EXPECT_EQ(database.count("keypoints"), 3);
+  EXPECT_EQ(database.count("descriptors"), 3);
+  EXPECT_EQ(database.count("matches"), 3);
+  EXPECT_EQ(value("SELECT group_concat(image_id) FROM cornea_images"), "1,3,4");
+  EXPECT_EQ(database.count("cameras"), cameras - 1);
+  database.delete_image(1);  // its camera is the fourth's too
+  EXPECT_EQ(database.count("cameras"), cameras - 1);
+  EXPECT_EQ(database.options_of_images(), std::vector<std::string>{"a=1"});
+}
+
 }  // namespace
 }  // namespace cornea::colmap

@@ -26,9 +26,6 @@ void refuse(const std::string& file, const std::string& image, const std::string
 // Counts that fit an int.
 bool is_count(std::int64_t count) { return count >= 0 && count <= std::numeric_limits<int>::max(); }
 
-// A sensor of COLMAP 4.x that is a camera.
-constexpr int kCameraSensor = 0;
-
 }  // namespace
 
 std::vector<Camera> Database::cameras() const {

@@ -1,0 +1,90 @@
+// The essential matrix and the pose between two calibrated views: x2^T E x1 = 0 for rays x1, x2 in
+// camera coordinates, E = [t]x R, and a point X1 in the first camera's coordinates is X2 = R X1 + t
+// in the second's, |t| = 1 (D. Nister, "An efficient solution to the five-point relative pose
+// problem", PAMI 2004).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
+#include "cornea/core/features.h"
+#include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/intrinsics.h"
+
+namespace cornea {
+
+struct CORNEA_API EssentialOptions {
+  // Largest distance of an inlier, pixels, the sum over both images as for F; 0: chosen per pair
+  // from the noise of its correspondences.
+  double threshold = 0;
+  double confidence = 0.999;    // that a sample without outliers was drawn
+  int max_hypotheses = 100000;  // most samples
+  int round = 256;              // samples per round
+  std::uint64_t seed = 0;       // of the samples
+  bool optimise = true;         // local optimisation of a new best hypothesis
+  bool refine = true;           // the final minimisation over R and t
+
+  void validate() const;
+};
+
+struct CORNEA_API EssentialResult {
+  // general: E, R and t. planar: the same; the inliers lie on a plane, which E allows. Of a pure
+  // rotation R is right and t means nothing: `pure_rotation`. none, degenerate, too_few_points: as
+  // for F, with all matrices 0.
+  TwoView kind = TwoView::none;
+  bool pure_rotation = false;
+  std::array<double, 9> E{};  // row by row, of norm 1, its largest entry positive
+  std::array<double, 9> R{};
+  std::array<double, 3> t{};
+  std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
+  int inlier_count = 0;                    // places
+  int places = 0;                          // correspondences, repeated ones once
+  // Per correspondence (X, Y, Z) in the first camera's coordinates, in units of the distance
+  // between the cameras; 0, 0, 0 where it is no inlier, or lies behind a camera.
+  std::vector<std::array<float, 3>> points = {};
+  double median_angle_degrees = 0;  // between the two rays of an inlier
+  double threshold = 0;             // that inliers were told by, pixels
+  int hypotheses = 0;               // drawn
+  int rounds = 0;
+  StopReason stop = StopReason::nothing_to_do;
+  bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }
+};
+
+struct IntrinsicsPair {
+  Intrinsics first = {}, second = {};
+};
+
+class EssentialEstimator;
+namespace geometry {
+class EssentialBackend;
+}
+
+class CORNEA_API EssentialEstimator {
+ public:
+  explicit EssentialEstimator(const Context& context, const EssentialOptions& options = {});
+  ~EssentialEstimator();
+  EssentialEstimator(EssentialEstimator&&) noexcept;
+
+  // `key` keys the random samples, together with the seed.
+  EssentialResult estimate(std::span<const Correspondence> matches, const IntrinsicsPair& cameras,
+                           std::uint64_t key = 0);
+  // One pair of cameras and one key per pair; a result depends on its own pair alone.
+  void estimate_batch(std::span<const std::span<const Correspondence>> pairs,
+                      std::span<const IntrinsicsPair> cameras, std::span<const std::uint64_t> keys,
+                      std::span<EssentialResult> out);
+
+  const Context& context() const { return context_; }
+  const EssentialOptions& options() const { return options_; }
+
+ private:
+  Context context_;
+  EssentialOptions options_;
+  std::unique_ptr<geometry::EssentialBackend> backend_;
+};
+
+}  // namespace cornea

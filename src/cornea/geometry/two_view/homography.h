@@ -1,0 +1,72 @@
+// The homography between two views of a plane, or of a camera that only turned: x2 ~ H x1.
+//
+// Distance of a correspondence to H: that of x2 to H x1 plus that of x1 to H^-1 x2, in pixels
+// (symmetric transfer). An inlier's is below the threshold.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
+#include "cornea/core/features.h"
+#include "cornea/geometry/fundamental/fundamental.h"
+
+namespace cornea {
+
+struct CORNEA_API HomographyOptions {
+  double threshold = 0;         // largest distance of an inlier, pixels; 0: chosen per pair
+  double confidence = 0.999;    // that a sample without outliers was drawn
+  int max_hypotheses = 100000;  // most samples
+  int round = 256;              // samples per round
+  std::uint64_t seed = 0;       // of the samples
+  bool optimise = true;         // local optimisation of a new best hypothesis
+  bool refine = true;           // the final minimisation
+
+  void validate() const;
+};
+
+struct CORNEA_API HomographyResult {
+  TwoView kind = TwoView::none;            // planar where there is an H; none, degenerate, too few
+  std::array<double, 9> H{};               // row by row, of norm 1, its largest entry positive
+  std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
+  int inlier_count = 0;                    // places
+  int places = 0;                          // correspondences, repeated ones once
+  double threshold = 0;                    // that inliers were told by, pixels
+  int hypotheses = 0;                      // drawn
+  int rounds = 0;
+  StopReason stop = StopReason::nothing_to_do;
+  bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }
+};
+
+class HomographyEstimator;
+namespace geometry {
+class HomographyBackend;
+}
+
+class CORNEA_API HomographyEstimator {
+ public:
+  explicit HomographyEstimator(const Context& context, const HomographyOptions& options = {});
+  ~HomographyEstimator();
+  HomographyEstimator(HomographyEstimator&&) noexcept;
+
+  HomographyResult estimate(std::span<const Correspondence> matches, std::uint64_t key = 0);
+  void estimate_batch(std::span<const std::span<const Correspondence>> pairs,
+                      std::span<const std::uint64_t> keys, std::span<HomographyResult> out);
+
+  const Context& context() const { return context_; }
+  const HomographyOptions& options() const { return options_; }
+
+ private:
+  Context context_;
+  HomographyOptions options_;
+  std::unique_ptr<geometry::HomographyBackend> backend_;
+};
+
+// The distance of a correspondence to H, as above, pixels.
+CORNEA_API double transfer_distance(const std::array<double, 9>& H, const Correspondence& match);
+
+}  // namespace cornea
