@@ -7,6 +7,7 @@
 
 #include "cornea/cli/flags.h"
 #include "cornea/core/error.h"
+#include "cornea/core/small_letters.h"
 
 namespace cornea::cli {
 namespace {
@@ -44,11 +45,6 @@ std::string as_sentence(std::string words) {
   words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
   if (words.back() != '.') words += '.';
   return words;
-}
-
-std::string in_small_letters(std::string word) {
-  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return word;
 }
 
 OptionEntry entry_of(const CLI::Option& option) {
@@ -176,7 +172,7 @@ CommandEntry describe(const CLI::App& command) {
       for (const FlagOwner& owner : o.owners) owners.insert(owner.name);
     }
     if (owners.size() > 1) {
-      group->chooser = "--" + in_small_letters(option->get_group());
+      group->chooser = "--" + core::in_small_letters(option->get_group());
       const std::string chosen = value_of(command, group->chooser);
       if (owners.contains(chosen)) group->chosen = chosen;
     }

@@ -1,4 +1,4 @@
-// Matches and two-view geometries of a COLMAP database.
+// Pairs of images in a COLMAP database: their ids, matches and two-view geometries.
 #include <algorithm>
 
 #include "cornea/core/error.h"
@@ -24,6 +24,15 @@ constexpr char kUnverifiable[] =
     "OR pair_id % ?1 NOT IN (SELECT image_id FROM images))";
 
 }  // namespace
+
+Id pair_id(ImagePair pair) {
+  const auto [low, high] = std::minmax(pair.first, pair.second);
+  require(is_image_id(low) && is_image_id(high), "ids of images are 0 to ", kMostImages - 1,
+          ", not ", pair.first, " and ", pair.second);
+  return kMostImages * low + high;
+}
+
+ImagePair pair_of(Id pair_id) { return {pair_id / kMostImages, pair_id % kMostImages}; }
 
 std::vector<Id> Database::matched_pairs(Id first, Id last) const {
   std::vector<Id> all;
@@ -108,6 +117,35 @@ std::optional<TwoViewRow> Database::two_view(Id pair_id) const {
   if (const auto f = matrix_at(row, 3, "F")) found.F = shifted_fundamental(*f, -kShift);
   if (const auto h = matrix_at(row, 4, "H")) found.H = shifted_homography(*h, -kShift);
   return found;
+}
+
+void Database::delete_pairs_of(Id image) {
+  for (const char* sql :
+       {"DELETE FROM matches WHERE pair_id BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1",
+        "DELETE FROM two_view_geometries WHERE pair_id BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1",
+        "DELETE FROM matches WHERE pair_id IN "
+        "(SELECT image_id * ?2 + ?1 FROM images WHERE image_id >= 0 AND image_id < ?1)",
+        "DELETE FROM two_view_geometries WHERE pair_id IN "
+        "(SELECT image_id * ?2 + ?1 FROM images WHERE image_id >= 0 AND image_id < ?1)"}) {
+    Statement(*this, sql).bind(image).bind(kMostImages).run();
+  }
+}
+
+void Database::delete_pair(Id pair_id) {
+  Statement(*this, "DELETE FROM matches WHERE pair_id = ?").bind(pair_id).run();
+  Statement(*this, "DELETE FROM two_view_geometries WHERE pair_id = ?").bind(pair_id).run();
+}
+
+void Database::delete_two_views_of_matches() {
+  // What cannot be made again stays: pairs that do not name two images, matches that cannot be
+  // read.
+  Statement(*this,
+            "DELETE FROM two_view_geometries WHERE pair_id IN (SELECT pair_id FROM matches WHERE "
+            "pair_id / ?1 < pair_id % ?1 AND pair_id / ?1 IN (SELECT image_id FROM images) AND "
+            "pair_id % ?1 IN (SELECT image_id FROM images) AND "
+            "IFNULL(LENGTH(data), 0) = rows * 8)")
+      .bind(kMostImages)
+      .run();
 }
 
 }  // namespace cornea::colmap

@@ -1,13 +1,13 @@
 #include "cornea/pipeline/folder/options_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <sstream>
 
 #include "cornea/catalog/detectors.h"
 #include "cornea/catalog/estimators.h"
 #include "cornea/catalog/options_table.h"
+#include "cornea/io/csv.h"
 
 namespace cornea::folder {
 namespace {
@@ -35,12 +35,6 @@ std::string value_in(const std::map<std::string, std::string>& values, const std
   return it == values.end() ? "unknown" : it->second;
 }
 
-// The shortest text that reads back as the same float.
-std::string shortest(float value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
-
 }  // namespace
 
 std::string options_text(const ExtractOptions& options) {
@@ -54,8 +48,8 @@ std::string options_text(const ExtractOptions& options) {
 }
 
 std::string options_text(const MatchOptions& options) {
-  return text("ratio=", shortest(options.ratio), " mutual=", options.mutual ? "yes" : "no",
-              " max-distance=", shortest(options.max_distance));
+  return text("ratio=", io::shortest_text(options.ratio), " mutual=", options.mutual ? "yes" : "no",
+              " max-distance=", io::shortest_text(options.max_distance));
 }
 
 std::string options_text(const VerifyOptions& options) {
