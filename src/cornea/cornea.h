@@ -37,6 +37,8 @@
 
 // Matches to the geometry of two views.
 #include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/relative_pose.h"
+#include "cornea/geometry/two_view/two_view.h"
 
 // Pictures and pages.
 #include "cornea/report/draw.h"
