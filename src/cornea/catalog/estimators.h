@@ -2,16 +2,20 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "cornea/catalog/settings.h"
 #include "cornea/core/context.h"
 #include "cornea/core/export.h"
 #include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/essential.h"
+#include "cornea/geometry/two_view/homography.h"
 
 namespace cornea {
+
+using AnyEstimator = std::variant<FundamentalEstimator, EssentialEstimator, HomographyEstimator>;
 
 struct EstimatorEntry {
   std::string name = {};     // "fundamental"
@@ -19,7 +23,7 @@ struct EstimatorEntry {
   std::string source = {};   // the paper
   std::vector<Flag> flags = {};
   // An unknown flag or a bad value is an error (invalid_argument) that names it.
-  std::function<std::unique_ptr<FundamentalEstimator>(const Context&, const Settings&)> make = {};
+  std::function<AnyEstimator(const Context&, const Settings&)> make = {};
 };
 
 // What the two spellings of F's threshold mean, for every help text that has them.
@@ -31,9 +35,11 @@ inline constexpr char kThresholdPerLineHelp[] =
 
 CORNEA_API const std::vector<EstimatorEntry>& estimator_table();
 
-// The options of "fundamental", for front ends that hand them on; errors as above.
+// The options of an entry, for front ends that hand them on; errors as above.
 CORNEA_API FundamentalOptions fundamental_options(const Settings& settings);
-// The flags with these values as defaults.
+CORNEA_API EssentialOptions essential_options(const Settings& settings);
+CORNEA_API HomographyOptions homography_options(const Settings& settings);
+// The flags of "fundamental" with these values as defaults.
 CORNEA_API std::vector<Flag> fundamental_flags(FundamentalOptions values);
 
 // An unknown name is an error that lists the known ones.
