@@ -38,6 +38,7 @@
 // Matches to the geometry of two views.
 #include "cornea/geometry/two_view/fundamental.h"
 #include "cornea/geometry/two_view/homography.h"
+#include "cornea/geometry/two_view/relative_pose.h"
 #include "cornea/geometry/two_view/two_view.h"
 
 // Pictures and pages.
