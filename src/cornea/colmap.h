@@ -10,6 +10,7 @@
 
 #include "cornea/export/colmap/camera.h"
 #include "cornea/export/colmap/database.h"
+#include "cornea/export/colmap/intrinsics.h"
 #include "cornea/pipeline/folder/extract.h"
 #include "cornea/pipeline/folder/match_all.h"
 #include "cornea/pipeline/folder/verify.h"

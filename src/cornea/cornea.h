@@ -37,6 +37,7 @@
 
 // Matches to the geometry of two views.
 #include "cornea/geometry/fundamental/fundamental.h"
+#include "cornea/geometry/two_view/watermark.h"
 
 // Pictures and pages.
 #include "cornea/report/draw.h"

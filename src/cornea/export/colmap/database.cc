@@ -145,6 +145,7 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   if (how == Open::create) make_tables();
   descriptors_have_type_ =
       finds("SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'");
+  find_two_view_columns();
   // Where 4.x has none yet it makes them of all images, when it opens the database.
   images_have_frames_ = finds("SELECT 1 FROM sqlite_master WHERE name = 'frames'") &&
                         finds("SELECT 1 FROM frames LIMIT 1");
@@ -215,13 +216,18 @@ void Database::Transaction::commit() {
   open_ = false;
 }
 
-std::vector<Camera> Database::cameras() const {
+std::vector<Camera> Database::cameras(std::vector<std::string>* refused) const {
   std::vector<Camera> all;
   Statement row(*this,
                 "SELECT camera_id, model, width, height, params, prior_focal_length FROM cameras "
                 "ORDER BY camera_id");
   while (row.next()) {
-    const auto count = std::int64_t(row.bytes(4).size() / sizeof(double));
+    const std::size_t bytes = row.bytes(4).size();
+    const auto count = std::int64_t(bytes / sizeof(double));
+    if (refused && bytes % sizeof(double) != 0) {
+      refused->push_back(text("camera ", row.integer(0), " has parameters of ", bytes, " bytes"));
+      continue;
+    }
     all.push_back({row.integer(0), int(row.integer(1)), int(row.integer(2)), int(row.integer(3)),
                    row.blob<double>(4, count, "a camera's parameters"), row.integer(5) != 0});
   }
