@@ -112,9 +112,119 @@ TEST_F(Changes, SizeTimeAndBytesAreLookedAt) {
   EXPECT_EQ(json_of(extract())["changed"], 0);
   fs::remove(file);
   expect_stop(extract(), {"w100.jpg: is in the database and no longer in the folder"});
-  EXPECT_EQ(json_of(extract({"--changed", "keep"}))["vanished"], 1);
-  EXPECT_EQ(json_of(extract({"--changed", "redo"}))["vanished"], 1);
-  EXPECT_EQ(rows_in(database, "images"), 2);
+}
+
+TEST_F(Changes, WhatVanishedIsNamedAndRemovedIfAsked) {
+  make_windows(5);
+  run_all();
+  fs::remove(images / "w100.jpg");
+  fs::rename(images / "w103.png", images / "x.png");
+  expect_stop(extract(), {"w100.jpg: is in the database and no longer in the folder",
+                          "w103.png: is in the database and no longer in the folder",
+                          "2 images are no longer in the folder, and nothing was written",
+                          "--changed redo", "removes what is gone"});
+  const Json kept = json_of(extract({"--changed", "keep"}));
+  EXPECT_EQ(kept["vanished"], 2);
+  EXPECT_EQ(kept["removed"], 0);
+  EXPECT_EQ(kept["extracted"], 1);  // x.png
+  EXPECT_EQ(rows_in(database, "images"), 6);
+  EXPECT_EQ(rows_in(database, "matches"), 10);
+  const Json redone = json_of(extract({"--changed", "redo"}));
+  EXPECT_EQ(redone["removed"], 2);
+  EXPECT_EQ(redone["extracted"], 0);
+  EXPECT_NE(last_error.find("w103.png: is in the database"), std::string::npos) << last_error;
+  EXPECT_EQ(names(), (std::vector<std::string>{"w101.png", "w102.jpg", "w104.jpg", "x.png"}));
+  for (const char* table : {"cameras", "keypoints", "descriptors", "cornea_images"}) {
+    EXPECT_EQ(rows_in(database, table), 4) << table;
+  }
+  // Those of the three that stayed.
+  EXPECT_EQ(rows_in(database, "matches"), 3);
+  EXPECT_EQ(rows_in(database, "two_view_geometries"), 3);
+  EXPECT_EQ(json_of(extract())["vanished"], 0);
+  EXPECT_EQ(json_of(on_database("match-all"))["matched"], 3);
+  EXPECT_EQ(run(on_database("verify")).code, 0);
+  // A step that is done again leaves nothing of what is gone either, and the single camera stays.
+  fs::remove(database);
+  ASSERT_EQ(run(extract({"--single-camera"})).code, 0);
+  fs::remove(images / "x.png");
+  EXPECT_EQ(json_of(extract({"--redo", "--single-camera"}))["removed"], 1);
+  EXPECT_EQ(rows_in(database, "images"), 3);
+  EXPECT_EQ(rows_in(database, "cameras"), 1);
+}
+
+// Of a folder that was moved as a whole, and of one that is somewhere else.
+TEST_F(Changes, OnlyWhatIsGoneIsTakenForVanished) {
+  make_windows(3);
+  run_all();
+  const fs::path other = folder / "other", moved = folder / "moved";
+  fs::create_directories(other);
+  write_image(other / "o.png", window(160, 120, 40, 80));
+  auto from = [&](const fs::path& place, std::vector<std::string> more = {}) {
+    auto arguments = extract(std::move(more));
+    arguments[1] = place;
+    return arguments;
+  };
+  EXPECT_EQ(json_of(from(other, {"--changed", "redo"}))["removed"], 0);
+  EXPECT_EQ(rows_in(database, "images"), 4);
+  fs::rename(images, moved);
+  fs::remove(moved / "w102.jpg");
+  expect_stop(from(moved), {"w102.jpg: is in the database and no longer in the folder",
+                            ": 1 image is no longer in the folder, and"});
+  EXPECT_EQ(json_of(from(moved, {"--changed", "keep"}))["vanished"], 1);
+  EXPECT_EQ(json_of(from(moved, {"--changed", "redo"}))["removed"], 1);
+  EXPECT_EQ(names(), (std::vector<std::string>{"w100.jpg", "w101.png", "o.png"}));
+}
+
+// Features of other options would be matched with each other, whatever folder they are of.
+TEST_F(Changes, OtherOptionsOfAnotherFolderAreNamed) {
+  make_windows(3);
+  fs::create_directories(folder / "masks");
+  Image<std::uint8_t> mask(160, 120);
+  for (int i = 0; i < 160 * 120; ++i) mask(i % 160, i / 160) = i % 160 < 80 ? 255 : 0;
+  run_all();
+  const fs::path other = folder / "other";
+  fs::create_directories(other);
+  write_image(other / "o.png", window(160, 120, 40, 80));
+  auto from_other = [&](std::vector<std::string> more) {
+    auto arguments = extract(std::move(more));
+    arguments[1] = other;
+    return arguments;
+  };
+  expect_stop(from_other({"--no-root"}),
+              {"w100.jpg: its features were extracted with other options: root yes then and no "
+               "now",
+               "3 images of other folders have features of other options", "--changed keep"});
+  const fs::path before = folder / "before.db";
+  fs::copy_file(database, before);
+  const Json kept = json_of(from_other({"--no-root", "--changed", "keep"}));
+  EXPECT_EQ(kept["extracted"], 1);
+  EXPECT_EQ(kept["elsewhere"], 3);
+  EXPECT_EQ(rows_in(database, "matches"), 3);
+  expect_stop(extract(), {"o.png: its features were extracted with other options"});
+  // Made again where they are, they are what their own folder gives with these options.
+  fs::copy_file(before, database, fs::copy_options::overwrite_existing);
+  const Json redone = json_of(from_other({"--no-root", "--changed", "redo"}));
+  EXPECT_EQ(redone["extracted"], 4);
+  EXPECT_EQ(redone["redone"], 3);
+  EXPECT_EQ(rows_in(database, "matches"), 0);
+  EXPECT_EQ(json_of(extract({"--no-root"}))["skipped"], 3);
+  EXPECT_EQ(json_of(from_other({"--no-root"}))["skipped"], 1);
+  const fs::path found = folder / "found.db";
+  fs::rename(database, found);
+  ASSERT_EQ(run(extract({"--no-root"})).code, 0);
+  ASSERT_EQ(run(from_other({"--no-root"})).code, 0);
+  EXPECT_TRUE(dump(found).at("descriptors") == dump(database).at("descriptors"));
+  EXPECT_TRUE(dump(found).at("cornea_images") == dump(database).at("cornea_images"));
+  // A mask that is not known here, and a file that is gone with its folder.
+  write_image(folder / "masks/w100.jpg.png", mask);
+  ASSERT_EQ(run(extract({"--redo", "--mask", folder / "masks"})).code, 0);
+  fs::remove(images / "w101.png");
+  const Json failed = json_of(from_other({"--redo", "--no-root"}), 1);
+  EXPECT_EQ(failed["redone"], 2);
+  EXPECT_EQ(failed["failed"], 2);
+  EXPECT_NE(last_error.find("w100.jpg: its features were extracted with a mask, and none is given"),
+            std::string::npos)
+      << last_error;
 }
 
 TEST_F(Changes, ATouchedOrCopiedFileIsNoOther) {
@@ -189,6 +299,10 @@ TEST_F(Changes, OtherOptionsAndMasksAreNamed) {
                                                       "without a mask"});
   EXPECT_EQ(json_of(extract({"--mask", folder / "masks", "--changed", "redo"}))["redone"], 1);
   expect_stop(extract(), {"w100.jpg: its features were extracted with a mask"});
+  std::vector<std::string> spoken = {"extract", images,           "--db",     database,
+                                     "--mask",  folder / "masks", "--device", "cpu"};
+  const Outcome unchanged = run(spoken);
+  EXPECT_NE(unchanged.out.find("\n1 image with a mask\n"), std::string::npos) << unchanged.out;
   mask(0, 0) = 0;
   write_image(folder / "masks/w100.jpg.png", mask);
   touch(folder / "masks/w100.jpg.png");

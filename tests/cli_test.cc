@@ -557,6 +557,10 @@ TEST_F(Cli, PairRefusesWhatCannotBe) {
   expect_refused("cornea pair small.png nowhere.png -o o", 1, "nowhere.png");
   expect_refused("cornea pair small.png -o o", 2, "second");
   expect_refused("cornea pair small.png small.png -o small.png", 1, "small.png");
+  for (const char* command : {"pair small.png small.png", "scene"}) {
+    expect_refused(text("cornea ", command, " -o -"), 2, "- is a stream; name a folder");
+    EXPECT_FALSE(fs::exists(folder / "-"));
+  }
   expect_refused("cornea pair small.png small.png -o o --detector sobel", 2, "sobel");
   expect_refused("cornea pair small.png small.png -o o --threshold 0", 2, "threshold");
   expect_refused(

@@ -215,6 +215,27 @@ TEST_F(Colmap, MasksAreNoImages) {
   EXPECT_NE(none.err.find("w100.jpg would be"), std::string::npos) << none.err;
 }
 
+// SQLite would take them for its own, or write over them.
+TEST_F(Colmap, NoResultLiesWhereSqliteKeepsPartsOfTheDatabase) {
+  make_windows(2);
+  ASSERT_EQ(run(extract()).code, 0);
+  const auto before = dump(database);
+  fs::create_symlink(database, folder / "link.db");
+  for (const char* ending : {"-wal", "-shm", "-journal"}) {
+    const std::string part = database.string() + ending;
+    for (auto arguments :
+         {extract(), on_database("match-all"), on_database("verify"),
+          std::vector<std::string>{"verify", "--db", folder / "link.db", "--json", "-"}}) {
+      arguments.back() = part;  // of --json
+      const Outcome o = run(arguments);
+      EXPECT_EQ(o.code, 2) << o.err;
+      EXPECT_NE(o.err.find("SQLite keeps a part of the database"), std::string::npos) << o.err;
+    }
+    EXPECT_FALSE(fs::exists(part));
+  }
+  EXPECT_TRUE(dump(database) == before);
+}
+
 TEST_F(Colmap, PointsOfOthersAreLeftAlone) {
   make_windows(2);
   ASSERT_EQ(run(extract()).code, 0);

@@ -13,6 +13,7 @@ tables, all rows, all bytes. The cases:
     read_only       a folder, and a file, without permission to write
     read_only_disk  the same folder mounted read only
     two_at_once     two processes on one database
+    overtaken       one of two is held on its way, and the other does all of it meanwhile
     locked          another process holds the database, for a while and for long
 
 Without a case all of them run. --seed repeats the moments of another run. Kills are in kills_test.py. The exit code is 77 where every
@@ -190,13 +191,17 @@ def case_read_only_disk(work):
         remove_database(database)
 
 
-def case_two_at_once(work):
-    database = work.folder / "c.db"
+def jobs_of_two(work):
+    """Steps with their flags, and what they leave."""
     single = work.folder / "single.db"
     work.run("extract", single, flags=["--single-camera"]).check_done("extract with a single camera, undisturbed")
     check(len(contents(single)["cameras"]) == 1, "a single camera is not one")
-    jobs = [(step, [], work.expected[step]) for step in STEPS] + [("extract", ["--single-camera"], contents(single))]
-    for step, flags, expected in jobs:
+    return [(step, [], work.expected[step]) for step in STEPS] + [("extract", ["--single-camera"], contents(single))]
+
+
+def case_two_at_once(work):
+    database = work.folder / "c.db"
+    for step, flags, expected in jobs_of_two(work):
         words = " ".join([step, *flags])
         for round in range(4):
             # At the same time, and the second one later and later.
@@ -208,6 +213,76 @@ def case_two_at_once(work):
             for outcome in [Outcome(process, 0) for process in processes]:
                 outcome.check_done(f"{what}, {1000 * late:.1f} ms apart")
             check_same(contents(database), expected, f"{what}, {1000 * late:.1f} ms apart")
+
+
+def is_locked(database):
+    """Whether a process is writing."""
+    try:
+        other = sqlite3.connect(f"file:{database}?mode=rw", uri=True, timeout=0, isolation_level=None)
+        with contextlib.closing(other):
+            other.execute("BEGIN IMMEDIATE")
+            other.execute("ROLLBACK")
+    except sqlite3.OperationalError:
+        return True
+    return False
+
+
+def hold(process, database, seconds):
+    """Stops a process so many seconds after it has begun, while it writes nothing."""
+    while process.poll() is None and not os.path.exists(f"{database}-wal"):
+        time.sleep(0.001)
+    time.sleep(seconds)
+    while process.poll() is None:
+        process.send_signal(signal.SIGSTOP)
+        if not is_locked(database):
+            return
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.001)
+
+
+def case_overtaken(work):
+    database = work.folder / "c.db"
+    for step, flags, expected in jobs_of_two(work):
+        for late in (0.002, 0.005, 0.012, 0.03, 0.08):
+            what = f"{' '.join([step, *flags])}, overtaken after {1000 * late:.0f} ms"
+            work.begin(step, database)
+            first = work.start(step, database, flags)
+            hold(first, database, late)
+            second = work.run(step, database, flags=flags)
+            first.send_signal(signal.SIGCONT)
+            outcome = Outcome(first, 0)
+            second.check_done(f"{what}, the second")
+            outcome.check_done(f"{what}, the first")
+            check_same(contents(database), expected, what)
+    check_options_are_not_mixed(work, database)
+
+
+def check_options_are_not_mixed(work, database):
+    """A run is overtaken by one of half the images with other options: one of the two ends and says why."""
+    def descriptors(file):
+        return {row[-1] for row in contents(file)["descriptors"]}
+
+    plain, all_images = work.folder / "plain.db", work.images
+    work.run("extract", plain, flags=["--no-root"]).check_done("extract of plain SIFT, undisturbed")
+    kinds = [descriptors(plain), {row[-1] for row in work.expected["extract"]["descriptors"]}]
+    half = work.folder / "first half"
+    half.mkdir()
+    for image in sorted(all_images.glob("*.png"))[:IMAGES // 2]:
+        shutil.copy2(image, half / image.name)
+    for late in (0.002, 0.01, 0.05):
+        what = f"extract of other options at once, overtaken after {1000 * late:.0f} ms"
+        work.begin("extract", database)
+        first = work.start("extract", database, ["--no-root"])
+        hold(first, database, late)
+        work.images = half
+        second = work.run("extract", database)
+        work.images = all_images
+        first.send_signal(signal.SIGCONT)
+        outcomes = [Outcome(first, 0), second]
+        check(any(descriptors(database) <= kind for kind in kinds), f"{what}: descriptors of both kinds")
+        failed = [outcome for outcome in outcomes if outcome.code != 0]
+        check(len(failed) == 1, f"{what}: {len(failed)} of the two end with an error")
+        check("other options" in failed[0].err, f"{what}: does not say why: {failed[0].err}")
 
 
 def half_extracted(work):
@@ -272,7 +347,8 @@ def case_locked(work):
 
 
 CASES = {"full_disk": case_full_disk, "file_limit": case_file_limit, "read_only": case_read_only,
-         "read_only_disk": case_read_only_disk, "two_at_once": case_two_at_once, "locked": case_locked}
+         "read_only_disk": case_read_only_disk, "two_at_once": case_two_at_once,
+         "overtaken": case_overtaken, "locked": case_locked}
 MOUNTS = ("full_disk", "read_only_disk")
 
 

@@ -206,6 +206,12 @@ void print_error(const std::string& sentence) {
   std::cerr << "cornea: " << line << std::endl;
 }
 
+std::string no_folder(const std::string& name) {
+  return is_standard(name) ? "takes a folder, and - is a stream; name a folder (one of this name "
+                             "is ./-)"
+                           : std::string();
+}
+
 void make_folder(const fs::path& folder) {
   std::error_code failed, ignored;
   fs::create_directories(folder, failed);
@@ -214,6 +220,18 @@ void make_folder(const fs::path& folder) {
          failed ? failed.message() : "a file has that name", "); choose another");
   }
 }
+
+namespace {
+
+// Whether a result would lie where SQLite keeps what belongs to a database while it is in use.
+bool is_beside_database(const fs::path& output, const std::string& database) {
+  for (const char* ending : {"-wal", "-shm", "-journal"}) {
+    if (same_name(output) == same_name(same_name(database).string() + ending)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::path>& outputs) {
   const auto from_standard_input = [](const NamedInput& input) { return is_standard(input.file); };
@@ -238,6 +256,10 @@ void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::
           fs::equivalent(output, input.file, ignored)) {
         throw UsageError(output.string() + ": is " + input.what +
                          " and would be overwritten; choose another name");
+      }
+      if (std::string_view(input.what) == kTheDatabase && is_beside_database(output, input.file)) {
+        throw UsageError(output.string() + ": is where SQLite keeps a part of the database " +
+                         input.file + "; choose another name");
       }
     }
   }

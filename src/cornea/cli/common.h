@@ -82,6 +82,8 @@ void print_error(const std::string& sentence);
 // program has as flags (--max-points).
 void learn_flags(const CLI::App& app);
 
+// For options that name a folder: a sentence where the name is that of a stream, else empty.
+std::string no_folder(const std::string& name);
 // Makes a folder for results, with all above it; an error names it.
 void make_folder(const std::filesystem::path& folder);
 
@@ -93,8 +95,9 @@ struct NamedInput {
   std::string file;
   const char* what = "an input";
 };
-// No result may overwrite what the user gave, nor another result; standard input is read once and
-// standard output takes one result.
+inline constexpr char kTheDatabase[] = "the database";
+// No result may overwrite what the user gave, nor another result, nor the files that SQLite keeps
+// beside a database; standard input is read once and standard output takes one result.
 void check_outputs(const std::vector<NamedInput>& inputs,
                    const std::vector<std::filesystem::path>& outputs);
 

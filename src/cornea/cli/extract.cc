@@ -44,11 +44,16 @@ void print_notes(const ExtractCommand& c, const Summary& summary) {
               << " of the images that were already there have no record of how their features were "
                  "made, and were not compared";
   }
-  const int kept = (c.options.changed == Changed::keep ? report.changed : 0) + report.vanished;
-  if (kept > 0 && !c.options.redo) {
+  if (report.removed > 0) {
     std::cout << "\n"
-              << grouped(kept) << (kept == 1 ? " image that" : " images that")
-              << " changed or vanished left as before";
+              << counted(report.removed, "image")
+              << " no longer in the folder removed, with features, matches and geometries";
+  }
+  const int kept = report.changed + report.vanished + report.elsewhere;
+  if (kept > 0 && c.options.changed == Changed::keep) {
+    std::cout << "\n"
+              << counted(kept, "image")
+              << " that changed, vanished or had other options left as before";
   }
 }
 
@@ -98,7 +103,7 @@ int run_extract(const ExtractCommand& c) {
     options.sift = sift_options(c.flags.given(), options.sift);
     options.validate();
   });
-  std::vector<NamedInput> inputs = {{c.database, "the database"}};
+  std::vector<NamedInput> inputs = {{c.database, kTheDatabase}};
   const FolderListing listing = list_images(c.folder, options.masks);
   for (const std::string& name : listing.names) {
     inputs.push_back({(std::filesystem::path(c.folder) / name).string()});
@@ -141,6 +146,8 @@ int run_extract(const ExtractCommand& c) {
                        {"masked", report.masked},
                        {"changed", report.changed},
                        {"vanished", report.vanished},
+                       {"removed", report.removed},
+                       {"elsewhere", report.elsewhere},
                        {"unrecorded", report.unrecorded},
                        {"ignored", report.ignored},
                        {"stopped", report.stopped},
@@ -157,10 +164,11 @@ int run_extract(const ExtractCommand& c) {
                        {"database", c.database},
                        {"device", context.name()}});
   if (report.stopped) {
+    const bool redoes = c.options.redo || c.options.changed == Changed::redo;
+    const int wanted = report.images - report.skipped + (redoes ? report.elsewhere : 0);
     return interrupted(
         c.database,
-        text(grouped(report.extracted), " of ", grouped(report.images - report.skipped),
-             " images are extracted"),
+        text(grouped(report.extracted), " of ", grouped(wanted), " images are extracted"),
         c.options.redo ? "with --redo the same command begins anew" : "the same command goes on");
   }
   return report.failed ? 1 : 0;
@@ -201,7 +209,8 @@ Run add_extract(CLI::App& app) {
       ->capture_default_str()
       ->type_name("N");
   add_changed_options(*command, c->options.changed, c->options.redo,
-                      "extract all images of the folder again; deletes their matches");
+                      "extract all images of the folder again; deletes their matches, and images "
+                      "that are gone");
   c->flags.add(*command, "SIFT", without_flag(std::vector{sift_entry()}, "max-points"));
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);

@@ -36,7 +36,7 @@ int run_match_all(const MatchAllCommand& c) {
   MatchAllOptions options = c.options;
   options.listed = !c.pairs.empty();
   usage_checked([&] { options.validate(); });
-  std::vector<NamedInput> inputs = {{c.database, "the database"}};
+  std::vector<NamedInput> inputs = {{c.database, kTheDatabase}};
   if (options.listed) inputs.push_back({c.pairs});
   check_outputs(inputs, c.common.outputs({}));
   FolderProgress progress("match-all", c.common.quiet);

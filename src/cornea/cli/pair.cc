@@ -323,7 +323,8 @@ Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
       ->add_option("-o,--out", c->out,
                    "folder for report.html, summary.json and matches.csv; without it pair-A-B in "
                    "the current folder, after the names of the two files")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(&no_folder);
   command->add_flag("--open", c->open, "open the page in the browser");
   command
       ->add_option("--mask1", c->mask1,

@@ -89,7 +89,8 @@ void add_scene_options(CLI::App& command, SceneCommand& c) {
   };
   command.add_option("-o,--out", c.out, "folder for the pictures and cameras.json")
       ->required()
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(&no_folder);
   option("--kind", c.kind, "boxes, plane or checkerboard");
   option("--views", s.views, "number of cameras");
   option("--width", s.width, "pixels");

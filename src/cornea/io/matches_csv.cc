@@ -139,6 +139,17 @@ bool names_columns(const Cells& cells) {
                       [&](const std::string& cell) { return parse_number(cell, unused); });
 }
 
+// Whether a first line numbers the columns: 0,1,2,3 and so on, as a pandas table without names for
+// them is written. Before them there may be an empty cell, for the index.
+bool numbers_columns(const Cells& cells) {
+  const std::size_t first = !cells.empty() && cells[0].empty() ? 1 : 0;
+  if (cells.size() < first + kCoordinates.size()) return false;
+  for (std::size_t i = first; i < cells.size(); ++i) {
+    if (cells[i] != std::to_string(i - first)) return false;
+  }
+  return true;
+}
+
 // For a sentence, as much as fits one.
 std::string listed(const Cells& names) {
   constexpr std::size_t kLongest = 300;
@@ -174,7 +185,7 @@ class MatchReader {
       return std::move(table_);
     }
     separator_ = separator_of(line);
-    if (!read_names(line)) add_row(line);
+    if (!read_names(line)) add_first_row(line);
     while (lines_.next(line)) add_row(line);
     if (!named_) finish_unnamed();
     return std::move(table_);
@@ -242,6 +253,17 @@ class MatchReader {
                    missing.size() > 2 ? " are" : " is",
                    " not among them; name the coordinates x1, y1, x2 and y2");
     }
+  }
+
+  // A single line may be a match, whatever its numbers.
+  void add_first_row(std::string_view line) {
+    if (!numbers_columns(cells_)) return add_row(line);
+    const std::string first(line);  // the next one takes its place
+    const std::uint64_t number = lines_.number();
+    if (!lines_.next(line)) return add_row(first);
+    fail(ErrorCode::io, name_, ": line ", number, " is ", first.substr(0, 60),
+         ", which looks like the numbers of columns without names, not like a match; name the "
+         "columns there (x1,y1,x2,y2), or remove the line");
   }
 
   void add_row(std::string_view line) {

@@ -5,7 +5,8 @@
 // error that lists the columns, and so is a row with more or fewer cells than there are names.
 // Without names the first four columns are x1, y1, x2 and y2, and further ones may follow; a first
 // of five or more columns that counts 0, 1, 2, ... or 1, 2, 3, ... is taken for an index that was
-// written along, which is an error too.
+// written along, which is an error too; so is a first of several lines 0,1,2,3,..., which is taken
+// for the numbers of columns.
 //
 // Cells are parted by commas, semicolons, tabs or spaces: by the first of these that a line has
 // outside quotes, spaces last. A cell may stand in double quotes, "" in it is one. Empty lines and

@@ -102,6 +102,20 @@ TEST(MatchesCsv, TakesAnIndexWithoutANameForOne) {
   EXPECT_EQ(read_text("x1,y1,x2,y2,label\n0,10,20,30,40\n1,11,21,31,41\n").size(), 2u);
 }
 
+// As pandas writes a table whose columns have no names, with its index and without.
+TEST(MatchesCsv, TakesNumbersOfColumnsForNoMatch) {
+  for (const char* separator : {",", ";", " "}) {
+    std::string numbers = "0,1,2,3\n10,20,30,40\n11,21,31,41\n";
+    std::replace(numbers.begin(), numbers.end(), ',', *separator);
+    expect_refused(numbers, {"line 1 is 0", "numbers of columns", "x1,y1,x2,y2"});
+  }
+  expect_refused("\n0,1,2,3,4\n10,20,30,40,5\n", {"line 2 is 0,1,2,3,4", "numbers of columns"});
+  expect_refused(",0,1,2,3\n0,10,20,30,40\n1,11,21,31,41\n", {"line 1 is ,0,1,2,3"});
+  // The only match, and a later one.
+  EXPECT_EQ(read_text("0,1,2,3\n").size(), 1u);
+  EXPECT_EQ(read_text("0,1,2,4\n0,1,2,3\n").size(), 2u);
+}
+
 TEST(MatchesCsv, TakesOtherSeparatorsAndAnEmptyFile) {
   EXPECT_EQ(read_text("1;2;3;4\n1 2 3 4\n1\t2\t3\t4\n\"1\",\"2\",\"3\",\"4\"").size(), 4u);
   EXPECT_EQ(read_text("  1   2 3  4 five \n").size(), 1u);

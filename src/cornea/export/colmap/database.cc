@@ -275,8 +275,6 @@ void Database::replace_camera(Id camera, const Camera& by) {
 
 // COLMAP 4.x asks for a frame of every image and for a rig that holds its camera. Without any at
 // all it makes them itself.
-constexpr int kCameraSensor = 0;
-
 Id Database::rig_of(Id camera) {
   for (const char* sql :
        {"SELECT rig_id FROM rigs WHERE ref_sensor_id = ? AND ref_sensor_type = ?",

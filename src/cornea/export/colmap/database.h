@@ -146,6 +146,8 @@ class CORNEA_API Database {
   Id add_image(const std::string& name, Id camera);
 
   std::optional<Id> image_named(const std::string& name) const;
+  // With its features, pairs and record, and with its camera where no other image has that.
+  void delete_image(Id image);
 
   // The number of points of each image that has a row of them, by rising id. `refused` as above; of
   // images with impossible ids only images() speaks.
@@ -191,6 +193,8 @@ class CORNEA_API Database {
   // `visit` changes nothing in the database.
   void visit_records(const std::function<void(const ImageRecord&)>& visit) const;
   void write_record(const ImageRecord& record);  // replaces the image's
+  // The options, as text, of all records, each once.
+  std::vector<std::string> options_of_images() const;
   // The options, as text, that rows of matches ("match") or two_view_geometries ("verify") were
   // made with.
   std::vector<std::string> options_of_step(const std::string& step) const;
@@ -214,6 +218,8 @@ class CORNEA_API Database {
   void use_log();
   bool finds(const char* sql) const;  // whether it gives a row
   Id rig_of(Id camera);               // in COLMAP 4.x
+  void delete_frame_of(Id image);     // likewise
+  void delete_camera_unless_used(Id camera);
   void find_two_view_columns();
 
   std::string file_;

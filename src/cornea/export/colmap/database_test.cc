@@ -380,6 +380,45 @@ TEST_F(ColmapDatabase, GivesNewImagesFramesWhereTheOldHaveThem) {
             "9:7:1:1:0,9:7:2:2:0,10:7:3:1:0,11:7:4:2:0,12:8:5:3:0");
   EXPECT_EQ(value("SELECT ref_sensor_id || ' ' || ref_sensor_type FROM rigs WHERE rig_id = 8"),
             "3 0");
+  {
+    Database database = create();
+    Database::Transaction transaction(database);
+    database.delete_image(2);  // of a frame of two
+    database.delete_image(5);  // alone in its frame and rig
+    transaction.commit();
+    EXPECT_EQ(database.count("cameras"), 2);
+  }
+  EXPECT_EQ(value("SELECT group_concat(f.frame_id || ':' || rig_id || ':' || data_id || ':' || "
+                  "sensor_id || ':' || sensor_type) FROM frames f JOIN frame_data USING(frame_id)"),
+            "9:7:1:1:0,10:7:3:1:0,11:7:4:2:0");
+  EXPECT_EQ(value("SELECT group_concat(rig_id) FROM rigs"), "7");
+}
+
+TEST_F(ColmapDatabase, DeletesAnImageWithAllThatIsItsOwn) {
+  Database database = create();
+  add_images(database, 3);
+  const Id shared = database.images()[0].camera;
+  const Id fourth = database.add_image("fourth", shared);
+  Features features;
+  features.keypoints.resize(2);
+  features.descriptors.resize(256, 7);
+  for (Id image = 1; image <= fourth; ++image) {
+    database.write_features(image, features);
+    database.write_record({image, text("image ", image), "/", {}, {}, "a=1", 2});
+    for (Id other = image + 1; other <= fourth; ++other) database.write_matches({image, other}, {});
+  }
+  const std::int64_t cameras = database.count("cameras");
+  database.delete_image(2);
+  database.delete_image(77);  // there is none
+  EXPECT_EQ(database.count("images"), 3);
+  EXPECT_EQ(database.count("keypoints"), 3);
+  EXPECT_EQ(database.count("descriptors"), 3);
+  EXPECT_EQ(database.count("matches"), 3);
+  EXPECT_EQ(value("SELECT group_concat(image_id) FROM cornea_images"), "1,3,4");
+  EXPECT_EQ(database.count("cameras"), cameras - 1);
+  database.delete_image(1);  // its camera is the fourth's too
+  EXPECT_EQ(database.count("cameras"), cameras - 1);
+  EXPECT_EQ(database.options_of_images(), std::vector<std::string>{"a=1"});
 }
 
 TEST_F(ColmapDatabase, OnlySiftsDescriptorsAreCounted) {

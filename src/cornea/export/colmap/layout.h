@@ -19,6 +19,9 @@ static_assert(std::endian::native == std::endian::little);
 // From Cornea's centre of the first pixel to COLMAP's.
 inline constexpr float kShift = 0.5f;
 
+// The type of the sensors that are cameras, in rigs and frames of COLMAP 4.x.
+inline constexpr int kCameraSensor = 0;
+
 inline constexpr int kKeypointColumns = 6;
 inline std::vector<float> keypoint_blob(std::span<const Keypoint> keypoints) {
   std::vector<float> blob;

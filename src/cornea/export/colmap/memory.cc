@@ -77,6 +77,14 @@ void Database::write_record(const ImageRecord& record) {
   row.bind(record.options).bind(record.features).run();
 }
 
+std::vector<std::string> Database::options_of_images() const {
+  if (!has_memory()) return {};
+  std::vector<std::string> all;
+  Statement row(*this, "SELECT DISTINCT options FROM cornea_images ORDER BY options");
+  while (row.next()) all.push_back(row.text(0));
+  return all;
+}
+
 std::vector<std::string> Database::options_of_step(const std::string& step) const {
   if (!has_memory()) return {};
   std::vector<std::string> all;

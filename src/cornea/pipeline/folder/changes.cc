@@ -48,10 +48,15 @@ class Comparison {
     } catch (const Error& error) {
       return text("cannot be compared with what its features were made of: ", error.what());
     }
+    return other_options(then);
+  }
+  // Likewise of the options alone.
+  std::string other_options(const ImageRecord& then) const {
     if (then.options == options_text_) return "";
     return text("its features were extracted with other options: ",
                 options_difference(then.options, options_text_));
   }
+  const std::string& own_name() const { return own_name_; }
   bool is_of_this_folder(const ImageRecord& record) const { return record.folder == own_name_; }
 
  private:
@@ -102,35 +107,72 @@ std::optional<FileStamp> stamp_without_hash(const fs::path& file) {
                    std::int64_t(status.st_mtim.tv_sec) * kSecond + status.st_mtim.tv_nsec, 0};
 }
 
+std::string FolderChanges::counts() const {
+  std::string all;
+  auto add = [&](std::size_t count, const char* one, const char* several) {
+    if (count == 0) return;
+    all += text(all.empty() ? "" : ", ", count, count == 1 ? one : several);
+  };
+  add(changed.size(), " image is not what the features were made of",
+      " images are not what the features were made of");
+  add(vanished.size(), " image is no longer in the folder", " images are no longer in the folder");
+  add(elsewhere.size(), " image of another folder has features of other options",
+      " images of other folders have features of other options");
+  return all;
+}
+
 FolderChanges find_changes(const fs::path& folder, const std::vector<std::string>& names,
                            const colmap::Database& database, const ExtractOptions& options,
                            const std::function<bool()>& stop) {
   const std::unordered_set<std::string> present(names.begin(), names.end());
   const Comparison comparison(folder, options);
   FolderChanges changes;
-  auto say = [&](const std::string& name, const std::string& what) {
+  auto say = [&](const fs::path& file, const std::string& what) {
     if (changes.sentences.size() < kMostSentences) {
-      changes.sentences.push_back(text((folder / name).string(), ": ", what));
+      changes.sentences.push_back(text(file.string(), ": ", what));
     }
   };
+  auto vanish = [&](const ImageRecord& then) {
+    changes.vanished.push_back(then);
+    say(folder / then.name, "is in the database and no longer in the folder");
+  };
+  std::vector<ImageRecord> others;                // not among the names, and not known to be gone
+  std::unordered_set<std::string> moved_folders;  // in which files were that are here now
   database.visit_records([&](const ImageRecord& then) {
     if (stop()) return;
+    const bool own = comparison.is_of_this_folder(then);
     if (!present.contains(then.name)) {
-      if (!comparison.is_of_this_folder(then) || !is_gone(folder / then.name)) return;
-      ++changes.vanished;
-      say(then.name, "is in the database and no longer in the folder");
+      if (own && is_gone(folder / then.name)) return vanish(then);
+      others.push_back(then);
       return;
     }
     changes.recorded.insert(then.name);
+    if (then.mask) changes.masked.insert(then.name);
     ImageRecord now;
     const std::string what = comparison.difference(then, now);
     if (!what.empty()) {
       changes.changed.insert(then.name);
-      say(then.name, what);
+      // Where all is extracted again, whatever it was made of, this is no news.
+      if (!options.redo) say(folder / then.name, what);
     } else if (now != then) {
       changes.moved.push_back(now);
+      if (!own && is_gone(fs::path(then.folder) / then.name)) moved_folders.insert(then.folder);
     }
   });
+  for (const ImageRecord& then : others) {
+    if (stop()) break;
+    if (moved_folders.contains(then.folder) && is_gone(fs::path(then.folder) / then.name) &&
+        is_gone(folder / then.name)) {
+      vanish(then);
+      changes.moved.push_back(then);
+      changes.moved.back().folder = comparison.own_name();
+      continue;
+    }
+    const std::string what = comparison.other_options(then);
+    if (what.empty()) continue;
+    changes.elsewhere.push_back(then);
+    say(fs::path(then.folder) / then.name, what);
+  }
   return changes;
 }
 

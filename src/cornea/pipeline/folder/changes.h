@@ -1,4 +1,5 @@
-// Inside of pipeline: what of a folder is not what the features in the database were made of.
+// Inside of pipeline: what of a folder is not what the features in the database were made of, and
+// what of the database is not of the options that this run has.
 #pragma once
 
 #include <filesystem>
@@ -22,12 +23,18 @@ std::optional<colmap::FileStamp> stamp_without_hash(const std::filesystem::path&
 struct FolderChanges {
   std::unordered_set<std::string> changed = {};   // names of the folder
   std::unordered_set<std::string> recorded = {};  // names of the folder of which there is a record
-  int vanished = 0;
+  std::unordered_set<std::string> masked = {};    // of the recorded: had a mask
+  // Images whose files were in this folder, or in one that was moved here, and are gone.
+  std::vector<colmap::ImageRecord> vanished = {};
+  // Images of other folders with features of other options.
+  std::vector<colmap::ImageRecord> elsewhere = {};
   std::vector<std::string> sentences = {};  // for the first of all these, a sentence each
   // Files of another time or folder and the same bytes: what is to be remembered now.
   std::vector<colmap::ImageRecord> moved = {};
 
-  int count() const { return int(changed.size()) + vanished; }
+  int count() const { return int(changed.size() + vanished.size() + elsewhere.size()); }
+  // How many of each there are, for a sentence.
+  std::string counts() const;
 };
 inline constexpr std::size_t kMostSentences = 5;
 

@@ -8,14 +8,12 @@
 #include <unordered_map>
 
 #include "cornea/core/error.h"
-#include "cornea/core/reduce.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
-#include "cornea/io/content_hash.h"
-#include "cornea/io/mask.h"
 #include "cornea/pipeline/folder/changes.h"
 #include "cornea/pipeline/folder/in_order.h"
 #include "cornea/pipeline/folder/options_text.h"
+#include "cornea/pipeline/folder/photograph.h"
 #include "cornea/pipeline/folder/team.h"
 
 namespace cornea {
@@ -27,17 +25,9 @@ using namespace folder;
 namespace fs = std::filesystem;
 using colmap::Camera;
 using colmap::Database;
-using colmap::FileStamp;
 using colmap::Id;
 using colmap::ImageRecord;
 using colmap::ImageRow;
-
-// The sentence of an error, with the file in front once.
-std::string naming(const fs::path& file, const std::exception& error) {
-  const std::string sentence = error.what();
-  const std::string front = file.string() + ": ";
-  return sentence.starts_with(front) ? sentence : front + sentence;
-}
 
 // An error that no other image will escape.
 bool ends_the_run(const std::exception& error) {
@@ -55,7 +45,6 @@ class Extraction {
         database_(database),
         options_(options),
         events_(events),
-        folder_name_(canonical_name(folder)),
         options_text_(options_text(options)) {}
 
   ExtractReport run() {
@@ -73,23 +62,6 @@ class Extraction {
   }
 
  private:
-  static constexpr Id kNone = -1;
-  struct Pending {
-    std::string name;
-    Id image = kNone;     // of the row that it has
-    Camera camera = {};   // of that row
-    bool again = false;   // the row has features, which are replaced
-    bool shares = false;  // its camera with other images
-  };
-  struct Decoded {
-    Photograph photograph;
-    Image<std::uint8_t> mask;
-    FileStamp file;
-    std::optional<FileStamp> mask_file;
-    Reduced reduced;    // both, as features are sought in them
-    std::string error;  // empty: it could be read
-    double milliseconds = 0;
-  };
   // For the writer, who passes over one without features.
   struct Found {
     std::optional<Features> features;
@@ -108,29 +80,45 @@ class Extraction {
     events_.report(sentence);
   }
 
-  // Stops or goes on as asked where images are not what their features were made of.
+  // Stops or goes on as asked where images are not what their features were made of, or have
+  // features of other options.
   void look_for_changes(const std::vector<std::string>& names) {
+    version_ = database_.data_version();
+    const std::vector<std::string> there = database_.options_of_images();
+    known_options_.insert(there.begin(), there.end());
     changes_ = find_changes(folder_, names, database_, options_, events_.stop);
     report_.stopped = events_.stop();
     report_.changed = int(changes_.changed.size());
-    report_.vanished = changes_.vanished;
-    const int count = changes_.count();
-    if (count > 0 && !options_.redo) {
-      for (const std::string& sentence : changes_.sentences) events_.note(sentence);
-      if (count > int(changes_.sentences.size())) {
-        events_.note(text("and ", count - int(changes_.sentences.size()), " more"));
-      }
-    }
+    report_.vanished = int(changes_.vanished.size());
+    report_.elsewhere = int(changes_.elsewhere.size());
+    for (const std::string& sentence : changes_.sentences) events_.note(sentence);
+    const int unsaid = changes_.count() - int(changes_.sentences.size());
+    if (unsaid > 0 && !options_.redo) events_.note(text("and ", unsaid, " more"));
     if (report_.stopped) return;
-    if (count > 0 && !options_.redo && options_.changed == Changed::stop) {
-      fail(ErrorCode::io, database_.file(), ": ", count, count == 1 ? " image is" : " images are",
-           " not what the features were made of, and nothing was written; changed = redo extracts "
-           "what changed again, changed = keep leaves it as it is");
+    if (changes_.count() > 0 && !redoes() && options_.changed == Changed::stop) {
+      fail(ErrorCode::io, database_.file(), ": ", changes_.counts(),
+           ", and nothing was written; changed = redo extracts what changed again and removes what "
+           "is gone, changed = keep leaves all as it is");
     }
+    remember_what_moved();
+    if (redoes()) remove_vanished();
+  }
+
+  bool redoes() const { return options_.redo || options_.changed == Changed::redo; }
+
+  void remember_what_moved() {
     if (changes_.moved.empty()) return;
     Database::Transaction transaction(database_);
     for (const ImageRecord& record : changes_.moved) database_.write_record(record);
     transaction.commit();
+  }
+
+  void remove_vanished() {
+    if (changes_.vanished.empty()) return;
+    Database::Transaction transaction(database_);
+    for (const ImageRecord& record : changes_.vanished) database_.delete_image(record.image);
+    transaction.commit();
+    report_.removed = report_.vanished;
   }
 
   bool is_to_be_redone(const std::string& name) const {
@@ -159,55 +147,28 @@ class Extraction {
     for (const std::string& name : names) {
       const auto it = rows.find(name);
       if (it == rows.end()) {
-        pending_.push_back({name});
+        pending_.push_back({name, folder_});
         continue;
       }
       if (done.contains(it->second.id) && !is_to_be_redone(name)) {
         ++report_.skipped;
         report_.unrecorded += !changes_.recorded.contains(name);
+        report_.masked += changes_.masked.contains(name);
         continue;
       }
       const Id camera = it->second.camera;
       const bool has_points = database_.has_points(it->second.id);
-      pending_.push_back({name, it->second.id, cameras[camera], has_points, users[camera] > 1});
+      pending_.push_back(
+          {name, folder_, it->second.id, cameras[camera], has_points, users[camera] > 1});
     }
-  }
-
-  Decoded decode(const Pending& pending) const {
-    const Stopwatch watch;
-    const fs::path file = folder_ / pending.name;
-    Decoded decoded;
-    try {
-      // Before it is read: one that changes on the way has another time afterwards.
-      decoded.file = stamp_without_hash(file).value_or(FileStamp{});
-      decoded.photograph = read_photograph(file, options_.reading);
-      decoded.file.bytes = std::int64_t(decoded.photograph.bytes);
-      decoded.file.hash = decoded.photograph.hash;
-      const GrayImage& image = decoded.photograph.image;
-      decoded.mask = read_mask(pending.name, image.width(), image.height(), decoded.mask_file);
-      decoded.reduced = Reduced(image.view(), decoded.mask, options_.max_size);
-    } catch (const std::exception& error) {
-      decoded.error = naming(file, error);
+    if (!redoes()) return;
+    for (const ImageRecord& record : changes_.elsewhere) {
+      const auto it = rows.find(record.name);
+      if (it == rows.end() || it->second.id != record.image) continue;  // removed since
+      const Id camera = it->second.camera;
+      pending_.push_back({record.name, record.folder, record.image, cameras[camera], true,
+                          users[camera] > 1, record.mask.has_value()});
     }
-    decoded.milliseconds = watch.milliseconds();
-    return decoded;
-  }
-
-  Image<std::uint8_t> read_mask(const std::string& name, int width, int height,
-                                std::optional<FileStamp>& stamp) const {
-    if (options_.masks.empty()) return {};
-    const fs::path file = mask_of(options_.masks, name);
-    if (!fs::exists(file)) return {};
-    stamp = stamp_without_hash(file).value_or(FileStamp{});
-    stamp->hash = io::content_hash_of_file(file);
-    ReadOptions reading = options_.reading;
-    reading.range = {};
-    Image<std::uint8_t> mask = io::as_mask(read_gray(file, reading));
-    if (mask.width() != width || mask.height() != height) {
-      fail(ErrorCode::invalid_argument, "the mask ", file.string(), " has ", mask.width(), " x ",
-           mask.height(), " pixels and the image ", width, " x ", height, "; make them equal");
-    }
-    return mask;
   }
 
   // Kept by size: on CUDA a change of size costs more than a frame.
@@ -235,13 +196,14 @@ class Extraction {
     InOrder<Found> results(pending_.size(), 3);
     std::exception_ptr lost;  // why nothing more can be written
     Team writer([&] { results.stop(); });
-    const Id shared_camera = shared_ ? shared_->id : kNone;
+    const Id shared_camera = shared_ ? shared_->id : kNoImage;
     writer.start([&, shared_camera] { write(results, shared_camera, lost); });
     {
       Team team([&] { pixels.stop(); });
       for (int i = 0; i < threads; ++i) {
         team.start([&] {
-          while (const auto index = pixels.claim()) pixels.put(*index, decode(pending_[*index]));
+          while (const auto index = pixels.claim())
+            pixels.put(*index, decode(pending_[*index], options_));
         });
       }
       find_features(pixels, results);
@@ -261,7 +223,7 @@ class Extraction {
       if (!decoded || !slot) return;  // the writer gave up
       report_.decode_milliseconds += decoded->milliseconds;
       Found found;
-      found.record = {pending.image, pending.name,       folder_name_,
+      found.record = {pending.image, pending.name,       canonical_name(pending.folder),
                       decoded->file, decoded->mask_file, options_text_};
       found.again = pending.again;
       try {
@@ -278,7 +240,7 @@ class Extraction {
         report_.features += found.features->size();
       } catch (const std::exception& error) {
         if (ends_the_run(error)) throw;
-        fail_one(naming(folder_ / pending.name, error));
+        fail_one(naming(pending.file(), error));
       }
       results.put(*slot, std::move(found));
       events_.advance(1);
@@ -288,7 +250,7 @@ class Extraction {
   // An error where the image cannot have the camera that it should have.
   Camera camera_of(const Pending& pending, const Photograph& photograph) const {
     const int width = photograph.image.width(), height = photograph.image.height();
-    if (pending.image != kNone) {
+    if (pending.image != kNoImage) {
       const Camera& own = pending.camera;
       if (own.width == width && own.height == height) return {};
       if (pending.again && !pending.shares && !options_.single_camera) {
@@ -343,13 +305,14 @@ class Extraction {
 
   void write_one(Found& found, Id& shared_camera) {
     Database::Transaction transaction(database_);
+    if (options_.redo || options_.changed != Changed::keep) expect_known_options();
     Id& image = found.record.image;
     // Another run may have been here since.
-    if (image == kNone) image = database_.image_named(found.record.name).value_or(kNone);
-    if (image == kNone) {
+    if (image == kNoImage) image = database_.image_named(found.record.name).value_or(kNoImage);
+    if (image == kNoImage) {
       Id camera = shared_camera;
-      if (camera == kNone && options_.single_camera) camera = camera_of_another_run(found);
-      if (camera == kNone) camera = database_.add_camera(found.camera);
+      if (camera == kNoImage && options_.single_camera) camera = camera_of_another_run(found);
+      if (camera == kNoImage) camera = database_.add_camera(found.camera);
       if (options_.single_camera) shared_camera = camera;
       image = database_.add_image(found.record.name, camera);
     }
@@ -364,11 +327,23 @@ class Extraction {
     transaction.commit();
   }
 
+  // Another run may have begun since, with other options than this one and all that it found.
+  void expect_known_options() {
+    const std::int64_t version = database_.data_version();
+    if (std::exchange(version_, version) == version) return;
+    for (const std::string& options : database_.options_of_images()) {
+      if (options == options_text_ || known_options_.contains(options)) continue;
+      fail(ErrorCode::io, database_.file(), ": another run extracts into it with other options (",
+           options_difference(options, options_text_),
+           "); let it end, and run the command again, which says what to do");
+    }
+  }
+
   // The single camera, where another run has made it since this one began; otherwise none. It is of
   // the same first image, unless only one of the runs could read that.
   Id camera_of_another_run(const Found& found) const {
     const std::vector<Camera> cameras = database_.cameras();
-    if (cameras.empty()) return kNone;
+    if (cameras.empty()) return kNoImage;
     const Camera &mine = found.camera, &other = cameras.front();
     if (mine.width != other.width || mine.height != other.height) {
       fail(ErrorCode::io, database_.file(), ": another run has made a single camera of ",
@@ -383,9 +358,11 @@ class Extraction {
   Database& database_;
   const ExtractOptions& options_;
   const FolderEvents& events_;
-  const std::string folder_name_, options_text_;
+  const std::string options_text_;
   ExtractReport report_;
   FolderChanges changes_;
+  std::set<std::string> known_options_;  // that images had when this run began
+  std::int64_t version_ = 0;             // of the database when options were last looked at
   std::vector<Pending> pending_;
   std::optional<Camera> shared_;  // where there is a single camera: that one, once it is known
   std::vector<std::pair<std::pair<int, int>, std::unique_ptr<Sift>>> sifts_;

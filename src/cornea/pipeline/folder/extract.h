@@ -7,8 +7,9 @@
 //
 // Of every image the database remembers the folder, the file's size, time of modification and a
 // hash of its bytes, the same of its mask, and the options. An image with features whose file, mask
-// or options are others now, and one that is no longer in the folder, is noticed and named. Only
-// where the size, the time or the folder differ is the file read for this: one that was merely
+// or options are others now, and one that is no longer in the folder, is noticed and named; so is
+// an image of another folder with features of other options, which would be matched with these.
+// Only where the size, the time or the folder differ is the file read for this: one that was merely
 // copied or touched is no other. Images without such a record, of other programs, are not compared.
 #pragma once
 
@@ -43,10 +44,10 @@ struct CORNEA_API ExtractOptions {
   int decoders = 0;  // threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
   ReadOptions reading = {};
   // Of images that are not what their features were made of. To make them again replaces the
-  // features and deletes the image's matches and geometries, in one transaction each; images that
-  // vanished stay in the database.
+  // features and deletes the image's matches and geometries, in one transaction each; images of
+  // other folders are read there. Images that vanished are removed then, with all that is theirs.
   Changed changed = Changed::stop;
-  bool redo = false;  // all images of the folder are extracted again
+  bool redo = false;  // all images of the folder are extracted again, and what changed elsewhere
 
   void validate() const;
 };
@@ -58,11 +59,13 @@ struct CORNEA_API ExtractReport {
   int extracted = 0;           // have them now
   int redone = 0;              // of the extracted: had others before
   int changed = 0;             // of the folder: had features of another file, mask or options
-  int vanished = 0;            // have features and are no longer in the folder
+  int vanished = 0;            // had features and are no longer in the folder
+  int removed = 0;             // of the vanished: from the database
+  int elsewhere = 0;           // of other folders: had features of other options
   int unrecorded = 0;          // of the skipped: nothing is known of how their points were made
   bool stopped = false;        // by FolderEvents::stop, before all was done
   int failed = 0;              // images, and folders that cannot be read
-  int masked = 0;              // of the extracted: had a mask
+  int masked = 0;              // of the extracted and the skipped: had a mask
   int twelve_bit = 0;          // of the extracted: PixelRange::automatic took them for such
   std::uint64_t features = 0;  // of the extracted images
   double milliseconds = 0;     // the whole call
