@@ -13,6 +13,7 @@
 
 #include "cornea/export/colmap/camera.h"
 #include "cornea/export/colmap/database.h"
+#include "cornea/export/colmap/intrinsics.h"
 #include "cornea/pipeline/folder/extract.h"
 #include "cornea/pipeline/folder/match_all.h"
 #include "cornea/pipeline/folder/verify.h"

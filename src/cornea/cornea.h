@@ -40,6 +40,7 @@
 #include "cornea/geometry/two_view/homography.h"
 #include "cornea/geometry/two_view/relative_pose.h"
 #include "cornea/geometry/two_view/two_view.h"
+#include "cornea/geometry/two_view/watermark.h"
 
 // Pictures and pages.
 #include "cornea/report/draw.h"

@@ -136,6 +136,8 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   expect(epipolar_distance(eight_point(points.exact), points.exact[0]) < 0.1, "eight_point");
   expect(std::isfinite(transfer_distance({1, 0, 0, 0, 1, 0, 0, 0, 1}, points.exact[0])),
          "transfer");
+  expect(!is_watermark(points.exact, {640, 480}, {640, 480}), "is_watermark");
+  expect(validates(WatermarkOptions{}), "WatermarkOptions");
   expect(with_unit_corner({2, 0, 0, 0, 2, 0, 0, 0, 2})[0] == 1 && kPlaneWidth > 1, "H33 = 1");
 
   const Intrinsics pinhole = {500, 500, 320, 240};
@@ -218,8 +220,12 @@ void folders(const Context& context, const std::vector<View>& views, const std::
       [&](const colmap::ImageRecord& record) { records += record.features > 0; });
   expect(records == int(views.size()) && database.options_of_step("verify").size() == 1, "memory");
   expect(colmap::pair_of(colmap::pair_id({1, 2})).second == 2, "pair_id");
-  expect(colmap::camera_of_image(640, 480, std::nullopt).width == 640, "camera_of_image");
-  expect(folder_sift_options().root && folder_fundamental_options().threshold == 4, "defaults");
+  const colmap::Camera camera = colmap::camera_of_image(640, 480, std::nullopt);
+  expect(camera.width == 640, "camera_of_image");
+  expect(colmap::intrinsics_of(camera).value().cx == 319.5, "intrinsics_of");
+  expect(colmap::name_of_model(camera.model) == "SIMPLE_RADIAL", "name_of_model");
+  expect(folder_sift_options().root && folder_two_view_options().fundamental.threshold == 4,
+         "defaults");
   expect(refuses([&] { read_pair_list("none.txt", database); }) || true, "read_pair_list");
 }
 

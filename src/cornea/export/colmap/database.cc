@@ -115,6 +115,7 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   if (how == Open::create) make_tables();
   descriptors_have_type_ =
       finds("SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'");
+  find_two_view_columns();
   // Where 4.x has none yet it makes them of all images, when it opens the database.
   images_have_frames_ = finds("SELECT 1 FROM sqlite_master WHERE name = 'frames'") &&
                         finds("SELECT 1 FROM frames LIMIT 1");

@@ -28,13 +28,18 @@ bool is_count(std::int64_t count) { return count >= 0 && count <= std::numeric_l
 
 }  // namespace
 
-std::vector<Camera> Database::cameras() const {
+std::vector<Camera> Database::cameras(std::vector<std::string>* refused) const {
   std::vector<Camera> all;
   Statement row(*this,
                 "SELECT camera_id, model, width, height, params, prior_focal_length FROM cameras "
                 "ORDER BY camera_id");
   while (row.next()) {
-    const auto count = std::int64_t(row.bytes(4).size() / sizeof(double));
+    const std::size_t bytes = row.bytes(4).size();
+    const auto count = std::int64_t(bytes / sizeof(double));
+    if (refused && bytes % sizeof(double) != 0) {
+      refused->push_back(text("camera ", row.integer(0), " has parameters of ", bytes, " bytes"));
+      continue;
+    }
     all.push_back({row.integer(0), int(row.integer(1)), int(row.integer(2)), int(row.integer(3)),
                    row.blob<double>(4, count, "a camera's parameters"), row.integer(5) != 0});
   }

@@ -1,4 +1,4 @@
-// Pairs of images in a COLMAP database: their ids, matches and two-view geometries.
+// Pairs of images in a COLMAP database: their ids, matches, and which of them have a geometry.
 #include <algorithm>
 
 #include "cornea/core/error.h"
@@ -8,14 +8,6 @@
 
 namespace cornea::colmap {
 namespace {
-
-std::optional<Matrix3> matrix_at(const Statement& row, int column, const char* what) {
-  if (row.is_null(column)) return std::nullopt;
-  const std::vector<double> values = row.blob<double>(column, 9, what);
-  Matrix3 m;
-  std::copy(values.begin(), values.end(), m.begin());
-  return m;
-}
 
 // Pairs without a geometry that do not name two images, the lower id first; ?1 is kMostImages.
 constexpr char kUnverifiable[] =
@@ -87,36 +79,6 @@ std::vector<Id> Database::unverified_pairs(Id first, Id last) const {
   row.bind(first).bind(last);
   while (row.next()) all.push_back(row.integer(0));
   return all;
-}
-
-void Database::write_two_view(Id pair_id, const TwoViewRow& row) {
-  Matrix3 f{}, h{};
-  if (row.F) f = shifted_fundamental(*row.F, kShift);
-  if (row.H) h = shifted_homography(*row.H, kShift);
-  const std::size_t with_f = row.F ? 9 : 0, with_h = row.H ? 9 : 0;
-  Statement(*this,
-            "INSERT OR REPLACE INTO two_view_geometries(pair_id, rows, cols, data, config, F, E, "
-            "H, qvec, tvec) VALUES(?, ?, ?, ?, ?, ?, NULL, ?, NULL, NULL)")
-      .bind(pair_id)
-      .bind(std::int64_t(row.inliers.size()))
-      .bind(2)
-      .bind_blob(std::span<const IndexPair>(row.inliers))
-      .bind(int(row.configuration))
-      .bind_blob(std::span<const double>(f.data(), with_f))
-      .bind_blob(std::span<const double>(h.data(), with_h))
-      .run();
-}
-
-std::optional<TwoViewRow> Database::two_view(Id pair_id) const {
-  Statement row(*this,
-                "SELECT rows, data, config, F, H FROM two_view_geometries WHERE pair_id = ?");
-  if (!row.bind(pair_id).next()) return std::nullopt;
-  TwoViewRow found;
-  found.inliers = row.blob<IndexPair>(1, row.integer(0), "inlier matches");
-  found.configuration = Configuration(row.integer(2));
-  if (const auto f = matrix_at(row, 3, "F")) found.F = shifted_fundamental(*f, -kShift);
-  if (const auto h = matrix_at(row, 4, "H")) found.H = shifted_homography(*h, -kShift);
-  return found;
 }
 
 void Database::delete_pairs_of(Id image) {

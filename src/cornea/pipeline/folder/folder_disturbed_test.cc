@@ -36,9 +36,9 @@ TEST_P(Folder, StopsBetweenTwoStepsAndGoesOn) {
   events.stop = [&] { return ++asked > 1; };
   const VerifyReport verified = verify_all(context, stopped, {}, events);
   EXPECT_TRUE(verified.stopped);
-  EXPECT_EQ(verified.general, 1);
+  EXPECT_EQ(verified.general(), 1);
   EXPECT_EQ(stopped.count("two_view_geometries"), 1);
-  EXPECT_EQ(verify_all(context, stopped).general, 2);
+  EXPECT_EQ(verify_all(context, stopped).general(), 2);
   EXPECT_TRUE(dump(stopped) == dump(whole));
 }
 
@@ -140,7 +140,7 @@ TEST_P(Folder, ChangedOptionsStopUnlessAsked) {
   Database database = made();
   run_all(context, database);
   VerifyOptions other;
-  other.fundamental.threshold = 2;
+  other.two_view.fundamental.threshold = 2;
   EXPECT_THROW(verify_all(context, database, other), Error);
   other.changed = Changed::keep;
   EXPECT_EQ(verify_all(context, database, other).skipped, 3);

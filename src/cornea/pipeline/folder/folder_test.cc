@@ -53,7 +53,7 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
   const Reports reports = run_all(context, database);
   EXPECT_EQ(reports.match.pairs, 3);
   EXPECT_EQ(reports.match.matched, 3);
-  EXPECT_EQ(reports.verify.general, 3);
+  EXPECT_EQ(reports.verify.general(), 3);
   EXPECT_EQ(database.matched_pairs(0, INT64_MAX), kAllPairs);
   Matcher matcher(context);
   std::uint64_t matches = 0, inliers = 0, copies = 0;
@@ -83,7 +83,7 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
     std::erase_if(expected, [&](const colmap::IndexPair& e) {
       const auto &a = p[e.first], &b = q[e.second];
       return epipolar_distance(row.F.value(), {a.x, a.y, b.x, b.y}) >=
-             VerifyOptions().fundamental.threshold;
+             VerifyOptions().two_view.fundamental.threshold;
     });
     EXPECT_EQ(row.inliers, expected);
     inliers += row.inliers.size();
@@ -105,7 +105,7 @@ TEST_P(Folder, VerifyCountsAndWritesAPlaceOnce) {
     often.write_matches(colmap::pair_of(pair), copies);
   }
   const VerifyReport report = verify_all(context, often);
-  EXPECT_EQ(report.general, 3);
+  EXPECT_EQ(report.general(), 3);
   for (const Id pair : kAllPairs) {
     EXPECT_EQ(often.two_view(pair).value().inliers, once.two_view(pair).value().inliers);
     EXPECT_EQ(often.two_view(pair).value().F, once.two_view(pair).value().F);
@@ -166,7 +166,9 @@ TEST_P(Folder, ASecondCallSkipsEverythingAndChangesNothing) {
   EXPECT_EQ(again.match.skipped, 3);
   EXPECT_EQ(again.match.matched, 0);
   EXPECT_EQ(again.verify.skipped, 3);
-  EXPECT_EQ(again.verify.general + again.verify.planar + again.verify.degenerate, 0);
+  EXPECT_EQ(
+      again.verify.general() + again.verify.planar() + again.verify.of(Configuration::degenerate),
+      0);
   EXPECT_EQ(again.extract.features + again.match.matches + again.verify.inliers, 0u);
   EXPECT_TRUE(dump(database) == before);
 }
@@ -247,7 +249,8 @@ TEST_P(Folder, TooFewInliersAreDegenerate) {
   Database database = made();
   extract_folder(context, images, database);
   match_all(context, database);
-  EXPECT_EQ(verify_all(context, database, {.min_inliers = 100000}).degenerate, 3);
+  EXPECT_EQ(verify_all(context, database, {.min_inliers = 100000}).of(Configuration::degenerate),
+            3);
   for (const Id pair : kAllPairs) {
     const colmap::TwoViewRow row = database.two_view(pair).value();
     EXPECT_EQ(row.configuration, colmap::Configuration::degenerate);

@@ -53,8 +53,22 @@ std::string options_text(const MatchOptions& options) {
 }
 
 std::string options_text(const VerifyOptions& options) {
-  return text(text_of(fundamental_flags(options.fundamental)),
-              " min-inliers=", options.min_inliers);
+  const TwoViewOptions& two_view = options.two_view;
+  // Those of E and H, which have no sample size and no target.
+  auto text_of_model = [](const std::string& model, const auto& o) {
+    return text(" ", model, "-threshold=", catalog::exact_text(o.threshold), " ", model,
+                "-confidence=", catalog::exact_text(o.confidence), " ", model,
+                "-max-hypotheses=", o.max_hypotheses, " ", model, "-round=", o.round, " ", model,
+                "-seed=", o.seed, " ", model, "-optimise=", o.optimise ? "yes" : "no", " ", model,
+                "-refine=", o.refine ? "yes" : "no");
+  };
+  return text(text_of(fundamental_flags(two_view.fundamental)),
+              text_of_model("essential", two_view.essential),
+              text_of_model("homography", two_view.homography),
+              " essential-share=", catalog::exact_text(two_view.essential_share),
+              " homography-share=", catalog::exact_text(two_view.homography_share),
+              " min-inliers=", options.min_inliers, " cameras=", options.use_cameras ? "yes" : "no",
+              " watermark=", options.detect_watermark ? "yes" : "no");
 }
 
 std::string options_difference(const std::string& then, const std::string& now) {
