@@ -10,7 +10,7 @@ Rules. Everything runs on one core. All have the same confidence (0.999) and the
 (--budget; `unlimited` is 300,000); other settings are each library's own. Every estimator but
 "Cornea, defaults" runs at the threshold of its grid that is best on the pairs themselves: for
 labelled pairs the least mean error, chosen per set; for generated pairs and planes the least mean
-over both labelled sets; for poses and homographies the largest area at 5 degrees or pixels.
+over both labelled sets; for poses and homographies the largest area at the first limit.
 
 Sections
   f-labelled   F on AdelaideRMF and kusvod2: per seed the median over the matches with label 1 of the
@@ -41,6 +41,7 @@ from two_view.measure import UNLIMITED  # noqa: E402
 from two_view.photographs import PhotographBench  # noqa: E402
 
 SECTIONS = ("f-labelled", "f-generated", "planes", "pose", "homography", "planar-kind", "time")
+MODELS = ("fundamental", "essential", "two_view", "shared_focal")
 
 
 class AllSections(FundamentalBench, PhotographBench):
@@ -68,6 +69,8 @@ def main():
                         help="generated pairs per noise and share of outliers, of Cornea")
     parser.add_argument("--generated-peers", type=int, default=25, help="the same, of peers")
     parser.add_argument("--planes", type=int, default=100, help="scenes with a plane, per share")
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS,
+                        help="of the section pose")
     parser.add_argument("--matches", help="folder that keeps the photographs' matches between runs")
     parser.add_argument("--core", type=int, help="run on this core; default: the last one")
     parser.add_argument("--commit", default="unknown")

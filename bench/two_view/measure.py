@@ -14,13 +14,14 @@ def say(text):
 
 
 def measure(estimator, model, pairs, threshold, budget, seeds, error):
-    """Errors, milliseconds and kinds, each per pair and seed."""
+    """Estimates, their errors, milliseconds and kinds, each per pair and seed."""
     if isinstance(estimator, peers.Cornea) and model == "fundamental" and seeds >= 3:
         runs = estimator.fundamental_seeds(pairs, threshold, budget, seeds)
     else:
         runs = [[estimator.estimate(model, pair, threshold, budget, seed)
                  for seed in range(seeds)] for pair in pairs]
-    return {"errors": [[error(run, pair) for run in row] for row, pair in zip(runs, pairs)],
+    return {"runs": runs,
+            "errors": [[error(run, pair) for run in row] for row, pair in zip(runs, pairs)],
             "milliseconds": [[run.milliseconds for run in row] for row in runs],
             "kinds": [[run.kind for run in row] for row in runs]}
 

@@ -48,8 +48,8 @@ class OpenCV:
     """One of its presets. They have no seed: the matches are shuffled by it instead. Thresholds: F
     Sampson distance, E symmetric distance, H distance in the second image; pixels."""
     thresholds = {"fundamental": (0.15, 0.25, 0.35, 0.5, 0.75, 1, 1.5, 2),
-                  "essential": (0.15, 0.25, 0.5, 0.75, 1, 1.5, 2),
-                  "homography": (0.75, 1, 1.5, 2, 3, 4, 6)}
+                  "essential": (0.25, 0.5, 0.75, 1, 1.5, 2),
+                  "homography": (0.75, 1, 1.5, 2, 3, 4, 6, 10)}
     models = ("fundamental", "essential", "homography")
 
     def __init__(self, name, preset):
@@ -90,9 +90,9 @@ class PoseLib:
     name = "PoseLib"
     models = ALL
     thresholds = {"fundamental": (0.15, 0.25, 0.35, 0.5, 0.75, 1, 1.5, 2),
-                  "essential": (0.15, 0.25, 0.5, 0.75, 1, 1.5, 2),
-                  "shared_focal": (0.15, 0.25, 0.5, 0.75, 1, 1.5, 2),
-                  "homography": (0.75, 1, 1.5, 2, 3, 4, 6)}
+                  "essential": (0.25, 0.5, 0.75, 1, 1.5, 2),
+                  "shared_focal": (0.25, 0.5, 0.75, 1, 1.5, 2),
+                  "homography": (0.75, 1, 1.5, 2, 3, 4, 6, 10)}
 
     def __init__(self):
         import poselib
@@ -126,9 +126,9 @@ class Pycolmap:
     name = "pycolmap"
     models = ("fundamental", "essential", "homography", "two_view")
     thresholds = {"fundamental": (0.15, 0.25, 0.35, 0.5, 0.75, 1, 1.5, 2),
-                  "essential": (0.15, 0.25, 0.5, 0.75, 1, 1.5, 2),
+                  "essential": (0.25, 0.5, 0.75, 1, 1.5, 2),
                   "two_view": (0.25, 0.5, 1, 1.5, 2, 4),
-                  "homography": (0.75, 1, 1.5, 2, 3, 4, 6)}
+                  "homography": (0.75, 1, 1.5, 2, 3, 4, 6, 10)}
 
     def __init__(self):
         import pycolmap
@@ -173,7 +173,7 @@ class Pydegensac:
     name = "pydegensac"
     models = ("fundamental", "homography")
     thresholds = {"fundamental": (0.15, 0.25, 0.35, 0.5, 0.75, 1, 1.5, 2),
-                  "homography": (0.75, 1, 1.5, 2, 3, 4, 6)}
+                  "homography": (0.75, 1, 1.5, 2, 3, 4, 6, 10)}
 
     def __init__(self):
         import importlib.metadata
