@@ -56,6 +56,7 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
   EXPECT_EQ(reports.verify.general(), 3);
   EXPECT_EQ(database.matched_pairs(0, INT64_MAX), kAllPairs);
   Matcher matcher(context);
+  FundamentalEstimator estimator(context, VerifyOptions().two_view.fundamental);
   std::uint64_t matches = 0, inliers = 0, copies = 0;
   for (const Id pair : kAllPairs) {
     std::vector<std::uint8_t> bytes[2];
@@ -80,10 +81,12 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
     matches += expected.size();
     const colmap::TwoViewRow row = database.two_view(pair).value();
     EXPECT_GT(row.inliers.size(), expected.size() / 2);
+    std::vector<Correspondence> points;
+    for (const auto& [i, j] : expected) points.push_back({p[i].x, p[i].y, q[j].x, q[j].y});
+    const double threshold = estimator.estimate(points, std::uint64_t(pair)).threshold;
     std::erase_if(expected, [&](const colmap::IndexPair& e) {
       const auto &a = p[e.first], &b = q[e.second];
-      return epipolar_distance(row.F.value(), {a.x, a.y, b.x, b.y}) >=
-             VerifyOptions().two_view.fundamental.threshold;
+      return epipolar_distance(row.F.value(), {a.x, a.y, b.x, b.y}) >= threshold;
     });
     EXPECT_EQ(row.inliers, expected);
     inliers += row.inliers.size();
