@@ -59,7 +59,7 @@ CORNEA_HD inline EpipolarFrame moved_frame(EpipolarFrame frame, const double (&x
 
 // The loss's width in pixels for a threshold of the sum of both distances, which is about 2.8 times
 // Sampson's error.
-inline constexpr double kPoseLossWidth = 0.25;
+inline constexpr double kPoseLossWidth = 0.4;
 
 // `width` in pixels.
 template <class Team>
@@ -101,6 +101,7 @@ template <class Team>
 CORNEA_HD void optimise_essential(Team& team, const Scales& scales, double threshold,
                                   Model& model) {
   const double r = scales.first / scales.second, k = r * r;
+  const CostScale scale = cost_scale(scales, threshold);
   constexpr int kSteps = 4;
   constexpr double kWidest = 3;  // thresholds
   EpipolarFrame frame = essential_frame(model.f);
@@ -115,7 +116,7 @@ CORNEA_HD void optimise_essential(Team& team, const Scales& scales, double thres
     if (!(length < 1)) break;  // no step, or one beyond what is small
     frame = moved_frame(frame, x);
     const Matrix3<double> e = matrix_of(frame);
-    const Score score = team.score(converted<float>(e));
+    const Score score = team.score(converted<float>(e), scale);
     if (score.cost < model.score.cost) model = {e, score};
   }
 }

@@ -63,15 +63,14 @@ inline constexpr double kLossWidth = 0.25;
 
 // Levenberg and Marquardt.
 template <class Team>
-CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, const Scales& scales,
-                                   double width) {
+CORNEA_HD CORNEA_CALLED Matrix3<double> minimise(Team& team, const Matrix3<double>& start, const Scales& scales,
+                                   double width, int steps = 10) {
   const double r = scales.first / scales.second, k = r * r;
   EpipolarFrame frame = frame_of(start);
   double sums[kNormalSums], trial_sums[kNormalSums];
   normal_equations(team, frame, k, width, sums);
   double damping = 1e-4;
-  constexpr int kTurns = 10;
-  for (int i = 0; i < kTurns; ++i) {
+  for (int i = 0; i < steps; ++i) {
     double m[packed_size(kUnknowns)], x[kUnknowns];
     CORNEA_UNROLL
     for (int j = 0; j < packed_size(kUnknowns); ++j) m[j] = sums[j];

@@ -5,6 +5,7 @@
 #include "cornea/geometry/ransac/search.h"
 #include "cornea/geometry/refine/essential.h"
 #include "cornea/geometry/refine/noise.h"
+#include "cornea/geometry/refine/resample.h"
 #include "cornea/geometry/solvers/five_point.h"
 #include "cornea/geometry/two_view/fundamental_problem.h"
 
@@ -29,6 +30,11 @@ struct EssentialInlier {
 // Share of the inliers that a rotation alone must explain to be one.
 inline constexpr double kTurnedShare = 0.9;
 
+// Pixels: a width that is narrow for points of photographs. A search's model that is not this sharp
+// within so many of them is doubted, and one that so few agree with.
+inline constexpr double kSharpWidth = 0.7, kDoubtfulWidths = 2, kDoubtfulShare = 0.4;
+inline constexpr int kInnerSamples = 256;
+
 struct EssentialProblem {
   using Metric = EpipolarMetric;
   using Outcome = EssentialOutcome;
@@ -38,14 +44,18 @@ struct EssentialProblem {
   bool automatic;  // whether the threshold was chosen, not given
   bool refine;
 
-  CORNEA_HD Models<kModels> make(const Sample<float, kSample>& s) const {
+  CORNEA_HD static Sample<double, 5> in_double(const Sample<float, kSample>& s) {
     Sample<double, 5> rays;
     CORNEA_UNROLL
     for (int i = 0; i < 5; ++i) {
       rays.x1[i] = s.x1[i], rays.y1[i] = s.y1[i], rays.x2[i] = s.x2[i], rays.y2[i] = s.y2[i];
     }
+    return rays;
+  }
+
+  CORNEA_HD Models<kModels> make(const Sample<float, kSample>& s) const {
     Models<kModels> result;
-    result.fixed = for_each_essential(rays, [&](const Matrix3<double>& e) {
+    result.fixed = for_each_essential(in_double(s), [&](const Matrix3<double>& e) {
       if (result.count < kModels) result.m[result.count++] = converted<float>(e);
     });
     return result;
@@ -62,7 +72,7 @@ struct EssentialProblem {
   }
 
   template <class Team>
-  CORNEA_HD Outcome conclude(Team& team, std::uint64_t, Search& state) const {
+  CORNEA_HD Outcome conclude(Team& team, std::uint64_t pair, Search& state) const {
     Outcome outcome;
     outcome.hypotheses = state.hypotheses;
     outcome.rounds = state.rounds;
@@ -81,15 +91,29 @@ struct EssentialProblem {
       const auto fit = [&](const Matrix3<double>& m, double t) {
         return minimise_essential(team, m, scales, kPoseLossWidth * t);
       };
+      const auto distance = [&](const Matrix3<double>& m, const PointPair& p) {
+        return sqrt(squared_distance(m, p.x1, p.y1, p.x2, p.y2, r, rr)) * pixel;
+      };
       constexpr int kTurns = 6;
       bool wider;
       Matrix3<double> e = fit(outcome.e, width);
-      const double fitted = follow_noise(
-          team, width, kTurns, fit,
-          [&](const Matrix3<double>& m, const PointPair& p) {
-            return sqrt(squared_distance(m, p.x1, p.y1, p.x2, p.y2, r, rr)) * pixel;
-          },
-          e, wider);
+      double fitted = follow_noise(team, width, kTurns, fit, distance, e, wider);
+      // Where few agree within the noise, or none within less than the search's threshold, the
+      // search may have found a compromise: samples are judged at a width at which that shows.
+      const std::uint32_t support =
+          team.score(converted<float>(e), cost_scale(scales, fitted)).inliers;
+      if (fitted > kSharpWidth * kDoubtfulWidths || support < kDoubtfulShare * team.count()) {
+        const bool better = resample<5>(
+            team, search.seed, pair, scales,
+            {kInnerSamples, 2 * search.threshold, kSharpWidth, 0},
+            [](const Sample<float, 5>& s, const auto& add) {
+              for_each_essential(in_double(s), [&](const Matrix3<double>& m) {
+                add(converted<float>(m));
+              });
+            },
+            [&](Model& model, double t) { optimise_essential(team, scales, t, model); }, fit, e);
+        if (better) fitted = follow_noise(team, search.threshold, kTurns, fit, distance, e, wider);
+      }
       // A fit may leave its basin where the inliers are few.
       if (2 * team.score(converted<float>(e)).inliers > state.best.score.inliers) {
         outcome.e = e;

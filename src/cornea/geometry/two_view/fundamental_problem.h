@@ -6,6 +6,7 @@
 #include "cornea/geometry/degeneracy/plane.h"
 #include "cornea/geometry/refine/fundamental.h"
 #include "cornea/geometry/refine/noise.h"
+#include "cornea/geometry/refine/resample.h"
 #include "cornea/geometry/solvers/eight_point.h"
 #include "cornea/geometry/solvers/seven_point.h"
 
@@ -45,6 +46,9 @@ struct FundamentalInlier {
 inline constexpr double kLeastInlierThreshold = 1.5;
 inline constexpr double kInlierThresholdsPerWidth = 1.25;
 
+// Of a fit that others follow: most of its gain comes with the first.
+inline constexpr int kFewSteps = 3;
+
 struct FundamentalProblem {
   using Metric = EpipolarMetric;
   using Outcome = FundamentalOutcome;
@@ -69,8 +73,8 @@ struct FundamentalProblem {
 
   template <class Team>
   CORNEA_HD static Matrix3<double> fit(Team& team, const Scales& scales, const Matrix3<double>& f,
-                                       double threshold) {
-    return minimise(team, f, scales, kLossWidth * threshold * scales.second);
+                                       double threshold, int steps = 10) {
+    return minimise(team, f, scales, kLossWidth * threshold * scales.second, steps);
   }
   template <class Team>
   CORNEA_HD static double follow(Team& team, const Scales& scales, double threshold, int turns,
@@ -78,49 +82,30 @@ struct FundamentalProblem {
     const double r = scales.second / scales.first, rr = r * r, pixel = 1 / scales.second;
     return follow_noise(
         team, threshold, turns,
-        [&](const Matrix3<double>& m, double t) { return fit(team, scales, m, t); },
+        [&](const Matrix3<double>& m, double t) { return fit(team, scales, m, t, kFewSteps); },
         [&](const Matrix3<double>& m, const PointPair& p) {
           return sqrt(squared_distance(m, p.x1, p.y1, p.x2, p.y2, r, rr)) * pixel;
         },
         f, wider);
   }
 
-  // LO-RANSAC's inner samples: of 8 from what lies near the model, judged at the noise's own width,
-  // where the search could not tell models apart. What it finds must not lose at the width of the
-  // search.
+  // Models of 8 from what lies near F, at the width of the noise.
   template <class Team>
-  CORNEA_HD void resample(Team& team, std::uint64_t pair, const Scales& scales, double& width,
-                          Matrix3<double>& f) const {
-    constexpr int kSamples = 256, kFewest = 16;
-    constexpr double kNearby = 1.5, kNoWorse = 1.1;
-    const InlierTest nearby = inlier_test(f, scales, kNearby * width);
-    const int count = team.list([&](const PointPair& p) { return nearby(p); });
-    if (count < kFewest) return;
-    const CostScale scale = cost_scale(scales, width);
-    const RoundBest best = team.best_of(kSamples, [&](int h, Matrix3<float>& model) {
-      std::uint32_t drawn[8];
-      draw_sample(search.seed, pair, h, Stream::inner, count, 8, drawn);
-      Sample<float, 8> s;
-      CORNEA_UNROLL
-      for (int i = 0; i < 8; ++i) {
-        const FloatPoint p = team.float_point(team.listed(drawn[i]));
-        s.x1[i] = p.x1, s.y1[i] = p.y1, s.x2[i] = p.x2, s.y2[i] = p.y2;
-      }
-      float valid;
-      model = from_eight(s, valid);
-      return valid > kBehind ? team.cost_alone(model, scale) : kNoCost;
-    });
-    if (!is_cost(best.cost())) return;
-    Model model{converted<double>(best.f), team.score(best.f, scale)};
-    optimise_fundamental(team, scales, width, model);
-    const Matrix3<double> g = fit(team, scales, model.f, width);
-    const Matrix3<float> before = converted<float>(f), after = converted<float>(g);
-    if (team.score(after, scale).cost < team.score(before, scale).cost &&
-        team.score(after).cost <= kNoWorse * team.score(before).cost) {
-      f = g;
-      bool wider;
-      width = follow(team, scales, width, 2, f, wider);
-    }
+  CORNEA_HD void resample_fundamental(Team& team, std::uint64_t pair, const Scales& scales,
+                                      double& width, Matrix3<double>& f) const {
+    constexpr int kSamples = 256;
+    constexpr double kNearby = 1.5;  // widths
+    const bool better = resample<8>(
+        team, search.seed, pair, scales, {kSamples, kNearby * width, width, 0},
+        [](const Sample<float, 8>& s, const auto& add) {
+          float valid;
+          const Matrix3<float> model = from_eight(s, valid);
+          if (valid > kBehind) add(model);
+        },
+        [&](Model& model, double t) { optimise_fundamental(team, scales, t, model); },
+        [&](const Matrix3<double>& m, double t) { return fit(team, scales, m, t); }, f);
+    bool wider;
+    if (better) width = follow(team, scales, width, 2, f, wider);
   }
 
   template <class Team>
@@ -144,7 +129,7 @@ struct FundamentalProblem {
     if (found && !sure) return outcome;
     const bool fits = refine && found;
     if (fits) {
-      Matrix3<double> f = fit(team, scales, state.best.f, search.threshold);
+      Matrix3<double> f = fit(team, scales, state.best.f, search.threshold, kFewSteps);
       constexpr int kTurns = 6;
       const double width = follow(team, scales, search.threshold, kTurns, f, outcome.wider);
       if (holds(team, f, state)) {
@@ -171,7 +156,7 @@ struct FundamentalProblem {
     if (fits) {
       Matrix3<double> f = fit(team, scales, state.best.f, outcome.width);
       double width = outcome.width;
-      resample(team, pair, scales, width, f);
+      resample_fundamental(team, pair, scales, width, f);
       if (holds(team, f, state)) {
         outcome.f = f;
         outcome.width = width;

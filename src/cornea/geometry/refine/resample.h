@@ -1,0 +1,62 @@
+// LO-RANSAC's inner samples (O. Chum, J. Matas, J. Kittler, DAGM 2003), once for both devices: drawn
+// from what lies near a model and judged at a width at which the search could not tell models apart.
+// For F and E. `Team`: points.h.
+#pragma once
+
+#include "cornea/geometry/ransac/search.h"
+#include "cornea/geometry/sampling.h"
+#include "cornea/geometry/scoring/epipolar.h"
+
+namespace cornea::geometry {
+
+struct InnerSamples {
+  int count;            // samples
+  double nearby;        // pixels: where they are drawn from
+  double width;         // pixels: that they are judged at
+  int first;            // number of the first
+};
+
+// make(sample, add) calls add(Matrix3<float>) for each model of a sample of `size`; optimise(model,
+// width) is the local optimisation, fit(m, width) the last fit. What is found must be better at the
+// width, and not worse by more than a tenth at that of the search. Whether it was.
+template <int size, class Team, class Make, class Optimise, class Fit>
+CORNEA_HD bool resample(Team& team, std::uint64_t seed, std::uint64_t pair, const Scales& scales,
+                        const InnerSamples& inner, const Make& make, const Optimise& optimise,
+                        const Fit& fit, Matrix3<double>& m) {
+  constexpr int kFewest = 2 * size;
+  constexpr double kNoWorse = 1.1;
+  const InlierTest nearby = inlier_test(m, scales, inner.nearby);
+  const int count = team.list([&](const PointPair& p) { return nearby(p); });
+  if (count < kFewest) return false;
+  const CostScale scale = cost_scale(scales, inner.width);
+  const RoundBest best = team.best_of(inner.count, [&](int h, Matrix3<float>& model) {
+    std::uint32_t drawn[size];
+    draw_sample(seed, pair, inner.first + h, Stream::inner, count, size, drawn);
+    Sample<float, size> s;
+    CORNEA_UNROLL
+    for (int i = 0; i < size; ++i) {
+      const FloatPoint p = team.float_point(team.listed(drawn[i]));
+      s.x1[i] = p.x1, s.y1[i] = p.y1, s.x2[i] = p.x2, s.y2[i] = p.y2;
+    }
+    std::uint32_t least = kNoCost;
+    make(s, [&](const Matrix3<float>& made) {
+      const std::uint32_t cost = team.cost_alone(made, scale);
+      if (cost < least) {
+        least = cost;
+        model = made;
+      }
+    });
+    return least;
+  });
+  if (!is_cost(best.cost())) return false;
+  Model model{converted<double>(best.f), team.score(best.f, scale)};
+  optimise(model, inner.width);
+  const Matrix3<double> g = fit(model.f, inner.width);
+  const Matrix3<float> before = converted<float>(m), after = converted<float>(g);
+  const bool better = team.score(after, scale).cost < team.score(before, scale).cost &&
+                      team.score(after).cost <= kNoWorse * team.score(before).cost;
+  if (better) m = g;
+  return better;
+}
+
+}  // namespace cornea::geometry
