@@ -253,7 +253,7 @@ TEST_F(Cli, PairRefusesWhatCannotBe) {
     EXPECT_FALSE(fs::exists(folder / "-"));
   }
   expect_refused("cornea pair small.png small.png -o o --detector sobel", 2, "sobel");
-  expect_refused("cornea pair small.png small.png -o o --threshold 0", 2, "threshold");
+  expect_refused("cornea pair small.png small.png -o o --threshold -1", 2, "threshold");
   expect_refused(
       "mkdir o && cp small.png o/report.html && cornea pair o/report.html small.png -o o", 2,
       "overwritten");

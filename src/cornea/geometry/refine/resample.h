@@ -1,6 +1,6 @@
-// LO-RANSAC's inner samples (O. Chum, J. Matas, J. Kittler, DAGM 2003), once for both devices: drawn
-// from what lies near a model and judged at a width at which the search could not tell models apart.
-// For F and E. `Team`: points.h.
+// LO-RANSAC's inner samples (O. Chum, J. Matas, J. Kittler, DAGM 2003), once for both devices:
+// drawn from what lies near a model and judged at a width at which the search could not tell models
+// apart. For F and E. `Team`: points.h.
 #pragma once
 
 #include "cornea/geometry/ransac/search.h"
@@ -10,10 +10,10 @@
 namespace cornea::geometry {
 
 struct InnerSamples {
-  int count;            // samples
-  double nearby;        // pixels: where they are drawn from
-  double width;         // pixels: that they are judged at
-  int first;            // number of the first
+  int count;      // samples
+  double nearby;  // pixels: where they are drawn from
+  double width;   // pixels: that they are judged at
+  int first;      // number of the first
 };
 
 // make(sample, add) calls add(Matrix3<float>) for each model of a sample of `size`; optimise(model,

@@ -104,12 +104,10 @@ struct EssentialProblem {
           team.score(converted<float>(e), cost_scale(scales, fitted)).inliers;
       if (fitted > kSharpWidth * kDoubtfulWidths || support < kDoubtfulShare * team.count()) {
         const bool better = resample<5>(
-            team, search.seed, pair, scales,
-            {kInnerSamples, 2 * search.threshold, kSharpWidth, 0},
+            team, search.seed, pair, scales, {kInnerSamples, 2 * search.threshold, kSharpWidth, 0},
             [](const Sample<float, 5>& s, const auto& add) {
-              for_each_essential(in_double(s), [&](const Matrix3<double>& m) {
-                add(converted<float>(m));
-              });
+              for_each_essential(in_double(s),
+                                 [&](const Matrix3<double>& m) { add(converted<float>(m)); });
             },
             [&](Model& model, double t) { optimise_essential(team, scales, t, model); }, fit, e);
         if (better) fitted = follow_noise(team, search.threshold, kTurns, fit, distance, e, wider);

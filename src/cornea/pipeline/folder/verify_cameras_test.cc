@@ -27,6 +27,9 @@ using colmap::TwoViewRow;
 constexpr int kWidth = 640, kHeight = 480;
 constexpr double kFocal = 600;
 constexpr int kPoints = 200, kOutliers = 60;
+// Degrees. The noise alone moves the pose: that of least squares over the right matches of the
+// second and the third image is off by 0.55.
+constexpr double kPoseError = 0.7;
 const std::vector<Id> kAllPairs = {pair_id({1, 2}), pair_id({1, 3}), pair_id({2, 3})};
 
 // Their axes do not meet: where they do, any focal length explains the points.
@@ -148,7 +151,7 @@ TEST_P(VerifyCameras, KnownFocalLengthsGiveTheEssentialMatrixAndThePose) {
     const TwoViewRow row = database.two_view(pair).value();
     ASSERT_TRUE(row.F && row.E && row.R && row.t);
     EXPECT_FALSE(row.H || row.camera1 || row.camera2);
-    EXPECT_LT(pose_error(row, pair), 0.5);
+    EXPECT_LT(pose_error(row, pair), kPoseError);
     EXPECT_GT(row.inliers.size(), std::size_t(kPoints * 0.95));
     EXPECT_LT(row.inliers.size(), std::size_t(kPoints + kOutliers / 4));
     // E is the pose's, [t]x R, up to its sign and size.
@@ -237,7 +240,7 @@ TEST_P(VerifyCameras, DistortionIsTakenAway) {
   EXPECT_EQ(verify_all(context, database).of(Configuration::calibrated), 3);
   for (const Id pair : kAllPairs) {
     const TwoViewRow row = database.two_view(pair).value();
-    EXPECT_LT(pose_error(row, pair), 0.5);
+    EXPECT_LT(pose_error(row, pair), kPoseError);
     EXPECT_GT(row.inliers.size(), std::size_t(kPoints * 0.95));
   }
 }
