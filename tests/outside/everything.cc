@@ -224,8 +224,9 @@ void folders(const Context& context, const std::vector<View>& views, const std::
   expect(camera.width == 640, "camera_of_image");
   expect(colmap::intrinsics_of(camera).value().cx == 319.5, "intrinsics_of");
   expect(colmap::name_of_model(camera.model) == "SIMPLE_RADIAL", "name_of_model");
-  expect(folder_sift_options().root && folder_two_view_options().fundamental.threshold == 4,
-         "defaults");
+  expect(
+      folder_sift_options().root && folder_two_view_options().fundamental.max_hypotheses == 10000,
+      "defaults");
   expect(refuses([&] { read_pair_list("none.txt", database); }) || true, "read_pair_list");
 }
 

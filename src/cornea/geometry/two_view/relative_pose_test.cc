@@ -86,6 +86,16 @@ TEST(RelativePose, UndistortsPixels) {
   ASSERT_TRUE(p);
   EXPECT_NEAR((*p)[0], 800 * 0.3 + 320, 1e-6);
   EXPECT_NEAR((*p)[1], 810 * -0.2 + 240, 1e-6);
+  // Both points of a match; none where one has none.
+  const Correspondence match{float(bent[0]), float(bent[1]), 12.5f, 7};
+  const Intrinsics straight{800, 810, 320, 240};
+  const auto both = undistorted({camera, straight}, match);
+  ASSERT_TRUE(both);
+  EXPECT_NEAR(both->x1, (*p)[0], 1e-3);
+  EXPECT_NEAR(both->y1, (*p)[1], 1e-3);
+  EXPECT_EQ(both->x2, 12.5f);
+  const Intrinsics folded{800, 810, 320, 240, -0.3};
+  EXPECT_FALSE(undistorted({straight, folded}, {1, 2, 5000, 5000}));
   camera.k1 = camera.k2 = camera.p1 = camera.p2 = 0;
   EXPECT_EQ(undistorted(camera, 12.5, 7), (std::array<double, 2>{12.5, 7}));
 }
