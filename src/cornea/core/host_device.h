@@ -7,14 +7,6 @@
 #define CORNEA_HD
 #endif
 
-// For functions that several steps of a kernel call, and that are long: one copy of each leaves the
-// steps their registers.
-#ifdef __CUDACC__
-#define CORNEA_CALLED __noinline__
-#else
-#define CORNEA_CALLED
-#endif
-
 // Before a loop whose arrays should live in registers on the device.
 #ifdef __CUDA_ARCH__
 #define CORNEA_UNROLL _Pragma("unroll")

@@ -21,9 +21,12 @@ inline constexpr int kParallaxBatch = 256, kMostParallax = 8192;
 inline constexpr double kDominance = 0.5;
 // Inliers of F off the plane that are no chance: two of them fit any plane's F exactly and a few
 // more within its threshold (6), one of 50 of all points off the plane lies on its epipolar line by
-// chance, and where a pattern repeats, wrong matches feign depth along the motion.
+// chance, and where a pattern repeats, wrong matches feign depth along the motion: one for 50 of
+// the right ones, and where these are many, up to one for 25 (ubc 1-4, where the camera stood
+// still).
 CORNEA_HD inline double least_off_plane(double points_off, double inliers_on) {
-  return 6 + points_off / 50 + inliers_on / 50;
+  const double by_chance = 6 + points_off / 50 + inliers_on / 50, feigned = inliers_on / 25;
+  return by_chance > feigned ? by_chance : feigned;
 }
 
 template <class Team>

@@ -15,15 +15,21 @@ double angle_degrees(const Pose& pose, const PointPair& p) {
 }
 
 double median_angle_degrees(const Pose& pose, std::span<const PointPair> inliers) {
-  std::vector<double> angles;
-  for (const PointPair& p : inliers) {
-    if (is_before_both(scaled_depths(pose, p))) angles.push_back(angle_degrees(pose, p));
+  // In the order of their cosines, which cost less; the arc of the middle ones alone.
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < inliers.size(); ++i) {
+    const PointPair& p = inliers[i];
+    if (!is_before_both(scaled_depths(pose, p))) continue;
+    const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1}, b = {p.x2, p.y2, 1};
+    order.emplace_back(-dot(a, b) / std::sqrt(dot(a, a) * dot(b, b)), i);
   }
-  if (angles.empty()) return 0;
-  const auto middle = angles.begin() + angles.size() / 2;
-  std::nth_element(angles.begin(), middle, angles.end());
-  if (angles.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(angles.begin(), middle)) / 2;
+  if (order.empty()) return 0;
+  const auto middle = order.begin() + order.size() / 2;
+  std::nth_element(order.begin(), middle, order.end());
+  const double above = angle_degrees(pose, inliers[middle->second]);
+  if (order.size() % 2 == 1) return above;
+  const auto below = std::max_element(order.begin(), middle);
+  return (above + angle_degrees(pose, inliers[below->second])) / 2;
 }
 
 std::array<double, 4> quaternion_of(const Matrix3<double>& rotation) {

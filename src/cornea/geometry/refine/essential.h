@@ -75,8 +75,8 @@ CORNEA_HD EpipolarFrame minimise_frame(Team& team, const EpipolarFrame& start, c
 }
 template <class Team>
 CORNEA_HD Matrix3<double> minimise_essential(Team& team, const Matrix3<double>& e,
-                                             const Scales& scales, double width) {
-  return matrix_of(minimise_frame(team, essential_frame(e), scales, width));
+                                             const Scales& scales, double width, int turns = 10) {
+  return matrix_of(minimise_frame(team, essential_frame(e), scales, width, turns));
 }
 // Of the poses of the E that is found, the one next to the start.
 template <class Team>

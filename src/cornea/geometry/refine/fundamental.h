@@ -63,9 +63,8 @@ inline constexpr double kLossWidth = 0.25;
 
 // Levenberg and Marquardt.
 template <class Team>
-CORNEA_HD CORNEA_CALLED Matrix3<double> minimise(Team& team, const Matrix3<double>& start,
-                                                 const Scales& scales, double width,
-                                                 int steps = 10) {
+CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, const Scales& scales,
+                                   double width, int steps = 10) {
   const double r = scales.first / scales.second, k = r * r;
   EpipolarFrame frame = frame_of(start);
   double sums[kNormalSums], trial_sums[kNormalSums];

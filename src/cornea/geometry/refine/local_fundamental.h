@@ -41,8 +41,8 @@ CORNEA_HD Matrix3<double> refit(Team& team, const Matrix3<double>& f, const Scal
 
 // Refits with a threshold that narrows to `threshold`, the best of them by score there.
 template <class Team>
-CORNEA_HD CORNEA_CALLED void optimise_fundamental(Team& team, const Scales& scales,
-                                                  double threshold, Model& model) {
+CORNEA_HD void optimise_fundamental(Team& team, const Scales& scales, double threshold,
+                                    Model& model) {
   Matrix3<double> f = model.f;
   const CostScale scale = cost_scale(scales, threshold);
   constexpr int kRefits = 3;

@@ -9,6 +9,8 @@
 
 namespace cornea::geometry {
 
+inline constexpr int kInnerJudges = 128;  // most points near the model that each is held against
+
 struct InnerSamples {
   int count;      // samples
   double nearby;  // pixels: where they are drawn from
@@ -29,6 +31,7 @@ CORNEA_HD bool resample(Team& team, std::uint64_t seed, std::uint64_t pair, cons
   const int count = team.list([&](const PointPair& p) { return nearby(p); });
   if (count < kFewest) return false;
   const CostScale scale = cost_scale(scales, inner.width);
+  const int judges = count < kInnerJudges ? count : kInnerJudges;
   const RoundBest best = team.best_of(inner.count, [&](int h, Matrix3<float>& model) {
     std::uint32_t drawn[size];
     draw_sample(seed, pair, inner.first + h, Stream::inner, count, size, drawn);
@@ -40,7 +43,11 @@ CORNEA_HD bool resample(Team& team, std::uint64_t seed, std::uint64_t pair, cons
     }
     std::uint32_t least = kNoCost;
     make(s, [&](const Matrix3<float>& made) {
-      const std::uint32_t cost = team.cost_alone(made, scale);
+      std::uint32_t cost = 0;
+      for (int i = 0; i < judges; ++i) {
+        const FloatPoint p = team.float_point(team.listed(int(std::int64_t(i) * count / judges)));
+        cost += cost_of(EpipolarMetric::share(made, p.x1, p.y1, p.x2, p.y2, scale));
+      }
       if (cost < least) {
         least = cost;
         model = made;

@@ -32,7 +32,7 @@ inline constexpr double kTurnedShare = 0.9;
 
 // Pixels: a width that is narrow for points of photographs. A search's model that is not this sharp
 // within so many of them is doubted, and one that so few agree with.
-inline constexpr double kSharpWidth = 0.7, kDoubtfulWidths = 2, kDoubtfulShare = 0.4;
+inline constexpr double kSharpWidth = 0.7, kDoubtfulWidths = 2, kDoubtfulShare = 0.3;
 inline constexpr int kInnerSamples = 256;
 
 struct EssentialProblem {
@@ -89,7 +89,7 @@ struct EssentialProblem {
     if (refine) {
       const double r = scales.second / scales.first, rr = r * r, pixel = 1 / scales.second;
       const auto fit = [&](const Matrix3<double>& m, double t) {
-        return minimise_essential(team, m, scales, kPoseLossWidth * t);
+        return minimise_essential(team, m, scales, kPoseLossWidth * t, kFewSteps);
       };
       const auto distance = [&](const Matrix3<double>& m, const PointPair& p) {
         return sqrt(squared_distance(m, p.x1, p.y1, p.x2, p.y2, r, rr)) * pixel;
@@ -112,6 +112,7 @@ struct EssentialProblem {
             [&](Model& model, double t) { optimise_essential(team, scales, t, model); }, fit, e);
         if (better) fitted = follow_noise(team, search.threshold, kTurns, fit, distance, e, wider);
       }
+      e = minimise_essential(team, e, scales, kPoseLossWidth * fitted);
       // A fit may leave its basin where the inliers are few.
       if (2 * team.score(converted<float>(e)).inliers > state.best.score.inliers) {
         outcome.e = e;

@@ -103,7 +103,7 @@ struct FundamentalProblem {
           if (valid > kBehind) add(model);
         },
         [&](Model& model, double t) { optimise_fundamental(team, scales, t, model); },
-        [&](const Matrix3<double>& m, double t) { return fit(team, scales, m, t); }, f);
+        [&](const Matrix3<double>& m, double t) { return fit(team, scales, m, t, kFewSteps); }, f);
     bool wider;
     if (better) width = follow(team, scales, width, 2, f, wider);
   }
@@ -154,9 +154,10 @@ struct FundamentalProblem {
     if (outcome.kind != TwoView::general && outcome.kind != TwoView::planar) return outcome;
     outcome.f = state.best.f;
     if (fits) {
-      Matrix3<double> f = fit(team, scales, state.best.f, outcome.width);
+      Matrix3<double> f = state.best.f;
       double width = outcome.width;
       resample_fundamental(team, pair, scales, width, f);
+      f = fit(team, scales, f, width);
       if (holds(team, f, state)) {
         outcome.f = f;
         outcome.width = width;

@@ -12,21 +12,16 @@ namespace {
 
 using namespace geometry;
 
-constexpr double kSearchThreshold = 6;  // pixels, where it is chosen per pair
-
 HomographyProblem problem_of(const HomographyOptions& o) {
-  const double threshold = o.threshold > 0 ? o.threshold : kSearchThreshold;
-  return {{threshold, o.confidence, o.max_hypotheses, 0, 4, o.round, o.seed, o.optimise},
-          o.threshold == 0,
+  return {{o.threshold, o.confidence, o.max_hypotheses, 0, 4, o.round, o.seed, o.optimise},
           o.refine};
 }
 
 }  // namespace
 
 void HomographyOptions::validate() const {
-  require(threshold >= 0 && std::isfinite(threshold),
-          "the threshold is a positive number of pixels, or 0 to choose it per pair, not ",
-          threshold);
+  require(threshold > 0 && std::isfinite(threshold),
+          "the threshold is a positive number of pixels, not ", threshold);
   require(confidence > 0 && confidence < 1, "the confidence lies between 0 and 1, not ",
           confidence);
   require(max_hypotheses >= 1, "at least one hypothesis is needed, not ", max_hypotheses);

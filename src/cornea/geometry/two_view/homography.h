@@ -18,10 +18,10 @@
 namespace cornea {
 
 struct CORNEA_API HomographyOptions {
-  double threshold = 0;         // largest distance of an inlier, pixels; 0: chosen per pair
+  double threshold = 6;         // largest distance of an inlier, pixels: the sum over both images
   double confidence = 0.999;    // that a sample without outliers was drawn
   int max_hypotheses = 100000;  // most samples
-  int round = 256;              // samples per round
+  int round = 1024;             // samples per round
   std::uint64_t seed = 0;       // of the samples
   bool optimise = true;         // local optimisation of a new best hypothesis
   bool refine = true;           // the final minimisation

@@ -3,7 +3,6 @@
 
 #include "cornea/geometry/ransac/search.h"
 #include "cornea/geometry/refine/homography.h"
-#include "cornea/geometry/refine/noise.h"
 #include "cornea/geometry/solvers/four_point.h"
 #include "cornea/geometry/two_view/fundamental_problem.h"
 
@@ -23,16 +22,12 @@ struct HomographyInlier {
   CORNEA_HD bool operator()(const PointPair& p) const { return found && plane.has(p); }
 };
 
-// Pixels: as kLeastInlierThreshold for F, of two distances between points instead of to lines.
-inline constexpr double kLeastTransferThreshold = 3;
-
 struct HomographyProblem {
   using Metric = TransferMetric;
   using Outcome = HomographyOutcome;
   static constexpr int kModels = 1, kSample = 4;
 
   SearchOptions search;
-  bool automatic;  // whether the threshold was chosen, not given
   bool refine;
 
   CORNEA_HD Models<kModels> make(const Sample<float, kSample>& s) const { return from_four(s); }
@@ -64,30 +59,11 @@ struct HomographyProblem {
     if (state.best.score.inliers < kLeastSupport) return outcome;
     outcome.kind = TwoView::planar;
     outcome.h = state.best.f;
-    double width = search.threshold;
     if (refine) {
-      const double r = scales.second / scales.first, pixel = 1 / scales.second;
-      const auto fit = [&](const Matrix3<double>& m, double t) {
-        return minimise_homography(team, m, scales, kPlaneLossWidth * t);
-      };
-      constexpr int kTurns = 4;
-      bool wider;
-      Matrix3<double> h = fit(outcome.h, width);
-      const double fitted = follow_noise(
-          team, width, kTurns, fit,
-          [&](const Matrix3<double>& m, const PointPair& p) {
-            return sqrt(squared_transfer(m, inverse_direction(m), p.x1, p.y1, p.x2, p.y2, r)) *
-                   pixel;
-          },
-          h, wider);
-      if (2 * team.score(converted<float>(h)).inliers > state.best.score.inliers) {
-        outcome.h = h;
-        width = fitted;
-      }
-    }
-    if (automatic) {
-      const double wanted = kInlierThresholdsPerWidth * width;
-      outcome.threshold = wanted > kLeastTransferThreshold ? wanted : kLeastTransferThreshold;
+      // Not at the noise's own width, as F: planes of photographs are not flat to that.
+      const Matrix3<double> h =
+          minimise_homography(team, outcome.h, scales, kPlaneLossWidth * search.threshold);
+      if (2 * team.score(converted<float>(h)).inliers > state.best.score.inliers) outcome.h = h;
     }
     return outcome;
   }
