@@ -51,8 +51,7 @@ void visit(EssentialOptions& o, Visitor& v) {
 template <class Visitor>
 void visit(HomographyOptions& o, Visitor& v) {
   v("threshold", o.threshold,
-    "largest distance of an inlier, pixels: from x2 to H x1 plus from x1 to H^-1 x2; 0: chosen "
-    "per pair from the noise");
+    "largest distance of an inlier, pixels: from x2 to H x1 plus from x1 to H^-1 x2");
   visit_search(o, v);
   v("refine", o.refine, "minimise the error of all inliers at last");
 }

@@ -30,9 +30,12 @@ PairOptions options_of(const PairCommand& c) {
     if (const auto it = given.find(name); it != given.end()) shared.insert(*it);
   }
   options.essential = essential_options(shared);
+  shared.erase("threshold");
   shared.erase("threshold-per-line");
   options.homography = homography_options(shared);
-  options.homography.threshold = 2 * options.essential.threshold;  // both ways, both coordinates
+  // Of H the sum of two distances between points.
+  const double threshold = options.essential.threshold;
+  if (threshold > 0) options.homography.threshold = 2 * threshold;
   return options;
 }
 

@@ -150,7 +150,7 @@ void add_estimator_options(CLI::App& command, TwoViewOptions& options) {
   // Of H the sum of two distances between points, as COLMAP's 4 pixels in each image.
   auto set_threshold = [&options](double value) {
     options.fundamental.threshold = options.essential.threshold = value;
-    options.homography.threshold = 2 * value;
+    if (value > 0) options.homography.threshold = 2 * value;
   };
   CLI::Option* threshold =
       command.add_option_function<double>("--threshold", set_threshold, kThresholdHelp)

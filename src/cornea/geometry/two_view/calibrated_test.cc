@@ -190,6 +190,7 @@ TEST_P(CalibratedOnDevice, ChoosesTheModelByColmapsRule) {
 TEST_P(CalibratedOnDevice, AGivenThresholdDecidesWhatLiesOnAPlane) {
   const Views plane = make_views(62, 400, 0.5, 0.3, Motion::any, true);
   TwoViewOptions options;
+  options.fundamental.threshold = options.essential.threshold = 4;
   options.homography.threshold = 8;
   EXPECT_EQ(TwoViewEstimator(context, options).estimate(plane.matches, kCameras).configuration,
             Configuration::planar);

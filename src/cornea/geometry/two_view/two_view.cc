@@ -137,7 +137,7 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
                       [&](const Correspondence& m) { return epipolar_distance(F, m); });
   }
   if (has_h) {
-    const bool follows = options.homography.threshold == 0 && (has_f || has_e);
+    const bool follows = options.fundamental.threshold == 0 && (has_f || has_e);
     const double width = follows ? kPlaneWidth * threshold : h.threshold;
     of_h = support_of(matches, first, width,
                       [&](const Correspondence& m) { return transfer_distance(h.H, m); });

@@ -29,7 +29,8 @@
 
 namespace cornea {
 
-// The thresholds are chosen per pair, and each of F, E and H has at most 10,000 hypotheses.
+// The thresholds of F and E are chosen per pair, and each of F, E and H has at most 10,000
+// hypotheses.
 CORNEA_API TwoViewOptions folder_two_view_options();
 
 struct CORNEA_API VerifyOptions {
