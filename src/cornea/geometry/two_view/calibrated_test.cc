@@ -204,8 +204,13 @@ TEST_P(CalibratedOnDevice, PointsWithoutARayAreNoInliers) {
   const Intrinsics bent{1000, 1000, 640, 480, -0.3};  // folds at r = 1.05, pixel 640 + 703
   const IntrinsicsPair cameras{bent, bent};
   Views views = make_views(64, 300, 0.2, 0, Motion::any, false, cameras);
+  // Further matches that lie on their epipolar lines, were they pixels without distortion.
+  const auto F = TwoViewEstimator(context).estimate(views.matches, cameras).F;
   for (int i = 0; i < 30; ++i) {
-    views.matches.push_back({1500.0f + float(i), 480, 1500.0f + float(i), 480.5f});
+    const double x = 1500, y = 400 + 5.0 * i, x2 = 1480;
+    const double a = F[0] * x + F[1] * y + F[2], b = F[3] * x + F[4] * y + F[5],
+                 c = F[6] * x + F[7] * y + F[8];
+    views.matches.push_back({float(x), float(y), float(x2), float(-(a * x2 + c) / b)});
   }
   const TwoViewResult result = TwoViewEstimator(context).estimate(views.matches, cameras);
   ASSERT_EQ(result.configuration, Configuration::calibrated);
