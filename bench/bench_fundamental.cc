@@ -76,18 +76,19 @@ Json measure_fundamental(const Context& context, const Settings& settings, int r
     plain["max-hypotheses"] = text(context.is_cuda() ? 4 * round : round);
     plain["confidence"] = "0.999999999999";
     for (const char* step : {"optimise", "check-plane", "refine"}) plain[step] = "no";
+    auto hypotheses = std::get<FundamentalEstimator>(entry.make(context, plain));
     results.push_back(measure_case(text("hypotheses alone, rounds of ", round),
-                                   synthetic(1, 304, 0.9, 0.5), *entry.make(context, plain),
+                                   synthetic(1, 304, 0.9, 0.5), hypotheses,
                                    std::max(3, repeat / 10)));
   }
-  const auto estimator = entry.make(context, settings);
+  auto estimator = std::get<FundamentalEstimator>(entry.make(context, settings));
   for (const double noise : {0.2, 0.5}) {
     results.push_back(measure_case(text("one pair, half outliers, noise ", noise),
-                                   synthetic(1, 1000, 0.5, noise), *estimator, repeat));
+                                   synthetic(1, 1000, 0.5, noise), estimator, repeat));
   }
   const int many = context.is_cuda() ? 1000 : 100;
   results.push_back(measure_case("many pairs, half outliers, noise 0.2",
-                                 synthetic(many, 1000, 0.5, 0.2), *estimator,
+                                 synthetic(many, 1000, 0.5, 0.2), estimator,
                                  std::max(3, repeat / 20)));
   EssentialEstimator essential(context);
   // The camera of make_matched_points().
@@ -138,10 +139,10 @@ Json measure_match_files(const Context& context, const std::vector<std::string>&
     for (int seed = 0; seed < repeat; ++seed) {
       Settings with_seed = settings;
       with_seed["seed"] = text(seed);
-      const auto estimator = entry.make(context, with_seed);
-      FundamentalResult result = estimator->estimate(matches);  // not timed: takes memory
+      auto estimator = std::get<FundamentalEstimator>(entry.make(context, with_seed));
+      FundamentalResult result = estimator.estimate(matches);  // not timed: takes memory
       const core::Stopwatch watch;
-      result = estimator->estimate(matches);
+      result = estimator.estimate(matches);
       times.push_back(watch.milliseconds());
       seeds.push_back({{"seed", seed},
                        {"F", result.F},

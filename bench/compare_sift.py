@@ -4,7 +4,7 @@ who is faster on this CPU at an equal number of points?
   python3 bench/compare_sift.py --cornea build/cpu/cornea [--image photo.jpg ...] [--json out.json]
 
 Matches are judged on the Oxford sequences of planes (graf, boat, leuven, ubc: img1 .. img6 and H1toN.txt
-in a folder each), looked for under --data: at most 4,000 features an image, ratio 0.8, correct within 3
+in a folder each), looked for under --data: at most 4,000 features per image, ratio 0.8, correct within 3
 pixels of the homography. Without them only the time is compared. Exits with 1 if Cornea has fewer correct
 matches, a share of correct ones half a point lower, or a larger median error.
 """

@@ -75,7 +75,7 @@ void add_colmap_seeds(Seeds& seeds) {
   for (std::size_t bytes : {16, 100, 400, 1600}) {
     seeds.add("colmap_rows", text("pattern", bytes), pattern(bytes));
   }
-  seeds.add("pair_list", "plain", "# two names a line\na b\n\nb\ta\r\n");
+  seeds.add("pair_list", "plain", "# two names per line\na b\n\nb\ta\r\n");
   seeds.add("pair_list", "spaces", "folder/view 1.png 1.png\na b a\nview 1.png a b\n");
   seeds.add("pair_list", "refused", "a a\na c\nnobody knows these\n");
 }

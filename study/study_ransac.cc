@@ -29,7 +29,7 @@ std::string rounded(double value) {
 }  // namespace
 
 // The table of Palhares' thesis (2009): 304 correspondences, thresholds of 0.5 to 3 pixels, 100 and
-// 300 hypotheses a round; every call with a seed of its own.
+// 300 hypotheses per round; every call with a seed of its own.
 Json study_ransac(const Context& context, const StudyCommand& c) {
   MatchedPoints synthetic;
   std::vector<Correspondence> matches;

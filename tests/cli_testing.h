@@ -1,12 +1,14 @@
-// What the tests of the program share: a folder, and a shell in it.
+// What the tests of the program share: a folder, a shell in it, and a turned photograph.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -25,6 +27,18 @@ inline std::string read_text(const fs::path& file) {
   std::stringstream out;
   out << in.rdbuf();
   return out.str();
+}
+
+// A JPEG file whose EXIF orientation is 6: of a camera that was held sideways.
+inline void write_sideways_jpeg(const fs::path& file, const AnyView& image) {
+  const std::vector<std::uint8_t> jpeg = encode_jpeg(image, 95);
+  const std::vector<std::uint8_t> exif = {0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
+                                          0,    42,   0, 0,  0,   8,   0,   1,   1, 0x12, 0,   3,
+                                          0,    0,    0, 1,  0,   6,   0,   0,   0, 0,    0,   0};
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(jpeg.data()), 2);
+  out.write(reinterpret_cast<const char*>(exif.data()), std::streamsize(exif.size()));
+  out.write(reinterpret_cast<const char*>(jpeg.data()) + 2, std::streamsize(jpeg.size()) - 2);
 }
 
 struct Outcome {

@@ -384,7 +384,7 @@ TEST_F(Colmap, EveryDeviceFillsADatabase) {
     EXPECT_GT(extracted.features, 400u) << device;
     EXPECT_EQ(match_all(context, filled).matched, 6) << device;
     const VerifyReport verified = verify_all(context, filled);
-    EXPECT_EQ(verified.planar + verified.general, 6) << device;
+    EXPECT_EQ(verified.planar() + verified.general(), 6) << device;
   }
 }
 

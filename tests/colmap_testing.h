@@ -25,6 +25,7 @@
 #include "cornea/colmap.h"
 #include "cornea/core/testing.h"
 #include "cornea/cornea.h"
+#include "cornea/export/colmap/sqlite_testing.h"
 
 namespace cornea::testing {
 
@@ -69,31 +70,15 @@ inline Image<std::uint8_t> window(int width, int height, double left, double top
 
 // Every row of every table, in the order of its key, past our own code.
 inline std::map<std::string, std::vector<std::string>> dump(const fs::path& file) {
-  sqlite3* handle = nullptr;
-  EXPECT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);
   std::map<std::string, std::vector<std::string>> tables;
-  for (const std::string table :
-       {"cameras", "images", "keypoints", "descriptors", "matches", "two_view_geometries",
-        "cornea_images", "cornea_steps", "sqlite_sequence", "sqlite_master"}) {
-    sqlite3_stmt* row = nullptr;
-    const std::string order = table == "sqlite_master" || table == "sqlite_sequence" ? "name" : "1";
-    EXPECT_EQ(sqlite3_prepare_v2(handle, ("SELECT * FROM " + table + " ORDER BY " + order).c_str(),
-                                 -1, &row, nullptr),
-              SQLITE_OK);
-    auto& rows = tables[table];
-    while (sqlite3_step(row) == SQLITE_ROW) {
-      std::string line;
-      for (int i = 0; i < sqlite3_column_count(row); ++i) {
-        if (table == "sqlite_master" && i == 3) continue;  // the page where it lies
-        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(row, i));
-        line += text("|", sqlite3_column_type(row, i), ":", sqlite3_column_bytes(row, i), ":");
-        if (bytes) line.append(bytes, std::size_t(sqlite3_column_bytes(row, i)));
-      }
-      rows.push_back(line);
-    }
-    sqlite3_finalize(row);
+  for (const std::string table : {"cameras", "images", "keypoints", "descriptors", "matches",
+                                  "two_view_geometries", "cornea_images", "cornea_steps"}) {
+    tables[table] = rows_of(file, "SELECT * FROM " + table + " ORDER BY 1");
   }
-  sqlite3_close(handle);
+  tables["sqlite_sequence"] = rows_of(file, "SELECT * FROM sqlite_sequence ORDER BY name");
+  // Without the page where a table lies.
+  tables["sqlite_master"] =
+      rows_of(file, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name");
   return tables;
 }
 
@@ -193,13 +178,7 @@ class Colmap : public ::testing::Test {
     }
   }
   // Changes the database past our own code.
-  void change(const std::string& sql) const {
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open(database.c_str(), &handle), SQLITE_OK);
-    ASSERT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(handle) << ": " << sql;
-    sqlite3_close(handle);
-  }
+  void change(const std::string& sql) const { change_file(database, sql); }
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const auto& row : colmap::Database(database).images()) all.push_back(row.name);

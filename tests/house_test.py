@@ -2,7 +2,9 @@
 """Checks how the house is built: house_test.py [SOURCE_FOLDER]. Prints what is wrong and exits 1.
 house_test.py --public [SOURCE_FOLDER] lists the headers for users instead.
 
-1. Data moves one way: a stage includes core, linalg and earlier stages only.
+1. Data moves one way: a stage includes core, linalg and earlier stages only. The umbrella headers at the
+   root, the faces of the package and of its components, stand above all stages: they may include every
+   stage, and no stage includes them (rank()).
 2. Public headers (those that src/cornea/CMakeLists.txt lists) include the standard library and other
    public headers only; those of the component `scene` also Eigen.
 3. Other headers declare nothing in namespace cornea itself: the insides of a room are its own.
@@ -17,8 +19,13 @@ from pathlib import Path
 
 RANKS = ["core", "linalg", "io", "filter", "scene", "detect", "describe", "match",
          "geometry", "report", "export", "catalog", "pipeline", "cli"]
-# Umbrella headers, which no stage includes.
 UMBRELLAS = {"cornea.h", "scene.h", "colmap.h"}
+
+
+def rank(name):
+    """What has a rank includes nothing of a higher one: stages in their order, umbrellas above all."""
+    stage = name.split("/")[0]
+    return len(RANKS) if name in UMBRELLAS else RANKS.index(stage) if stage in RANKS else -1
 
 
 def is_test(path):
@@ -123,15 +130,14 @@ def main():
         name = path.relative_to(house).as_posix()
         text = path.read_text()
         stage = name.split("/")[0]
-        if stage not in RANKS and name not in UMBRELLAS:
+        if rank(name) < 0:
             complaints.append(f"{name}: {stage} is no stage; see CONTRIBUTING.md")
             continue
         for included in includes(text):
-            if included.split("/")[0] in RANKS and stage in RANKS and not is_test(path):
-                if RANKS.index(included.split("/")[0]) > RANKS.index(stage):
-                    complaints.append(f"{name}: includes {included}, a later stage")
-            if included in UMBRELLAS and stage in RANKS:
-                complaints.append(f"{name}: includes the umbrella header {included}")
+            # Tests may look at results through later stages.
+            if rank(included) > rank(name) and (included in UMBRELLAS or not is_test(path)):
+                kind = "an umbrella header" if included in UMBRELLAS else "a later stage"
+                complaints.append(f"{name}: includes {included}, {kind}")
             if name in public and included not in public:
                 complaints.append(f"{name}: is public and includes {included}, which is not")
         if name in public:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SIGKILL under extract, match-all and verify, alone and two at a time on one database.
+"""SIGKILL to extract, match-all and verify, where one process runs and where two share one database.
 
     kills_test.py PROGRAM [--kills N] [--seed N]
 

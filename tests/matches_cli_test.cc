@@ -2,9 +2,9 @@
 #include <set>
 
 #include "cli_testing.h"
+#include "matches_testing.h"
 
 #include "cornea/core/random.h"
-#include "cornea/scene.h"
 
 namespace cornea {
 namespace {
@@ -20,9 +20,7 @@ class MatchesCli : public Cli {
     return o.out.empty() ? Json() : Json::parse(o.out);
   }
 
-  // Of two synthetic views, a third of them wrong.
-  const std::vector<Correspondence> matches =
-      make_matched_points({.count = 120, .outliers = 0.33, .noise = 0.2, .seed = 3}).matches;
+  const std::vector<Correspondence> matches = synthetic_matches(120);
 
   // The lines of a CSV: what `line` makes of each match.
   template <class Line>
@@ -34,11 +32,9 @@ class MatchesCli : public Cli {
 };
 
 TEST_F(MatchesCli, FundamentalFindsColumnsByName) {
-  write("plain.csv", lines([](std::size_t, const Correspondence& m) {
-          return text(m.x1, ",", m.y1, ",", m.x2, ",", m.y2);
-        }));
+  write("plain.csv", csv_of(matches));
   write("pandas.csv", ",x1,y1,x2,y2\n" + lines([](std::size_t i, const Correspondence& m) {
-                        return text(i, ",", m.x1, ",", m.y1, ",", m.x2, ",", m.y2);
+                        return text(i, ",", csv_line(m));
                       }));
   write("score.csv", "score;Y2;X2;\"y1\";x1\n" + lines([](std::size_t i, const Correspondence& m) {
                        return text(1.0 / double(i + 1), ";", m.y2, ";", m.x2, ";", m.y1, ";", m.x1);
@@ -50,9 +46,8 @@ TEST_F(MatchesCli, FundamentalFindsColumnsByName) {
 }
 
 TEST_F(MatchesCli, FundamentalNamesColumnsItCannotTell) {
-  auto numbered = lines([](std::size_t i, const Correspondence& m) {
-    return text(i, ",", m.x1, ",", m.y1, ",", m.x2, ",", m.y2);
-  });
+  auto numbered =
+      lines([](std::size_t i, const Correspondence& m) { return text(i, ",", csv_line(m)); });
   write("index.csv", numbered);
   expect_refused("cornea fundamental index.csv", 1, "index,x1,y1,x2,y2");
   write("named.csv", "n,a,b,c,d\n" + numbered);
@@ -67,7 +62,7 @@ TEST_F(MatchesCli, FundamentalNamesColumnsItCannotTell) {
 TEST_F(MatchesCli, FurtherColumnsSurviveAndOldResultsAreReplaced) {
   write("m.csv",
         "name,x1,y1,x2,y2,Inlier,note\n" + lines([](std::size_t i, const Correspondence& m) {
-          return text("00", i, ",", m.x1, ",", m.y1, ",", m.x2, ",", m.y2, ",9,\"a, b\"");
+          return text("00", i, ",", csv_line(m), ",9,\"a, b\"");
         }));
   const Json json = fundamental("m.csv --csv out.csv");
   std::istringstream out(read_text(folder / "out.csv"));
@@ -77,8 +72,7 @@ TEST_F(MatchesCli, FurtherColumnsSurviveAndOldResultsAreReplaced) {
   for (std::size_t i = 0; i < matches.size(); ++i) {
     std::getline(out, line);
     const Correspondence& m = matches[i];
-    const std::string front =
-        text("00", i, ",", m.x1, ",", m.y1, ",", m.x2, ",", m.y2, ",\"a, b\",");
+    const std::string front = text("00", i, ",", csv_line(m), ",\"a, b\",");
     EXPECT_EQ(line.substr(0, front.size()), front);
     EXPECT_EQ(line.substr(line.size() - 2), json["inliers"][i] == 1 ? ",1" : ",0");
   }
@@ -88,9 +82,7 @@ TEST_F(MatchesCli, FurtherColumnsSurviveAndOldResultsAreReplaced) {
 }
 
 TEST_F(MatchesCli, RepeatedLinesCountOnce) {
-  const std::string once = lines([](std::size_t, const Correspondence& m) {
-    return text(m.x1, ",", m.y1, ",", m.x2, ",", m.y2);
-  });
+  const std::string once = csv_of(matches);
   write("once.csv", once);
   write("thrice.csv", once + once + once);
   const Json one = fundamental("once.csv"), three = fundamental("thrice.csv --csv out.csv");
@@ -142,11 +134,7 @@ TEST_F(MatchesCli, FewInliersCarryAWarning) {
       auto v = [&] { return float(random.uniform(0, 1000)); };
       all.push_back({v(), v(), v(), v()});
     }
-    std::string contents;
-    for (const Correspondence& m : all) {
-      contents += text(m.x1, ",", m.y1, ",", m.x2, ",", m.y2, "\n");
-    }
-    write("m.csv", contents);
+    write("m.csv", csv_of(all));
     return fundamental("m.csv");
   };
   const Json sure = list(60, 20);
@@ -213,9 +201,7 @@ TEST_F(MatchesCli, ADashIsOneInputAndOneOutput) {
 }
 
 TEST_F(MatchesCli, TheThresholdHasTwoSpellings) {
-  write("m.csv", lines([](std::size_t, const Correspondence& m) {
-          return text(m.x1, ",", m.y1, ",", m.x2, ",", m.y2);
-        }));
+  write("m.csv", csv_of(matches));
   const Json sum = fundamental("m.csv --threshold 1.25");
   const Json per_line = fundamental("m.csv --threshold-per-line 0.625");
   EXPECT_EQ(per_line["threshold"], 1.25);

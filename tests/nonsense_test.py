@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Nonsense for options and images: nonsense_test.py PROGRAM [--runs N] [--images N] [--seed S].
 
-Every flag of detect, filter, match, fundamental and pair is given values that make no sense, and
+Every flag of detect, filter, match, fundamental, essential, homography and pair is given values that make no sense, and
 images of odd sizes and contents are read. Whatever comes, the program ends with 0, 1 or 2 within ten
 seconds, says why on one line where it fails, and writes no number that is none.
 """
@@ -19,7 +19,8 @@ from pathlib import Path
 VALUES = ["", "0", "-0", "1", "-1", "2", "3", "7", "nan", "inf", "-inf", "1e308", "1e-308", "-1e308", "0.5",
           "1.5", "99999999999999999999", "2147483647", "2147483648", "-2147483649", "4294967296", "1e9",
           "abc", "1,2", "1,2,3", ",", "1;2", "3x", "0x10", " 4", "4 ", "yes", "no", "auto", "none", "all",
-          "first", "gaussian", "gradient", "quadratic", "é", "\t", "--", "-", "%s%n", "a" * 5000, "255", "256"]
+          "first", "gaussian", "gradient", "quadratic", "é", "\t", "--", "-", "%s%n", "a" * 5000, "255", "256",
+          "90,90,32,24", "1e308,1e-308,0,0", "90,90,1e300,24,9,9,9,9", "PINHOLE:90,90,32,24", "OPENCV:1,2,3"]
 # Those that may take long for good reasons, wait for input, or leave the folder.
 LEFT_OUT = {"--open", "--help", "-h", "--device"}
 SECONDS = 10
@@ -86,6 +87,8 @@ def nonsense(runner, rng, runs):
         "filter": [["a.pgm", "-o", "out.png"]],
         "match": [["a.pgm", "b.pgm"]],
         "fundamental": [["matches.csv"]],
+        "essential": [["matches.csv"], ["matches.csv", "--camera", "500,500,320,240"]],
+        "homography": [["matches.csv"]],
         "pair": [["a.pgm", "b.pgm", "-o", "out"]],
     }
     flags = {command: flags_of(runner.program, command) for command in commands}

@@ -4,6 +4,7 @@ import base64
 import os
 import re
 import struct
+import time
 
 from chromium import check, text_of
 
@@ -195,3 +196,109 @@ def check_frame(browser, page):
     check(dark != "rgb(255, 255, 255)" and printed[0] == printed[2] == "rgb(255, 255, 255)" and printed[1] == "rgb(29, 29, 32)",
           f"paper is white, also from a dark screen ({printed})")
     browser.call("Emulation.setEmulatedMedia", media="")
+
+
+def space_hash(browser):
+    """A hash of what the view of the cameras shows."""
+    browser.settle()
+    return browser.evaluate("document.getElementById('space').toDataURL()")
+
+
+def check_space(browser, page, width, mobile):
+    """The two cameras and the points in three dimensions: mouse, touch and keys turn and zoom them."""
+    where = f"3D at {width} pixels: "
+    browser.open(page, width, mobile=mobile, density=2 if mobile else 1)
+    browser.evaluate("document.getElementById('space').scrollIntoView({block: 'center'})")
+    browser.settle()
+    seen = browser.evaluate("corneaPage.spots.filter(s => s.depth > 0 && s.sx >= 0 && s.sy >= 0 &&"
+                            "s.sx <= corneaPage.space.w && s.sy <= corneaPage.space.h).length")
+    spots, inliers = browser.evaluate("[corneaPage.spots.length, corneaPage.matches.filter(m => m.inlier).length]")
+    check(spots > 0.8 * inliers > 100, where + f"{spots} of {inliers} inliers have a point")
+    check(seen > 0.9 * spots, where + f"{seen} of them are in view")
+    check(browser.evaluate("(() => { const c = document.getElementById('space'), r = window.devicePixelRatio;"
+                           "return c.width === Math.round(c.clientWidth * r) && c.height === Math.round(c.clientHeight * r); })()"),
+          where + "as sharp as the screen")
+    start = space_hash(browser)
+    left, top, w, h = browser.evaluate("(() => { const b = document.getElementById('space').getBoundingClientRect();"
+                                       "return [b.left, b.top, b.width, b.height]; })()")
+    x, y = left + 0.4 * w, top + 0.5 * h
+    if mobile:
+        for k in range(6):
+            browser.call("Input.dispatchTouchEvent", type="touchStart" if k == 0 else "touchMove",
+                         touchPoints=[{"x": x + 15 * k, "y": y}])
+        browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        check(space_hash(browser) != start, where + "a finger turns it")
+        yaw, zoom = browser.evaluate("[corneaPage.space.yaw, corneaPage.space.zoom]")
+        for gap in (20, 30, 45, 60, 80):
+            browser.call("Input.dispatchTouchEvent", type="touchStart" if gap == 20 else "touchMove",
+                         touchPoints=[{"x": x - gap, "y": y, "id": 1}, {"x": x + gap, "y": y, "id": 2}])
+        browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        browser.settle()
+        check(browser.evaluate("corneaPage.space.zoom") > 1.5 * zoom, where + "two fingers zoom")
+        check(browser.evaluate("corneaPage.space.yaw") == yaw, where + "and do not turn it")
+    else:
+        browser.mouse("mouseMoved", x, y)
+        browser.mouse("mousePressed", x, y, button="left", clickCount=1)
+        for k in range(1, 6):
+            browser.mouse("mouseMoved", x + 15 * k, y + 6 * k, button="left", buttons=1)
+        browser.mouse("mouseReleased", x + 75, y + 30, button="left", clickCount=1)
+        turned = space_hash(browser)
+        check(turned != start, where + "a drag turns it")
+        time.sleep(0.4)  # a wheel that follows a scroll scrolls on
+        browser.mouse("mouseMoved", x + 1, y)
+        browser.mouse("mouseWheel", x, y, deltaX=0, deltaY=-300)
+        time.sleep(0.1)
+        check(space_hash(browser) != turned and browser.evaluate("corneaPage.space.zoom") > 1.2, where + "the wheel zooms")
+    browser.evaluate("document.getElementById('space-reset').click()")
+    browser.mouse("mouseMoved", 2, 2)
+    check(space_hash(browser) == start, where + "and can be put back")
+    browser.evaluate("document.getElementById('space').focus({preventScroll: true})")
+    photographs = browser.drawn()
+    for key in ("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown", "+", "-"):
+        before = space_hash(browser)
+        browser.press(key)
+        check(space_hash(browser) != before, where + f"{key} changes it")
+    browser.press("+")
+    check(browser.evaluate("corneaPage.space.zoom") > 1, where + "+ zooms in")
+    browser.press("0")
+    check(space_hash(browser) == start, where + "0 puts it back")
+    check(browser.drawn() == photographs, where + "the photographs do not move with it")
+    check("camera" in browser.evaluate("document.getElementById('space').getAttribute('aria-label')"),
+          where + "it says what it shows")
+    browser.press("n")
+    check(space_hash(browser) != start, where + "a chosen match lights up in it")
+    browser.press("Escape")
+    browser.evaluate("document.getElementById('space-distance').click()")
+    check(space_hash(browser) != start, where + "points can be coloured by distance")
+    browser.evaluate("document.getElementById('space-photo').click()")
+    browser.evaluate("document.getElementById('theme').click()")
+    check(space_hash(browser) != start, where + "it follows the theme")
+    browser.evaluate("document.getElementById('theme').click(); localStorage.clear()")
+    check(space_hash(browser) == start, where + "and back")
+    if not mobile:
+        light = space_hash(browser)
+        browser.open(page, width, dark=True)
+        dark = space_hash(browser)
+        browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        check(dark != light and space_hash(browser) != dark, where + "on paper it is light")
+        browser.call("Emulation.setEmulatedMedia", media="")
+    check(browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), where + "nothing sticks out")
+    check(browser.complaints == [], where + f"no word in the console {browser.complaints}")
+
+
+def check_bent_lines(browser, page):
+    """Lenses with distortion: epipolar curves pass by the points as the distances say."""
+    browser.open(page, 1440)
+    worst = browser.evaluate("""Math.max(...corneaPage.matches.filter(m => m.inlier).map(m => {
+        const [a, b] = [0, 1].map(i => corneaPage.residual(i, m));
+        return Math.abs(Math.hypot(a.x, a.y) + Math.hypot(b.x, b.y) - m.distance); }))""")
+    check(worst < 0.2, f"with distortion both residuals are the distance, but for the lens ({worst:.2f} px)")
+    bend = browser.evaluate("""(() => { let most = 0;
+        for (const m of corneaPage.matches.filter(m => m.inlier)) {
+          const curve = corneaPage.lineInImage(corneaPage.epipolarLine(1, m.points[0]), 1);
+          if (!curve || curve.length < 3) continue;
+          const [p, q] = [curve[0], curve[curve.length - 1]], length = Math.hypot(q.x - p.x, q.y - p.y);
+          for (const c of curve) most = Math.max(most, Math.abs((q.x - p.x) * (p.y - c.y) - (p.x - c.x) * (q.y - p.y)) / length);
+        } return most; })()""")
+    check(bend > 1, f"epipolar lines are drawn as the lens bends them ({bend:.1f} px)")
+    check(browser.complaints == [], f"no word in the console {browser.complaints}")

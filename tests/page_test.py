@@ -17,8 +17,8 @@ import tempfile
 import time
 
 from chromium import Browser, attempt, check, failures, text_of
-from page_parts import (check_coverage, check_frame, check_histogram, check_many_matches, check_order_and_table,
-                        check_photograph_first, check_residuals)
+from page_parts import (check_bent_lines, check_coverage, check_frame, check_histogram, check_many_matches, check_order_and_table,
+                        check_photograph_first, check_residuals, check_space)
 
 
 def check_ordinary_page(browser, page, width, mobile):
@@ -191,6 +191,18 @@ def main():
             attempt(checks, browser, page)
         attempt(check_residuals, browser, "a scene with depth")
         attempt(check_many_matches, browser, page, folder)
+        with open(os.path.join(folder, "scene", "cameras.json")) as file:
+            K = json.load(file)["views"][0]["K"]
+        camera = f"{K[0][0]},{K[1][1]},{K[0][2]},{K[1][2]}"
+        cornea("pair", first, second, "-o", "cameras", "--camera", camera, "--device", "cpu")
+        page = os.path.join(folder, "cameras", "report.html")
+        attempt(check_space, browser, page, 1440, False)
+        attempt(check_space, browser, page, 390, True)
+        cornea("pair", first, second, "-o", "bent", "--camera", camera + ",0.02,0", "--threshold", "6", "--device", "cpu")
+        attempt(check_bent_lines, browser, os.path.join(folder, "bent", "report.html"))
+        browser.open(os.path.join(folder, "ordinary", "report.html"), 1440)
+        check(browser.evaluate("document.getElementById('pose-card').getBoundingClientRect().height") == 0,
+              "without cameras there is no view of them")
         check_hostile_name(browser, os.path.join(folder, "hostile", "report.html"), hostile)
         command = browser.evaluate("document.getElementById('command').textContent")
         again = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True)
@@ -206,10 +218,11 @@ def main():
         browser.click(spot["x"], spot["y"])
         check(browser.drawn() != before, "a click on a plane's match lights it up")
         browser.press("Escape")
-        check("threshold 6 px" in browser.evaluate("document.getElementById('histogram').textContent"), "a plane has its threshold")
+        limit = browser.evaluate("JSON.parse(document.getElementById('data').textContent).threshold")
+        check(limit > 0 and f"threshold {round(limit, 2):g} px" in text_of(browser, "histogram"), "a plane has its threshold")
         worst = browser.evaluate("Math.max(...corneaPage.matches.filter(m => m.inlier).map(m => m.distance))")
         least = browser.evaluate("Math.min(...corneaPage.matches.filter(m => !m.inlier).map(m => m.distance))")
-        check(worst < 6 <= least, f"which its inliers keep and no outlier does ({worst:.2f}, {least:.2f})")
+        check(worst < limit <= least, f"which its inliers keep and no outlier does ({worst:.2f}, {limit:.2f}, {least:.2f})")
         check(browser.evaluate("document.querySelector('#matrix tr:last-child td:last-child').textContent") == "1.0000" and
               "H\u2083\u2083 = 1" in text_of(browser, "matrix-text"), "H has H33 = 1")
         attempt(check_residuals, browser, "a plane")
@@ -239,7 +252,7 @@ def main():
 
         if pictures:
             os.makedirs(pictures, exist_ok=True)
-            for name in ("ordinary", "planar", "chance", "nothing"):
+            for name in ("ordinary", "cameras", "planar", "chance", "nothing"):
                 for width in (2560, 1440, 390):
                     for dark in (False, True):
                         browser.open(os.path.join(folder, name, "report.html"), width, dark=dark, mobile=width == 390,

@@ -1,45 +1,16 @@
 // How the program reads images: large ones, those that use a part of their range, turned ones.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <sys/wait.h>
+#include "cli_testing.h"
 
-#include "cornea/core/testing.h"
 #include "cornea/cornea.h"
 
 namespace cornea {
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::json;
-
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-class Reading : public ::testing::Test {
+class Reading : public Cli {
  protected:
-  static std::string read_text(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::stringstream out;
-    out << in.rdbuf();
-    return out.str();
-  }
-
-  // Runs a shell line in the test's folder; `cornea` there is the program under test.
-  Outcome shell(const std::string& line) {
-    const std::string command = "cd '" + folder.string() + "' && cornea() { '" + CORNEA_PROGRAM +
-                                "' \"$@\"; } && { " + line + "; } >.out 2>.err </dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, read_text(folder / ".out"),
-            read_text(folder / ".err")};
-  }
   Json json_of(const std::string& line) {
     const Outcome o = shell(line + " --device cpu --json -");
     EXPECT_EQ(o.code, 0) << line << "\n" << o.err;
@@ -67,9 +38,6 @@ class Reading : public ::testing::Test {
     }
     return out;
   }
-
-  const testing::TemporaryFolder temporary;
-  const fs::path& folder = temporary.path();
 };
 
 TEST_F(Reading, LargeImagesAreReducedAndPlacesStayTheirOwn) {
@@ -184,17 +152,7 @@ TEST_F(Reading, FloatsBeyondWhiteAreRefusedAndARangeHelps) {
 
 TEST_F(Reading, OrientationIsOneRuleForAllCommands) {
   // Stored as a camera held sideways would: orientation 6 turns it back.
-  const std::vector<std::uint8_t> jpeg =
-      encode_jpeg(scaled<std::uint8_t>(discs(200, 120, 40), 255), 95);
-  const std::vector<std::uint8_t> exif = {0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
-                                          0,    42,   0, 0,  0,   8,   0,   1,   1, 0x12, 0,   3,
-                                          0,    0,    0, 1,  0,   6,   0,   0,   0, 0,    0,   0};
-  {
-    std::ofstream out(folder / "a.jpg", std::ios::binary);
-    out.write(reinterpret_cast<const char*>(jpeg.data()), 2);
-    out.write(reinterpret_cast<const char*>(exif.data()), std::streamsize(exif.size()));
-    out.write(reinterpret_cast<const char*>(jpeg.data()) + 2, std::streamsize(jpeg.size()) - 2);
-  }
+  write_sideways_jpeg(folder / "a.jpg", scaled<std::uint8_t>(discs(200, 120, 40), 255));
   for (const bool upright : {false, true}) {
     const std::string flag = upright ? " --upright" : "";
     const char* word = upright ? "upright" : "as-stored";

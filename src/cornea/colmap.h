@@ -1,5 +1,8 @@
 // A folder of photographs into a COLMAP database. A component of the package, because it needs a
 // build with SQLite: find_package(cornea COMPONENTS colmap), then link cornea::colmap.
+//
+// As the face of a component it stands above all stages: it may include any of them, and none
+// includes it.
 #pragma once
 
 #include "cornea/core/build.h"
@@ -10,6 +13,7 @@
 
 #include "cornea/export/colmap/camera.h"
 #include "cornea/export/colmap/database.h"
+#include "cornea/export/colmap/intrinsics.h"
 #include "cornea/pipeline/folder/extract.h"
 #include "cornea/pipeline/folder/match_all.h"
 #include "cornea/pipeline/folder/verify.h"

@@ -38,7 +38,9 @@
 // Matches to the geometry of two views.
 #include "cornea/geometry/two_view/fundamental.h"
 #include "cornea/geometry/two_view/homography.h"
+#include "cornea/geometry/two_view/relative_pose.h"
 #include "cornea/geometry/two_view/two_view.h"
+#include "cornea/geometry/two_view/watermark.h"
 
 // Pictures and pages.
 #include "cornea/report/draw.h"

@@ -1,5 +1,6 @@
 // Synthetic views and matched points with exact ground truth. A component of the package, because
-// it needs Eigen: find_package(cornea COMPONENTS scene), then link cornea::scene.
+// it needs Eigen: find_package(cornea COMPONENTS scene), then link cornea::scene. Like colmap.h,
+// the face of a component.
 #pragma once
 
 #include "cornea/core/build.h"

@@ -136,7 +136,16 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   expect(epipolar_distance(eight_point(points.exact), points.exact[0]) < 0.1, "eight_point");
   expect(std::isfinite(transfer_distance({1, 0, 0, 0, 1, 0, 0, 0, 1}, points.exact[0])),
          "transfer");
+  expect(!is_watermark(points.exact, {640, 480}, {640, 480}), "is_watermark");
+  expect(validates(WatermarkOptions{}), "WatermarkOptions");
   expect(with_unit_corner({2, 0, 0, 0, 2, 0, 0, 0, 2})[0] == 1 && kPlaneWidth > 1, "H33 = 1");
+
+  const Intrinsics pinhole = {500, 500, 320, 240};
+  const std::array<double, 9> sideways = {0, 0, 0, 0, 0, -1, 0, 1, 0};
+  expect(rotation_of({1, 0, 0, 0, 1, 0, 0, 0, 1}).degrees == 0 &&
+             !epipoles_of(fundamental_of(sideways, {pinhole, pinhole})).first &&
+             undistorted(pinhole, 3, 4) == std::array<double, 2>{3, 4},
+         "relative pose");
 
   const std::vector<float> matrix = {2, 0, 0, 1};
   const std::vector<double> matrix_of_doubles = {2, 0, 0, 1};
@@ -153,6 +162,9 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   PairResult pair = pipeline.run(a, b);
   pipeline.run(a, b, pair);
   pipeline.run(a, b, PairMasks(), pair);
+  pipeline.run(a, b, PairMasks(), IntrinsicsPair{{500, 500, 100, 100}, {500, 500, 100, 100}}, pair);
+  expect(pair.two_view.has_value(), "PairPipeline with cameras");
+  pipeline.run(a, b, pair);
   expect(pair.geometry.inlier_count > 20 && pair.correspondence(0).x1 > 0, "PairPipeline");
   FeatureExtractor extractor(context, "harris", {{"max-points", "50"}});
   extractor.extract(a, described);
@@ -161,7 +173,9 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
              find_detector("sift").make_sift && find_filter("gaussian").make &&
              find_estimator("fundamental").make && !sift_flags({}).empty() &&
              !fundamental_flags({}).empty() && sift_options({{"root", "yes"}}, {}).root &&
-             fundamental_options({{"seed", "3"}}).seed == 3,
+             fundamental_options({{"seed", "3"}}).seed == 3 &&
+             essential_options({{"seed", "3"}}).seed == 3 &&
+             homography_options({{"seed", "3"}}).seed == 3,
          "catalog");
 
   write_image(folder + "/a.png", a);
@@ -169,7 +183,8 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   expect(probe_image(folder + "/a.png").format == "PNG" && can_read_extension("x.png") &&
              extension_in_small_letters("x.JPG") == ".jpg" &&
              read_gray(folder + "/a.png").width() == a.width() &&
-             !read_photograph(folder + "/a.png").exif && !decode_exif({}),
+             !read_photograph(folder + "/a.png").exif && !decode_exif({}) &&
+             focal_pixels({.focal_35mm = 35}, 640, 480) == 640,
          "image files");
   const std::vector<std::uint8_t> jpeg = encode_jpeg(colour, 90);
   expect(decode_image<std::uint16_t>(jpeg, "x.jpg").width() == a.width(), "decode_image");
@@ -205,8 +220,13 @@ void folders(const Context& context, const std::vector<View>& views, const std::
       [&](const colmap::ImageRecord& record) { records += record.features > 0; });
   expect(records == int(views.size()) && database.options_of_step("verify").size() == 1, "memory");
   expect(colmap::pair_of(colmap::pair_id({1, 2})).second == 2, "pair_id");
-  expect(colmap::camera_of_image(640, 480, std::nullopt).width == 640, "camera_of_image");
-  expect(folder_sift_options().root && folder_fundamental_options().threshold == 4, "defaults");
+  const colmap::Camera camera = colmap::camera_of_image(640, 480, std::nullopt);
+  expect(camera.width == 640, "camera_of_image");
+  expect(colmap::intrinsics_of(camera).value().cx == 319.5, "intrinsics_of");
+  expect(colmap::name_of_model(camera.model) == "SIMPLE_RADIAL", "name_of_model");
+  expect(
+      folder_sift_options().root && folder_two_view_options().fundamental.max_hypotheses == 10000,
+      "defaults");
   expect(refuses([&] { read_pair_list("none.txt", database); }) || true, "read_pair_list");
 }
 

@@ -8,12 +8,18 @@ namespace {
 
 using namespace catalog;
 
+// Both spellings of one threshold; halves and doubles are exact.
+template <class Visitor>
+void visit_threshold(double& threshold, Visitor& v) {
+  v("threshold", threshold, kThresholdHelp);
+  double per_line = threshold / 2;
+  v("threshold-per-line", per_line, kThresholdPerLineHelp);
+  threshold = 2 * per_line;
+}
+
 template <class Visitor>
 void visit(FundamentalOptions& o, Visitor& v) {
-  v("threshold", o.threshold, kThresholdHelp);
-  double per_line = o.threshold / 2;
-  v("threshold-per-line", per_line, kThresholdPerLineHelp);
-  o.threshold = 2 * per_line;  // both exact
+  visit_threshold(o.threshold, v);
   v("confidence", o.confidence, "that a sample without outliers was drawn");
   v("max-hypotheses", o.max_hypotheses, "most hypotheses");
   v("target", o.target, "stop at that many inliers; 0: do not");
@@ -25,39 +31,84 @@ void visit(FundamentalOptions& o, Visitor& v) {
   v("refine", o.refine, "minimise the error of all inliers at last");
 }
 
-}  // namespace
+// What E and H have in common.
+template <class Options, class Visitor>
+void visit_search(Options& o, Visitor& v) {
+  v("confidence", o.confidence, "that a sample without outliers was drawn");
+  v("max-hypotheses", o.max_hypotheses, "most samples");
+  v("round", o.round, "samples per round");
+  v("seed", o.seed, "of the random samples");
+  v("optimise", o.optimise, "local optimisation of each round's best hypothesis");
+}
 
-FundamentalOptions fundamental_options(const Settings& settings) {
+template <class Visitor>
+void visit(EssentialOptions& o, Visitor& v) {
+  visit_threshold(o.threshold, v);
+  visit_search(o, v);
+  v("refine", o.refine, "minimise the error of all inliers over R and t at last");
+}
+
+template <class Visitor>
+void visit(HomographyOptions& o, Visitor& v) {
+  v("threshold", o.threshold,
+    "largest distance of an inlier, pixels: from x2 to H x1 plus from x1 to H^-1 x2");
+  visit_search(o, v);
+  v("refine", o.refine, "minimise the error of all inliers at last");
+}
+
+template <class Options>
+Options options_of(const char* name, const Settings& settings) {
   require(!settings.contains("threshold") || !settings.contains("threshold-per-line"),
           "threshold_per_line is half of the threshold; give one of the two");
-  FundamentalOptions options;
+  Options options;
   ReadOptionValues read(settings);
   visit(options, read);
-  read.check_all_used("the estimator fundamental");
+  read.check_all_used(text("the estimator ", name));
   return options;
 }
 
-std::vector<Flag> fundamental_flags(FundamentalOptions values) {
+template <class Options>
+std::vector<Flag> flags_of(Options values) {
   DescribeOptions describe;
   visit(values, describe);
   return std::move(describe.flags);
 }
 
+}  // namespace
+
+FundamentalOptions fundamental_options(const Settings& settings) {
+  return options_of<FundamentalOptions>("fundamental", settings);
+}
+
+EssentialOptions essential_options(const Settings& settings) {
+  return options_of<EssentialOptions>("essential", settings);
+}
+
+HomographyOptions homography_options(const Settings& settings) {
+  return options_of<HomographyOptions>("homography", settings);
+}
+
+std::vector<Flag> fundamental_flags(FundamentalOptions values) { return flags_of(values); }
+
 const std::vector<EstimatorEntry>& estimator_table() {
-  static const std::vector<EstimatorEntry> table = [] {
-    DescribeOptions describe;
-    FundamentalOptions defaults;
-    visit(defaults, describe);
-    // Here a sample may be larger than the library's own: the original work drew 10.
-    auto make = [](const Context& context, const Settings& settings) {
-      const FundamentalOptions options = fundamental_options(settings);
-      return std::make_unique<FundamentalEstimator>(
-          geometry::estimator_with_sample(context, options, options.sample));
-    };
-    return std::vector<EstimatorEntry>{
-        {"fundamental", "fundamental matrix by RANSAC with the eight-point algorithm",
-         "Hartley 1997, Fischler & Bolles 1981", std::move(describe.flags), make}};
-  }();
+  // Here a sample of F may be larger than the library's own: the original work drew 10.
+  static const std::vector<EstimatorEntry> table = {
+      {"fundamental", "fundamental matrix by RANSAC with the eight-point algorithm",
+       "Hartley 1997, Fischler & Bolles 1981", flags_of(FundamentalOptions()),
+       [](const Context& context, const Settings& settings) -> AnyEstimator {
+         const FundamentalOptions options = fundamental_options(settings);
+         return geometry::estimator_with_sample(context, options, options.sample);
+       }},
+      {"essential", "essential matrix and pose by RANSAC with the five-point algorithm",
+       "Nister 2004, Fischler & Bolles 1981", flags_of(EssentialOptions()),
+       [](const Context& context, const Settings& settings) -> AnyEstimator {
+         return EssentialEstimator(context, essential_options(settings));
+       }},
+      {"homography", "homography by RANSAC with the four-point algorithm",
+       "Hartley & Zisserman 2003, Fischler & Bolles 1981", flags_of(HomographyOptions()),
+       [](const Context& context, const Settings& settings) -> AnyEstimator {
+         return HomographyEstimator(context, homography_options(settings));
+       }}};
   return table;
 }
 

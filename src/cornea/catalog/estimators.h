@@ -2,16 +2,20 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "cornea/catalog/settings.h"
 #include "cornea/core/context.h"
 #include "cornea/core/export.h"
+#include "cornea/geometry/two_view/essential.h"
 #include "cornea/geometry/two_view/fundamental.h"
+#include "cornea/geometry/two_view/homography.h"
 
 namespace cornea {
+
+using AnyEstimator = std::variant<FundamentalEstimator, EssentialEstimator, HomographyEstimator>;
 
 struct EstimatorEntry {
   std::string name = {};     // "fundamental"
@@ -19,21 +23,23 @@ struct EstimatorEntry {
   std::string source = {};   // the paper
   std::vector<Flag> flags = {};
   // An unknown flag or a bad value is an error (invalid_argument) that names it.
-  std::function<std::unique_ptr<FundamentalEstimator>(const Context&, const Settings&)> make = {};
+  std::function<AnyEstimator(const Context&, const Settings&)> make = {};
 };
 
 // What the two spellings of F's threshold mean, for every help text that has them.
 inline constexpr char kThresholdHelp[] =
     "largest distance of an inlier, pixels: the sum of its distances to both epipolar lines, twice "
-    "the threshold per line of OpenCV and COLMAP";
+    "the threshold per line of OpenCV and COLMAP; 0: chosen per pair from the noise";
 inline constexpr char kThresholdPerLineHelp[] =
     "the same per line, as OpenCV and COLMAP have it: half of the threshold";
 
 CORNEA_API const std::vector<EstimatorEntry>& estimator_table();
 
-// The options of "fundamental", for front ends that hand them on; errors as above.
+// The options of an entry, for front ends that hand them on; errors as above.
 CORNEA_API FundamentalOptions fundamental_options(const Settings& settings);
-// The flags with these values as defaults.
+CORNEA_API EssentialOptions essential_options(const Settings& settings);
+CORNEA_API HomographyOptions homography_options(const Settings& settings);
+// The flags of "fundamental" with these values as defaults.
 CORNEA_API std::vector<Flag> fundamental_flags(FundamentalOptions values);
 
 // An unknown name is an error that lists the known ones.

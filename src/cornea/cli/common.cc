@@ -193,9 +193,7 @@ void add_max_size_option(CLI::App& command, int& max_size) {
 }
 
 bool is_pfm(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ending == ".pfm";
+  return extension_in_small_letters(file) == ".pfm";
 }
 
 void print_error(const std::string& sentence) {
@@ -244,7 +242,8 @@ void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::
   std::set<fs::path> names;
   for (const fs::path& output : outputs) {
     if (is_standard(output)) continue;
-    if (!names.insert(same_name(output)).second) {
+    const fs::path name = same_name(output);
+    if (!names.insert(name).second) {
       throw UsageError(
           output.string() +
           ": two results would go there; give them other names or run them one by one");
@@ -252,8 +251,7 @@ void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::
     for (const NamedInput& input : inputs) {
       if (input.file.empty() || is_standard(input.file)) continue;
       std::error_code ignored;
-      if (same_name(output) == same_name(input.file) ||
-          fs::equivalent(output, input.file, ignored)) {
+      if (name == same_name(input.file) || fs::equivalent(output, input.file, ignored)) {
         throw UsageError(output.string() + ": is " + input.what +
                          " and would be overwritten; choose another name");
       }

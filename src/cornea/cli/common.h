@@ -113,6 +113,8 @@ Run add_detect(CLI::App& app);
 Run add_filter(CLI::App& app);
 Run add_match(CLI::App& app);
 Run add_fundamental(CLI::App& app);
+Run add_essential(CLI::App& app);
+Run add_homography(CLI::App& app);
 // `words` is the whole command line, to be repeated in the report.
 Run add_pair(CLI::App& app, const std::vector<std::string>& words);
 Run add_extract(CLI::App& app);

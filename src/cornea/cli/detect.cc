@@ -7,6 +7,7 @@
 #include "cornea/cli/mask.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
+#include "cornea/core/naming.h"
 #include "cornea/core/reduce.h"
 #include "cornea/io/csv.h"
 #include "cornea/io/npy.h"
@@ -203,10 +204,8 @@ int run_detect(const DetectCommand& c) {
       }
     } catch (const std::exception& error) {
       // The rest is still worth having.
-      const std::string sentence = error.what();
       progress.clear();
-      const std::string name = input_name(image);
-      print_error((sentence.starts_with(name) ? "" : name + ": ") + sentence);
+      print_error(core::naming(input_name(image), error.what()));
       ++failed;
     }
     progress.advance();
@@ -239,9 +238,10 @@ Run add_detect(CLI::App& app) {
       ->add_option("--draw", c->draw, "picture with the points marked; a folder for several images")
       ->type_name("OUT.png");
   command
-      ->add_option("--csv", c->csv,
-                   "x,y,response (sift: and scale, angle), a line a point; a folder for several "
-                   "images")
+      ->add_option(
+          "--csv", c->csv,
+          "x,y,response (sift: and scale, angle), one line per point; a folder for several "
+          "images")
       ->type_name("OUT.csv");
   command
       ->add_option("--descriptors", c->descriptors,

@@ -166,10 +166,8 @@ int run_extract(const ExtractCommand& c) {
   if (report.stopped) {
     const bool redoes = c.options.redo || c.options.changed == Changed::redo;
     const int wanted = report.images - report.skipped + (redoes ? report.elsewhere : 0);
-    return interrupted(
-        c.database,
-        text(grouped(report.extracted), " of ", grouped(wanted), " images are extracted"),
-        c.options.redo ? "with --redo the same command begins anew" : "the same command goes on");
+    return interrupted(c.database, report.extracted, wanted, "images are extracted",
+                       c.options.redo ? "with --redo the same command begins anew" : kGoesOn);
   }
   return report.failed ? 1 : 0;
 }

@@ -6,34 +6,17 @@
 #include "cornea/cli/flags.h"
 #include "cornea/cli/progress.h"
 #include "cornea/core/error.h"
+#include "cornea/core/naming.h"
 #include "cornea/filter/trilateral/trilateral.h"
 
 namespace cornea::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct FilterCommand {
   CommonOptions common;
   std::string image, out, filter = "trilateral", levels;
   OptionFlags flags;
 };
-
-// No result may overwrite what the user gave, nor another result.
-void check_outputs(const FilterCommand& c) {
-  std::error_code ignored;
-  for (const std::string& file : {c.out, c.levels, c.common.json}) {
-    if (!file.empty() && file != "-" && fs::equivalent(file, c.image, ignored)) {
-      throw UsageError(file + ": is the input and would be overwritten; choose another name");
-    }
-  }
-  auto same = [](const std::string& a, const std::string& b) {
-    return !a.empty() && fs::path(a).lexically_normal() == fs::path(b).lexically_normal();
-  };
-  if (same(c.levels, c.out) || same(c.common.json, c.out) || same(c.common.json, c.levels)) {
-    throw UsageError("two results would go to one file; give them other names");
-  }
-}
 
 // A picture of the levels, wide windows bright; as .pfm the levels themselves.
 void write_levels(const std::string& file, const Image<std::uint8_t>& levels) {
@@ -59,7 +42,7 @@ void filter_into(const std::string& out, ImageFilter& filter, const Image<In>& i
   try {
     filter.apply(image, result);
   } catch (const Error& error) {
-    fail(error.code(), input_name(name), ": ", error.what());
+    throw Error(error.code(), core::naming(input_name(name), error.what()));
   }
   write_picture(out, result);
 }
@@ -73,7 +56,7 @@ int run_filter(const FilterCommand& c) {
     throw UsageError("--levels belongs to the trilateral filter; the filter " + c.filter +
                      " has no levels");
   }
-  check_outputs(c);
+  check_outputs({{c.image}}, c.common.outputs({c.out, c.levels}));
   const GrayImage image = gray_from(c.image, c.common.reading());
   note_reading(c.common, input_name(c.image), image);
   filter->time_stages(true);

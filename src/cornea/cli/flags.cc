@@ -1,8 +1,7 @@
 #include "cornea/cli/flags.h"
 
-#include <cctype>
-
 #include "cornea/core/error.h"
+#include "cornea/core/small_letters.h"
 
 namespace cornea::cli {
 
@@ -24,9 +23,7 @@ std::map<const CLI::Option*, std::vector<FlagOwner>>& all_owners() {
 // A name that the command uses for something else gets the group's in front: --detector-threshold.
 std::string free_name(const CLI::App& command, const std::string& group, const std::string& name) {
   if (!command.get_option_no_throw("--" + name)) return name;
-  std::string small = group;
-  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return small + "-" + name;
+  return core::in_small_letters(group) + "-" + name;
 }
 
 }  // namespace

@@ -36,6 +36,11 @@ int interrupted(const std::string& database, const std::string& kept, const std:
   return Interrupt::exit_code();
 }
 
+int interrupted(const std::string& database, std::int64_t done, std::int64_t all, const char* work,
+                const char* go_on) {
+  return interrupted(database, text(grouped(done), " of ", grouped(all), " ", work), go_on);
+}
+
 std::string seconds_text(double milliseconds) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.*f s", milliseconds < 10000 ? 2 : 1, milliseconds / 1000);

@@ -47,6 +47,10 @@ void add_changed_options(CLI::App& command, Changed& changed, bool& redo, const 
 
 // Says what is kept of a run that was interrupted, and how to go on; returns the exit code.
 int interrupted(const std::string& database, const std::string& kept, const std::string& go_on);
+// "3 of 12 images are extracted", where `work` is "images are extracted".
+inline constexpr char kGoesOn[] = "the same command goes on";
+int interrupted(const std::string& database, std::int64_t done, std::int64_t all, const char* work,
+                const char* go_on);
 
 std::string seconds_text(double milliseconds);
 // "62,081"

@@ -66,6 +66,8 @@ int main(int argc, char** argv) {
   add(cli::add_filter);
   add(cli::add_match);
   add(cli::add_fundamental);
+  add(cli::add_essential);
+  add(cli::add_homography);
   const std::vector<std::string> words = with_help_last({argv, argv + argc});
   add([&](CLI::App& to) { return cli::add_pair(to, words); });
   add(cli::add_extract);

@@ -7,6 +7,7 @@
 
 #include "cornea/cli/flags.h"
 #include "cornea/core/error.h"
+#include "cornea/core/small_letters.h"
 
 namespace cornea::cli {
 namespace {
@@ -22,8 +23,12 @@ const std::map<std::string, std::vector<std::string>>& examples() {
       {"filter", {"cornea filter photo.jpg -o smooth.png --filter trilateral --sigma 4"}},
       {"match", {"cornea match left.jpg right.jpg --draw matches.png --csv matches.csv"}},
       {"fundamental", {"cornea fundamental matches.csv --csv inliers.csv"}},
+      {"essential",
+       {"cornea essential matches.csv --camera 1520,1520,959.5,539.5",
+        "cornea essential matches.csv --camera SIMPLE_RADIAL:1200,960,540,-0.05"}},
+      {"homography", {"cornea homography matches.csv --csv inliers.csv"}},
       {"pair",
-       {"cornea pair left.jpg right.jpg --open",
+       {"cornea pair left.jpg right.jpg --open", "cornea pair left.jpg right.jpg --focal 1520",
         "cornea pair left.jpg right.jpg -o result --max-features 8000"}},
       {"extract", {"cornea extract photos --db scene.db"}},
       {"match-all", {"cornea match-all --db scene.db"}},
@@ -44,11 +49,6 @@ std::string as_sentence(std::string words) {
   words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
   if (words.back() != '.') words += '.';
   return words;
-}
-
-std::string in_small_letters(std::string word) {
-  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return word;
 }
 
 OptionEntry entry_of(const CLI::Option& option) {
@@ -176,7 +176,7 @@ CommandEntry describe(const CLI::App& command) {
       for (const FlagOwner& owner : o.owners) owners.insert(owner.name);
     }
     if (owners.size() > 1) {
-      group->chooser = "--" + in_small_letters(option->get_group());
+      group->chooser = "--" + core::in_small_letters(option->get_group());
       const std::string chosen = value_of(command, group->chooser);
       if (owners.contains(chosen)) group->chosen = chosen;
     }

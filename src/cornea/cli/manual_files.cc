@@ -46,11 +46,14 @@ void add_option(const OptionEntry& option, std::string& out) {
   out += "\n";
 }
 
+std::string in_capitals(std::string words) {
+  for (char& c : words) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return words;
+}
+
 std::string head(const std::string& page, const std::string& summary) {
-  std::string upper = page;
-  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return ".TH " + troff(upper) + " 1 \"\" \"Cornea " + kVersion + "\" \"Cornea\"\n.SH NAME\n" +
-         troff(page) + " \\- " + troff(summary) + "\n";
+  return ".TH " + troff(in_capitals(page)) + " 1 \"\" \"Cornea " + kVersion +
+         "\" \"Cornea\"\n.SH NAME\n" + troff(page) + " \\- " + troff(summary) + "\n";
 }
 
 std::vector<CommandEntry> all_of(const CommandList& commands) {
@@ -175,9 +178,7 @@ std::string man_page(const CommandEntry& command) {
   if (!command.positionals.empty()) out += ".SH ARGUMENTS\n";
   for (const OptionEntry& p : command.positionals) add_option(p, out);
   for (const OptionGroup& group : command.groups) {
-    std::string title = group.title;
-    for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    out += ".SH " + troff(title) + "\n";
+    out += ".SH " + troff(in_capitals(group.title)) + "\n";
     for (const OptionEntry& option : group.options) add_option(option, out);
   }
   return out +

@@ -8,6 +8,7 @@
 #include "cornea/cli/progress.h"
 #include "cornea/cli/two_view.h"
 #include "cornea/core/error.h"
+#include "cornea/core/naming.h"
 #include "cornea/io/csv.h"
 #include "cornea/pipeline/features.h"
 #include "cornea/report/draw.h"
@@ -63,8 +64,7 @@ double extract(FeatureExtractor& extractor, const std::string& image, const Gray
   try {
     extractor.extract(pixels.view(), out);
   } catch (const Error& error) {
-    const std::string sentence = error.what(), name = input_name(image);
-    throw Error(error.code(), sentence.starts_with(name) ? sentence : name + ": " + sentence);
+    throw Error(error.code(), core::naming(input_name(image), error.what()));
   }
   return extractor.milliseconds();
 }

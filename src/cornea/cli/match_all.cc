@@ -78,11 +78,9 @@ int run_match_all(const MatchAllCommand& c) {
                      " without features; run cornea extract again"));
   }
   if (report.stopped) {
-    return interrupted(
-        c.database,
-        text(grouped(report.matched), " of ", grouped(report.pairs - report.skipped),
-             " pairs are matched"),
-        c.options.redo ? "the same command without --redo goes on" : "the same command goes on");
+    return interrupted(c.database, report.matched, report.pairs - report.skipped,
+                       "pairs are matched",
+                       c.options.redo ? "the same command without --redo goes on" : kGoesOn);
   }
   return report.missing > 0 || report.bad_images > 0 || !list.refused.empty() ? 1 : 0;
 }

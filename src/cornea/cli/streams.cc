@@ -51,6 +51,14 @@ GrayImage gray_from(const std::string& file, const ReadOptions& options) {
                            : read_gray(file, options);
 }
 
+Photograph photograph_from(const std::string& file, const ReadOptions& options) {
+  if (!is_standard(file)) return read_photograph(file, options);
+  Photograph photograph;
+  photograph.image = decode_gray(standard_input(), kInput, options);
+  photograph.exif = decode_exif(standard_input());
+  return photograph;
+}
+
 Image<Rgb<std::uint8_t>> colours_from(const std::string& file, const ReadOptions& options) {
   return is_standard(file) ? decode_image<Rgb<std::uint8_t>>(standard_input(), kInput, options)
                            : read_image<Rgb<std::uint8_t>>(file, options);

@@ -19,6 +19,8 @@ std::string input_name(const std::string& file);
 
 // An image may be asked for several times: standard input is read once and kept.
 GrayImage gray_from(const std::string& file, const ReadOptions& options);
+// The same with what the camera wrote beside the pixels.
+Photograph photograph_from(const std::string& file, const ReadOptions& options);
 Image<Rgb<std::uint8_t>> colours_from(const std::string& file, const ReadOptions& options);
 MatchTable matches_from(const std::string& file, std::span<const std::string> left_out = {});
 

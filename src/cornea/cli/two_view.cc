@@ -3,7 +3,9 @@
 #include <cstdio>
 
 #include "cornea/catalog/detectors.h"
+#include "cornea/cli/pose_words.h"
 #include "cornea/core/error.h"
+#include "cornea/io/csv.h"
 
 namespace cornea::cli {
 
@@ -30,6 +32,29 @@ void add_match_options(CLI::App& command, MatchOptions& options) {
                   "largest distance of descriptors; 0: no limit")
       ->capture_default_str()
       ->type_name("D");
+}
+
+void add_matches_argument(CLI::App& command, std::string& matches) {
+  command
+      .add_option(
+          "matches", matches,
+          "text with a line per match, whose first line names the columns x1, y1, x2 and y2, "
+          "in any order, among others; without names the first four are these; - for standard "
+          "input")
+      ->required()
+      ->type_name("MATCHES.csv");
+}
+
+std::string csv_text(const MatchTable& table, const std::string& distance,
+                     const std::function<std::optional<double>(const Correspondence&)>& distance_of,
+                     const std::vector<std::uint8_t>& inliers) {
+  std::string csv = text(table.header, ",", distance, ",inlier\n");
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    csv += table.rows[i] + ",";
+    if (const auto away = distance_of(table.matches[i])) csv += io::shortest_text(float(*away));
+    csv += inliers[i] ? ",1\n" : ",0\n";
+  }
+  return csv;
 }
 
 Json matrix_json(const std::array<double, 9>& m) {
@@ -78,6 +103,57 @@ std::string warning(const FundamentalResult& result, const FundamentalOptions& o
   if (!result.may_be_chance()) return sentence;
   return text(sentence, sentence.empty() ? "" : "; ", result.inlier_count,
               " inliers are few: ", kChance);
+}
+
+namespace {
+
+template <class Result>
+std::string too_few_text(int sample, const Result& result) {
+  const bool repeats = std::size_t(result.places) < result.inliers.size();
+  return text("too few points: a sample takes ", sample, " correspondences, and ",
+              result.inliers.size(), " were given",
+              repeats ? text(", which are ", result.places, " in different places") : "");
+}
+
+}  // namespace
+
+std::string explanation(const EssentialResult& result) {
+  if (result.pure_rotation) {
+    return "pure rotation: the camera only turned, or hardly moved; R holds, t and E mean nothing";
+  }
+  switch (result.kind) {
+    case TwoView::general:
+      return result.median_angle_degrees < 1 ? angle_sentence(result.median_angle_degrees) : "";
+    case TwoView::planar:
+      return "planar: the points lie on a plane, which E allows; points off it would make R and t "
+             "surer";
+    case TwoView::none:
+      return "none: no essential matrix has more inliers than chance gives; are these matches of "
+             "one scene, and the cameras right? A larger --threshold may help";
+    case TwoView::degenerate:
+      return "degenerate: these points fix no essential matrix, they are equal or lie on a line in "
+             "an image";
+    case TwoView::too_few_points:
+      return too_few_text(5, result);
+  }
+  return "";
+}
+
+std::string explanation(const HomographyResult& result) {
+  switch (result.kind) {
+    case TwoView::general:
+    case TwoView::planar:
+      return "";
+    case TwoView::none:
+      return "none: no homography has more inliers than chance gives; are these matches of one "
+             "plane, or of a camera that only turned? A larger --threshold may help";
+    case TwoView::degenerate:
+      return "degenerate: these points fix no homography, they are equal or lie on a line in an "
+             "image";
+    case TwoView::too_few_points:
+      return too_few_text(4, result);
+  }
+  return "";
 }
 
 }  // namespace cornea::cli

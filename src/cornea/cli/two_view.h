@@ -2,10 +2,15 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <iostream>
+#include <optional>
 #include <string>
 
 #include "cornea/cli/common.h"
+#include "cornea/geometry/two_view/essential.h"
 #include "cornea/geometry/two_view/fundamental.h"
+#include "cornea/geometry/two_view/homography.h"
 #include "cornea/match/match.h"
 
 namespace cornea::cli {
@@ -14,6 +19,45 @@ namespace cornea::cli {
 void add_described_detector_option(CLI::App& command, std::string& detector);
 // --ratio, --no-mutual, --max-distance.
 void add_match_options(CLI::App& command, MatchOptions& options);
+
+// MATCHES.csv, the argument of the estimators' commands.
+void add_matches_argument(CLI::App& command, std::string& matches);
+// The input's own columns as they were, and two behind them, `distance` (empty where there is none)
+// and inlier.
+std::string csv_text(const MatchTable& table, const std::string& distance,
+                     const std::function<std::optional<double>(const Correspondence&)>& distance_of,
+                     const std::vector<std::uint8_t>& inliers);
+
+// What every estimator counts, as two lines and as JSON.
+template <class Result>
+void print_counts(const std::string& matches, const Context& context, const Result& result,
+                  double milliseconds) {
+  const std::size_t all = result.inliers.size();
+  const bool repeats = std::size_t(result.places) < all;
+  std::cout << input_name(matches) << "  " << all << " correspondences"
+            << (repeats ? text(" in ", result.places, " different places") : "") << ", "
+            << result.inlier_count << " inliers  " << milliseconds_text(milliseconds) << " on "
+            << context.description() << "\n"
+            << result.hypotheses << " hypotheses in " << result.rounds << " round(s); stopped by "
+            << name(result.stop) << "\n";
+}
+template <class Result>
+void add_counts(Json& json, const Context& context, const Result& result, double milliseconds) {
+  json["inliers"] = result.inliers;
+  json["inlier_count"] = result.inlier_count;
+  json["places"] = result.places;
+  json["hypotheses"] = result.hypotheses;
+  json["rounds"] = result.rounds;
+  json["converged"] = result.converged();
+  json["milliseconds"] = milliseconds;
+  json["kind"] = name(result.kind);
+  json["stopped_by"] = name(result.stop);
+  json["device"] = context.name();
+}
+// That no model fits is a result; that none can is a mistake in the points.
+inline bool ends_well(TwoView kind) {
+  return kind != TwoView::degenerate && kind != TwoView::too_few_points;
+}
 
 Json matrix_json(const std::array<double, 9>& m);
 std::string matrix_text(const std::array<double, 9>& m);
@@ -27,6 +71,10 @@ inline Json warning_json(const FundamentalResult& result, const FundamentalOptio
   const std::string sentence = warning(result, options);
   return sentence.empty() ? Json(nullptr) : Json(sentence);
 }
+// What a person should know about E or H; nothing where it is an ordinary one.
+std::string explanation(const EssentialResult& result);
+std::string explanation(const HomographyResult& result);
+
 inline constexpr char kChance[] =
     "so few may agree by chance, and these may not be photographs of one scene";
 

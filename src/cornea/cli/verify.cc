@@ -1,5 +1,6 @@
 #include "cornea/pipeline/folder/verify.h"
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -22,20 +23,54 @@ struct Summary {
   std::vector<std::string> missing;
 };
 
+// "3 calibrated, 1 planar or panoramic, 0 without a geometry": the kinds that there are, and the
+// last in any case.
+std::string kinds_text(const VerifyReport& report) {
+  std::string all;
+  for (const Configuration kind :
+       {Configuration::calibrated, Configuration::uncalibrated, Configuration::planar,
+        Configuration::panoramic, Configuration::planar_or_panoramic, Configuration::watermark}) {
+    if (report.of(kind) == 0) continue;
+    all += text(grouped(report.of(kind)), " ", name(kind), ", ");
+  }
+  return text(all, grouped(report.of(Configuration::degenerate)), " without a geometry");
+}
+
+// Nothing where every pair had cameras, or none was to have them.
+std::string cameras_text(const VerifyReport& report) {
+  if (report.guessed_cameras + report.unread_cameras == 0) return "";
+  std::string all = text("\ncameras: ", counted(report.with_cameras, "pair"), " with both");
+  if (report.guessed_cameras > 0) {
+    all += text(", ", grouped(report.guessed_cameras), " without, for a focal length is a guess");
+  }
+  if (report.unread_cameras > 0) {
+    all += text(", ", grouped(report.unread_cameras), " without, for a camera is not read");
+  }
+  return all;
+}
+
 void print_report(const VerifyCommand& c, const Context& context, const Summary& summary) {
   const VerifyReport& report = summary.report;
-  const std::int64_t done = report.general + report.planar + report.degenerate;
-  std::cout << counted(report.pairs, "pair") << ": " << grouped(done) << " "
-            << (report.redone > 0 ? "done again" : "new") << " (" << grouped(report.general)
-            << " general, " << grouped(report.planar) << " planar or panoramic, "
-            << grouped(report.degenerate) << " without a geometry), " << grouped(report.skipped)
-            << " already there, " << grouped(report.bad + report.missing)
-            << " left out; the database holds " << counted(summary.inliers, "inlier") << "\n"
+  std::cout << counted(report.pairs, "pair") << ": " << grouped(report.done()) << " "
+            << (report.redone > 0 ? "done again" : "new") << " (" << kinds_text(report) << "), "
+            << grouped(report.skipped) << " already there, " << grouped(report.bad + report.missing)
+            << " left out; the database holds " << counted(summary.inliers, "inlier")
+            << cameras_text(report) << "\n"
             << seconds_text(report.milliseconds) << " on " << context.description();
   if (report.pairs == 0) {
     std::cout << "\nno pair has matches; run cornea match-all --db " << c.database;
   }
   std::cout << "\ndatabase: " << c.database << std::endl;
+}
+
+Json configurations_json(const VerifyReport& report) {
+  Json all = Json::object();
+  for (int kind = int(Configuration::degenerate); kind <= int(Configuration::watermark); ++kind) {
+    std::string key(name(Configuration(kind)));
+    std::replace(key.begin(), key.end(), ' ', '_');
+    all[key] = report.of(Configuration(kind));
+  }
+  return all;
 }
 
 // "a.jpg and 17", where an image has no name any more.
@@ -75,23 +110,28 @@ int run_verify(const VerifyCommand& c) {
                        {"bad", report.bad},
                        {"bad_images", report.bad_images},
                        {"stopped", report.stopped},
-                       {"general", report.general},
-                       {"planar", report.planar},
-                       {"degenerate", report.degenerate},
+                       {"bad_cameras", report.bad_cameras},
+                       {"general", report.general()},
+                       {"planar", report.planar()},
+                       {"degenerate", report.of(Configuration::degenerate)},
+                       {"configurations", configurations_json(report)},
+                       {"with_cameras", report.with_cameras},
+                       {"guessed_cameras", report.guessed_cameras},
+                       {"unread_cameras", report.unread_cameras},
                        {"inliers", report.inliers},
                        {"inliers_in_database", summary.inliers},
                        {"milliseconds", report.milliseconds},
                        {"read_milliseconds", report.read_milliseconds},
                        {"compute_milliseconds", report.compute_milliseconds},
                        {"write_milliseconds", report.write_milliseconds},
-                       {"threshold", c.options.fundamental.threshold},
+                       {"threshold", c.options.two_view.fundamental.threshold},
                        {"database", c.database},
                        {"device", context.name()}});
   if (report.stopped) {
     return interrupted(
         c.database,
-        text(grouped(report.general + report.planar + report.degenerate), " of ",
-             grouped(report.pairs - report.skipped), " pairs are verified"),
+        text(grouped(report.done()), " of ", grouped(report.pairs - report.skipped),
+             " pairs are verified"),
         c.options.redo ? "the same command without --redo goes on" : "the same command goes on");
   }
   if (report.missing > 0) {
@@ -99,7 +139,45 @@ int run_verify(const VerifyCommand& c) {
                      " not verified, for want of an image in the database: ",
                      first_of(summary.missing), "; what is there of them stays as it is"));
   }
-  return report.missing > 0 || report.bad > 0 || report.bad_images > 0 ? 1 : 0;
+  return report.missing + report.bad + report.bad_images + report.bad_cameras > 0 ? 1 : 0;
+}
+
+// Those that F, E and H share get one value.
+void add_estimator_options(CLI::App& command, TwoViewOptions& options) {
+  auto set_all = [&options](auto member_of) {
+    member_of(options.fundamental), member_of(options.essential), member_of(options.homography);
+  };
+  // Of H the sum of two distances between points, as COLMAP's 4 pixels in each image.
+  auto set_threshold = [&options](double value) {
+    options.fundamental.threshold = options.essential.threshold = value;
+    if (value > 0) options.homography.threshold = 2 * value;
+  };
+  CLI::Option* threshold =
+      command.add_option_function<double>("--threshold", set_threshold, kThresholdHelp)
+          ->default_str(text(options.fundamental.threshold));
+  command
+      .add_option_function<double>(
+          "--threshold-per-line", [set_threshold](double value) { set_threshold(2 * value); },
+          kThresholdPerLineHelp)
+      ->excludes(threshold);
+  command
+      .add_option_function<double>(
+          "--confidence",
+          [set_all](double value) { set_all([value](auto& o) { o.confidence = value; }); },
+          "that a sample without outliers was drawn")
+      ->default_str(text(options.fundamental.confidence));
+  command
+      .add_option_function<int>(
+          "--max-hypotheses",
+          [set_all](int value) { set_all([value](auto& o) { o.max_hypotheses = value; }); },
+          "most hypotheses per pair, of each of F, E and H")
+      ->default_str(text(options.fundamental.max_hypotheses));
+  command
+      .add_option_function<std::uint64_t>(
+          "--seed",
+          [set_all](std::uint64_t value) { set_all([value](auto& o) { o.seed = value; }); },
+          "of the random samples")
+      ->default_str(text(options.fundamental.seed));
 }
 
 }  // namespace
@@ -110,26 +188,15 @@ Run add_verify(CLI::App& app) {
       app.add_subcommand("verify", "the geometry of every matched pair of a COLMAP database");
   add_database_option(*command, c->database,
                       "COLMAP database with matches; pairs that have a geometry are left alone");
-  FundamentalOptions& fundamental = c->options.fundamental;
-  CLI::Option* threshold = command->add_option("--threshold", fundamental.threshold, kThresholdHelp)
-                               ->capture_default_str();
-  command
-      ->add_option_function<double>(
-          "--threshold-per-line",
-          [c](double given) { c->options.fundamental.threshold = 2 * given; },
-          kThresholdPerLineHelp)
-      ->excludes(threshold);
-  command
-      ->add_option("--confidence", fundamental.confidence,
-                   "that a sample without outliers was drawn")
-      ->capture_default_str();
-  command->add_option("--max-hypotheses", fundamental.max_hypotheses, "most hypotheses a pair")
-      ->capture_default_str();
+  add_estimator_options(*command, c->options.two_view);
   command
       ->add_option("--min-inliers", c->options.min_inliers,
                    "a pair with fewer is written as degenerate, without any")
       ->capture_default_str();
-  command->add_option("--seed", fundamental.seed, "of the random samples")->capture_default_str();
+  command->add_flag("!--no-cameras", c->options.use_cameras,
+                    "leave the database's cameras aside: F and H alone");
+  command->add_flag("!--no-watermark", c->options.detect_watermark,
+                    "do not look for watermarks and time stamps");
   add_changed_options(*command, c->options.changed, c->options.redo, "verify all pairs again");
   add_common_options(*command, c->common);
   return [c] { return run_verify(*c); };

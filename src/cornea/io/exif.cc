@@ -208,6 +208,17 @@ Bytes exif_of_webp(Bytes bytes) {
 
 }  // namespace
 
+double focal_pixels(const Exif& exif, int width, int height) {
+  const double longer_side = std::max(width, height);
+  if (exif.focal_35mm > 0) return longer_side * exif.focal_35mm / 35;
+  const int pixels = std::max(exif.pixels_across, exif.pixels_down);
+  if (exif.focal_mm > 0 && exif.focal_plane_pixels_per_mm > 0 && pixels > 0) {
+    const double sensor_mm = pixels / exif.focal_plane_pixels_per_mm;  // along the longer side
+    return longer_side * exif.focal_mm / sensor_mm;
+  }
+  return 0;
+}
+
 std::optional<Exif> decode_exif(std::span<const std::uint8_t> bytes) {
   if (io::is_jpeg(bytes)) return parse_tiff(exif_of_jpeg(bytes));
   if (io::is_png(bytes)) return parse_tiff(exif_of_png(bytes));

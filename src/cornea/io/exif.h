@@ -29,6 +29,12 @@ struct Exif {
   bool turns() const { return orientation >= 5; }
 };
 
+// The focal length of an image of this size, pixels, with m its longer side:
+//   35 mm equivalent f35:                       m f35 / 35, which is COLMAP's formula
+//   focal length f and longer side s, in mm:    m f / s, s from the focal plane's resolution
+//   otherwise                                   0: not known
+CORNEA_API double focal_pixels(const Exif& exif, int width, int height);
+
 // From the bytes of an image file; empty where they hold no EXIF that can be read.
 CORNEA_API std::optional<Exif> decode_exif(std::span<const std::uint8_t> bytes);
 

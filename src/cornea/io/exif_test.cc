@@ -239,5 +239,17 @@ TEST(Exif, ReadingUprightTurnsAndMirrors) {
   }
 }
 
+TEST(Exif, FocalLengthsInPixelsFollowTheLongerSide) {
+  Exif exif;
+  EXPECT_EQ(focal_pixels(exif, 1024, 683), 0);
+  exif.focal_mm = 5;
+  EXPECT_EQ(focal_pixels(exif, 1024, 683), 0);
+  exif.focal_plane_pixels_per_mm = 200;
+  exif.pixels_across = 2000;  // 10 mm
+  EXPECT_EQ(focal_pixels(exif, 683, 1024), 512);
+  exif.focal_35mm = 28;
+  EXPECT_EQ(focal_pixels(exif, 1000, 500), 800);
+}
+
 }  // namespace
 }  // namespace cornea

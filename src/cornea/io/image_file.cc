@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cornea/core/build.h"
+#include "cornea/core/small_letters.h"
 #include "cornea/io/content_hash.h"
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
@@ -176,11 +177,7 @@ AnyView GrayImage::view() const {
 }
 
 std::string extension_in_small_letters(const fs::path& file) {
-  std::string extension = file.extension().string();
-  for (char& c : extension) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return extension;
+  return in_small_letters(file.extension().string());
 }
 
 bool can_read_extension(const fs::path& file) {

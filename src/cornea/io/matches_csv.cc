@@ -12,9 +12,12 @@
 #include <string_view>
 
 #include "cornea/core/error.h"
+#include "cornea/core/small_letters.h"
 
 namespace cornea {
 namespace {
+
+using core::in_small_letters;
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
@@ -27,13 +30,6 @@ std::string_view trimmed(std::string_view text, const char* space) {
   const std::size_t begin = text.find_first_not_of(space);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(space) + 1 - begin);
-}
-
-std::string in_small_letters(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
 }
 
 // The lines of a stream, each of bounded length.

@@ -70,7 +70,7 @@ TEST(Pnm, AOneInABitmapIsBlack) {
   const std::vector<std::uint8_t> expected = {0, 255, 0, 255, 255, 0};
   EXPECT_EQ(values<std::uint8_t>("P1\n3 2\n101\n0 0 1"), expected);
   EXPECT_EQ(values<std::uint8_t>(binary("P4\n3 2\n", {0b10111111, 0b00100000})), expected);
-  // Ten pixels take two bytes a row.
+  // Ten pixels take two bytes per row.
   EXPECT_EQ(values<std::uint8_t>(binary("P4 10 1\n", {0xff, 0x40})),
             (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0, 0, 255, 0}));
 }

@@ -301,7 +301,7 @@ class TiffReader {
   DecodedImage read_through_rgba() {
     char reason[1024] = "";
     if (layout_.bits > 8 || layout_.format != SAMPLEFORMAT_UINT) {
-      fail_unsupported(text(layout_.bits, " bits a sample, sample format ", layout_.format));
+      fail_unsupported(text(layout_.bits, " bits per sample, sample format ", layout_.format));
     }
     if (layout_.photometric == PHOTOMETRIC_SEPARATED) fail_unsupported("CMYK");
     if (!TIFFRGBAImageOK(tiff_.get(), reason)) fail_unsupported(reason);

@@ -219,7 +219,7 @@ TEST(Tiff, OtherLayoutsAreUnsupportedAndSaySo) {
     expect_error(ErrorCode::unsupported, fragment,
                  [&] { decode_image<std::uint8_t>(bytes, "odd.tif"); });
   };
-  refused({.width = 1, .height = 1, .bits = 32, .blocks = {{0, 0, 0, 0}}}, "32 bits a sample");
+  refused({.width = 1, .height = 1, .bits = 32, .blocks = {{0, 0, 0, 0}}}, "32 bits per sample");
   refused({.width = 1, .height = 1, .format = SAMPLEFORMAT_INT, .blocks = {{0}}},
           "odd.tif: a kind of TIFF that is not read");
   refused({.width = 1,

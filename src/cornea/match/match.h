@@ -93,7 +93,7 @@ class CORNEA_API Matcher {
   std::vector<Match> match(DescriptorView a, DescriptorView b);
   // Many pairs of any sizes in one go: on CUDA in few launches, millions of points at a time.
   std::vector<std::vector<Match>> match_batch(std::span<const MatchPair> pairs);
-  // The neighbours themselves, one entry a descriptor of A; no test is made.
+  // The neighbours themselves, one entry per descriptor of A; no test is made.
   std::vector<Nearest> nearest(DescriptorView a, DescriptorView b);
 
   // Of the last call. Times by stage cost a little on CUDA; off unless asked for.

@@ -9,10 +9,10 @@ namespace {
 
 using namespace core;
 
-constexpr int kGroupRows = kBlockRows;  // rows a block, one a thread
+constexpr int kGroupRows = kBlockRows;  // rows per block, one per thread
 constexpr int kGroupWarps = kGroupRows / kWarp;
 
-// A chunk of 256 descriptors a block, 8 threads each, 16 bytes a thread.
+// A chunk of 256 descriptors per block, 8 threads per descriptor, 16 bytes per thread.
 constexpr int kNormThreads = 256, kThreadsPerNorm = Features::kLength / 16;
 constexpr int kNormsAtOnce = kNormThreads / kThreadsPerNorm;
 

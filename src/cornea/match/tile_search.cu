@@ -1,9 +1,9 @@
 // The search: products on the tensor cores, minima in registers.
 //
 // A warp holds 64 rows of A in registers, all 128 bytes of them, and takes 8 columns of B at a time
-// from shared memory: 16 products of 16 x 8 x 32, then 16 distances a lane. Of each it makes a key
-// for its row and one for its column (match_math.h), one multiplication and addition each. The two
-// smallest keys of a row stay in registers through a chunk of 256 columns; those of columns go
+// from shared memory: 16 products of 16 x 8 x 32, then 16 distances per lane. Of each it makes a
+// key for its row and one for its column (match_math.h), one multiplication and addition each. The
+// two smallest keys of a row stay in registers through a chunk of 256 columns; those of columns go
 // through three shuffles, shared memory, and one atomic minimum a column and block, which needs no
 // order.
 #include "cornea/core/cuda.h"

@@ -8,7 +8,8 @@
 #include "cornea/catalog/filters.h"
 #include "cornea/core/error.h"
 #include "cornea/core/random.h"
-#include "cornea/geometry/two_view/fundamental.h"
+#include "cornea/geometry/two_view/essential.h"
+#include "cornea/geometry/two_view/homography.h"
 #include "cornea/match/match.h"
 
 namespace cornea {
@@ -163,13 +164,38 @@ std::vector<Correspondence> add_matches(const Context& context, const Inputs& in
   return pairs;
 }
 
-Answer geometry(const Context& context, std::span<const Correspondence> pairs) {
+Answer inliers_answer(Hash& hash, const std::vector<std::uint8_t>& marks) {
+  int inliers = 0;
+  for (const auto inlier : marks) hash.add(std::int32_t(inlier)), inliers += inlier != 0;
+  return {hash.value(), text(inliers, " inliers of ", marks.size())};
+}
+
+Answer fundamental(const Context& context, std::span<const Correspondence> pairs) {
   const FundamentalResult result = FundamentalEstimator(context).estimate(pairs);
   Hash hash;
   for (double v : result.F) hash.add(v);
-  int inliers = 0;
-  for (const auto inlier : result.inliers) hash.add(std::int32_t(inlier)), inliers += inlier != 0;
-  return {hash.value(), text(inliers, " inliers of ", pairs.size())};
+  return inliers_answer(hash, result.inliers);
+}
+
+// E with its pose, and the points in front of the cameras.
+Answer essential(const Context& context, std::span<const Correspondence> pairs,
+                 const Intrinsics& camera) {
+  const EssentialResult result = EssentialEstimator(context).estimate(pairs, {camera, camera});
+  Hash hash;
+  for (double v : result.E) hash.add(v);
+  for (double v : result.R) hash.add(v);
+  for (double v : result.t) hash.add(v);
+  for (const auto& point : result.points) {
+    for (float v : point) hash.add(v);
+  }
+  return inliers_answer(hash, result.inliers);
+}
+
+Answer homography(const Context& context, std::span<const Correspondence> pairs) {
+  const HomographyResult result = HomographyEstimator(context).estimate(pairs);
+  Hash hash;
+  for (double v : result.H) hash.add(v);
+  return inliers_answer(hash, result.inliers);
 }
 
 struct Question {
@@ -229,13 +255,27 @@ const Question kQuestions[] = {
        const auto pairs = add_matches(c, in, hash);
        return Answer{hash.value(), text(pairs.size(), " matches")};
      }},
-    {"F, matches", 0x8c5299baf1af7dc0,
+    {"F, matches", 0xd63f75a1dddecf9e,
      [](auto& c, auto& in) {
        Hash unused;
-       return geometry(c, add_matches(c, in, unused));
+       return fundamental(c, add_matches(c, in, unused));
      }},
-    {"F, half wrong", 0x642d7faf03ebf9f1,
-     [](auto& c, auto& in) { return geometry(c, in.correspondences); }},
+    {"F, half wrong", 0xe836ed0cb32859fc,
+     [](auto& c, auto& in) { return fundamental(c, in.correspondences); }},
+    {"E, matches", 0x98a54ddefc2b6f72,
+     [](auto& c, auto& in) {
+       Hash unused;
+       return essential(c, add_matches(c, in, unused), {300, 300, 159.5, 119.5});
+     }},
+    {"E, half wrong", 0x35ccb638bd2279a0,
+     [](auto& c, auto& in) {
+       return essential(c, in.correspondences, {900, 900, 640, 480});
+     }},
+    {"H, matches", 0x182809506155b715,
+     [](auto& c, auto& in) {
+       Hash unused;
+       return homography(c, add_matches(c, in, unused));
+     }},
 };
 
 }  // namespace

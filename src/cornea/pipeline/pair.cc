@@ -5,6 +5,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/geometry/two_view/relative_pose.h"
 
 namespace cornea {
 namespace {
@@ -32,6 +33,27 @@ const PairOptions& validated(const PairOptions& options) {
 
 using Matrix = std::array<double, 9>;
 
+// The estimator keeps E where it has nearly all of F's inliers. That H has most of E's as well
+// takes nothing from E, which a plane does not harm; only a camera that did not move has no pose.
+bool takes_essential(const TwoViewResult& r) {
+  return r.E != Matrix{} && !r.essential.pure_rotation &&
+         r.configuration != Configuration::panoramic;
+}
+
+FundamentalResult result_of(const EssentialResult& e, const IntrinsicsPair& cameras) {
+  FundamentalResult r;
+  r.kind = TwoView::general;
+  r.F = fundamental_of(e.E, cameras);
+  r.inliers = e.inliers;
+  r.inlier_count = e.inlier_count;
+  r.places = e.places;
+  r.threshold = e.threshold;
+  r.hypotheses = e.hypotheses;
+  r.rounds = e.rounds;
+  r.stop = e.stop;
+  return r;
+}
+
 }  // namespace
 
 void PairOptions::validate() const {
@@ -39,6 +61,8 @@ void PairOptions::validate() const {
           " features makes no sense; 0 means no limit");
   match.validate();
   fundamental.validate();
+  essential.validate();
+  homography.validate();
 }
 
 Correspondence PairResult::correspondence(std::size_t match) const {
@@ -71,10 +95,19 @@ void PairPipeline::run(AnyView first, AnyView second, PairResult& out) {
 }
 
 void PairPipeline::run(AnyView first, AnyView second, const PairMasks& masks, PairResult& out) {
+  run(first, second, masks, std::nullopt, out);
+}
+
+void PairPipeline::run(AnyView first, AnyView second, const PairMasks& masks,
+                       const std::optional<IntrinsicsPair>& cameras, PairResult& out) {
+  if (cameras) {
+    cameras->first.validate();
+    cameras->second.validate();
+  }
   out.stages.clear();
   timed("features", out.stages, [&] { find_features(first, second, masks, out); });
   timed("matching", out.stages, [&] { match_features(out); });
-  timed("geometry", out.stages, [&] { find_geometry(out); });
+  timed("geometry", out.stages, [&] { find_geometry(cameras, out); });
 }
 
 void PairPipeline::find_features(AnyView first, AnyView second, const PairMasks& masks,
@@ -93,18 +126,41 @@ void PairPipeline::match_features(PairResult& out) {
   out.matches = one_per_place(std::move(out.matches), out.first.keypoints, out.second.keypoints);
 }
 
-void PairPipeline::find_geometry(PairResult& out) {
+void PairPipeline::find_geometry(const std::optional<IntrinsicsPair>& cameras, PairResult& out) {
   correspondences_.clear();
   for (std::size_t i = 0; i < out.matches.size(); ++i) {
     correspondences_.push_back(out.correspondence(i));
   }
-  out.geometry = estimator_.estimate(correspondences_);
+  out.two_view.reset();
+  if (cameras) {
+    const TwoViewOptions options = {.fundamental = options_.fundamental,
+                                    .essential = options_.essential,
+                                    .homography = options_.homography};
+    if (!two_view_) two_view_ = std::make_unique<TwoViewEstimator>(context_, options);
+    out.two_view = two_view_->estimate(correspondences_, cameras);
+  }
+  out.by_essential = cameras && takes_essential(*out.two_view);
+  out.geometry = out.by_essential ? result_of(out.two_view->essential, *cameras)
+                 : cameras        ? out.two_view->fundamental
+                                  : estimator_.estimate(correspondences_);
+  const double threshold = out.geometry.threshold;
+  out.threshold = out.geometry.kind == TwoView::general  ? threshold
+                  : out.geometry.kind == TwoView::planar ? kPlaneWidth * threshold
+                                                         : 0;
+  measure_distances(cameras, out);
+}
+
+void PairPipeline::measure_distances(const std::optional<IntrinsicsPair>& cameras,
+                                     PairResult& out) const {
   out.distances.clear();
   const bool planar = out.geometry.kind == TwoView::planar;
   if (!planar && out.geometry.F == Matrix{}) return;
   for (const Correspondence& match : correspondences_) {
-    out.distances.push_back(float(planar ? transfer_distance(out.geometry.H, match)
-                                         : epipolar_distance(out.geometry.F, match)));
+    const std::optional<Correspondence> place =
+        out.by_essential ? undistorted(*cameras, match) : match;
+    out.distances.push_back(!place   ? std::numeric_limits<float>::infinity()
+                            : planar ? float(transfer_distance(out.geometry.H, *place))
+                                     : float(epipolar_distance(out.geometry.F, *place)));
   }
 }
 

@@ -58,6 +58,62 @@ TEST_P(Pair, FindsTheTrueGeometryOfASceneWithDepth) {
             r.geometry.inlier_count);
 }
 
+IntrinsicsPair cameras_of(const Views& v, double focal_factor = 1) {
+  const auto intrinsics = [&](const Camera& c) {
+    return Intrinsics{focal_factor * c.K(0, 0), focal_factor * c.K(1, 1), c.K(0, 2), c.K(1, 2)};
+  };
+  return {intrinsics(v.views[0].camera), intrinsics(v.views[1].camera)};
+}
+
+TEST_P(Pair, KnownCamerasGiveThePose) {
+  const Views& v = views_of(SceneKind::boxes);
+  PairPipeline pipeline(context);
+  PairResult r, plain;
+  pipeline.run(v.views[0].image, v.views[1].image, {}, plain);
+  EXPECT_FALSE(plain.two_view || plain.by_essential);
+  pipeline.run(v.views[0].image, v.views[1].image, {}, cameras_of(v), r);
+  ASSERT_TRUE(r.two_view);
+  ASSERT_TRUE(r.by_essential);
+  const Camera &a = v.views[0].camera, &b = v.views[1].camera;
+  const Eigen::Matrix3d R = b.R * a.R.transpose();
+  const Eigen::Vector3d t = (b.t - R * a.t).normalized();
+  const EssentialResult& e = r.two_view->essential;
+  double trace = 0, dot = 0;
+  for (int i = 0; i < 9; ++i) trace += R(i / 3, i % 3) * e.R[std::size_t(i)];
+  for (int i = 0; i < 3; ++i) dot += t(i) * e.t[std::size_t(i)];
+  EXPECT_GT(trace, 3 - 1e-4);  // half a degree
+  EXPECT_GT(dot, 0.9995);      // two
+  EXPECT_EQ(r.geometry.inliers, e.inliers);
+  EXPECT_LT(median_to_truth(r, v.F), 0.5);
+  ASSERT_EQ(r.distances.size(), r.matches.size());
+  EXPECT_EQ(r.threshold, e.threshold);
+  for (std::size_t i = 0; i < r.matches.size(); ++i) {
+    if (e.inliers[i]) {
+      EXPECT_LT(r.distances[i], 1.01 * r.threshold);
+    }
+  }
+  // What was found with cameras leaves no trace in the next pair without.
+  PairResult again = r;
+  pipeline.run(v.views[0].image, v.views[1].image, {}, again);
+  EXPECT_FALSE(again.two_view || again.by_essential);
+  EXPECT_EQ(again.geometry.F, plain.geometry.F);
+}
+
+TEST_P(Pair, WrongFocalLengthsLeaveF) {
+  const Views& v = views_of(SceneKind::boxes);
+  PairPipeline pipeline(context);
+  PairResult r, plain;
+  pipeline.run(v.views[0].image, v.views[1].image, {}, plain);
+  pipeline.run(v.views[0].image, v.views[1].image, {}, cameras_of(v, 0.25), r);
+  EXPECT_FALSE(r.by_essential);
+  EXPECT_EQ(r.geometry.F, plain.geometry.F);
+  EXPECT_EQ(r.geometry.inliers, plain.geometry.inliers);
+  EXPECT_EQ(r.distances, plain.distances);
+  IntrinsicsPair bad = cameras_of(v);
+  bad.second.fx = -1;
+  EXPECT_THROW(pipeline.run(v.views[0].image, v.views[1].image, {}, bad, r), Error);
+}
+
 TEST_P(Pair, DistancesAreThoseOfTheResultAndInliersLieBelowTheThreshold) {
   const Views& v = views_of(SceneKind::boxes);
   const PairResult r = PairPipeline(context).run(v.views[0].image, v.views[1].image);

@@ -72,6 +72,31 @@ std::string encoded_matches(const PairPage& page, const PageOptions& options) {
   return numbers.encoded();
 }
 
+// X, Y, Z of the matches that encoded_matches() has.
+std::string encoded_points(const PairPage& page, const PageOptions& options) {
+  Floats numbers;
+  const std::size_t all = page.matches.size(), shown = fewer(all, options.most_matches);
+  for (std::size_t k = 0; k < shown; ++k) {
+    for (const float v : page.pose->points[k * all / shown]) numbers.add(v);
+  }
+  return numbers.encoded();
+}
+
+Json camera_json(const Intrinsics& c) { return {c.fx, c.fy, c.cx, c.cy, c.k1, c.k2, c.p1, c.p2}; }
+
+Json pose_json(const PairPage& page, const PageOptions& options) {
+  if (!page.pose) return nullptr;
+  const PagePose& pose = *page.pose;
+  return {{"E", matrix_json(pose.E)},
+          {"R", matrix_json(pose.R)},
+          {"t", pose.t},
+          {"cameras", {camera_json(pose.cameras.first), camera_json(pose.cameras.second)}},
+          {"ofUndistorted", pose.of_undistorted},
+          {"points", encoded_points(page, options)},
+          {"sentence", pose.sentence},
+          {"facts", pose.facts}};
+}
+
 // x, y of the points that no match has; those with several angles once.
 std::string encoded_others(std::span<const Keypoint> points, const std::vector<bool>& matched,
                            const PageOptions& options) {
@@ -124,8 +149,8 @@ std::string scripts() {
   std::string all;
   for (const std::string_view script :
        {page_files::found_js, page_files::shapes_js, page_files::draw_js, page_files::overlay_js,
-        page_files::point_js, page_files::histogram_js, page_files::table_js,
-        page_files::words_js}) {
+        page_files::point_js, page_files::histogram_js, page_files::table_js, page_files::space_js,
+        page_files::pose_js, page_files::words_js}) {
     all.append(script).append("\n");
   }
   return all;
@@ -153,6 +178,7 @@ Json data_json(const PairPage& page, const PageOptions& options) {
           {"H", planar ? matrix_json(with_unit_corner(g.H)) : Json()},
           {"coverage", {coverage_json(page, false), coverage_json(page, true)}},
           {"threshold", page.threshold},
+          {"pose", pose_json(page, options)},
           {"sentence", page.sentence},
           {"notice", page.notice},
           {"command", page.command},
@@ -210,6 +236,8 @@ void check(const PairPage& page) {
           page.geometry->inliers.size(), " matches, the page of ", page.matches.size());
   require(page.distances.empty() || page.distances.size() == page.matches.size(), "there are ",
           page.distances.size(), " distances for ", page.matches.size(), " matches");
+  require(!page.pose || page.pose->points.size() == page.matches.size(),
+          "a pose needs a point per match, of which there are ", page.matches.size());
   for (const Match& m : page.matches) {
     require(m.a >= 0 && std::size_t(m.a) < page.first.points.size() && m.b >= 0 &&
                 std::size_t(m.b) < page.second.points.size(),

@@ -7,7 +7,9 @@
 // builds with nlohmann-json (PAGES in the configure summary).
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +21,7 @@
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/core/stage_time.h"
+#include "cornea/geometry/two_view/essential.h"
 #include "cornea/geometry/two_view/fundamental.h"
 
 namespace cornea {
@@ -29,12 +32,25 @@ struct PagePhotograph {
   std::span<const Keypoint> points = {};
 };
 
+// The cameras and the points between them, for a view in three dimensions.
+struct PagePose {
+  std::array<double, 9> E = {}, R = {};  // as in EssentialResult
+  std::array<double, 3> t = {};
+  IntrinsicsPair cameras = {};
+  std::span<const std::array<float, 3>> points = {};  // of the matches; 0, 0, 0: none
+  // Whether the page's F joins undistorted pixels: it was made of E, and a lens bends lines.
+  bool of_undistorted = false;
+  std::string sentence = {};                                    // on the baseline, in plain words
+  std::vector<std::pair<std::string, std::string>> facts = {};  // rotation, translation, ...
+};
+
 struct PairPage {
   PagePhotograph first = {}, second = {};
   std::span<const Match> matches = {};
   const FundamentalResult* geometry = nullptr;  // of the matches
   std::span<const float> distances = {};        // of the matches, pixels; empty where there is no F
   float threshold = 0;                          // of an inlier's distance; 0: not to be marked
+  std::optional<PagePose> pose = {};            // where the cameras are known
   std::string sentence = {};                    // what the result means, in plain words
   bool notice = false;                          // that it is not what one hopes for
   std::vector<StageTime> stages = {};

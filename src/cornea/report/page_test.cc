@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -186,6 +187,42 @@ TEST(PairPage, HoldsTheNumbers) {
   EXPECT_EQ(number(13), 0.3f);
   EXPECT_EQ(number(14), 1);
   EXPECT_EQ(number(15), 1);
+}
+
+TEST(PairPage, HoldsThePose) {
+  const Example example(64, 48, 0, 12);
+  PairPage page = example.page();
+  EXPECT_TRUE(data_of(pair_page(Context::cpu(1), page))["pose"].is_null());
+  std::vector<std::array<float, 3>> points(12);
+  for (std::size_t i = 0; i < 12; ++i) points[i] = {float(i), 0.5f, 2 * float(i)};
+  PagePose pose;
+  pose.R = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  pose.t = {-1, 0, 0};
+  pose.E = {0, 0, 0, 0, 0, 0.5, 0, -0.5, 0};
+  pose.cameras = {{500, 510, 31.5, 23.5}, {520, 530, 31.5, 23.5, -0.1}};
+  pose.points = points;
+  pose.of_undistorted = true;
+  pose.sentence = "To the right </script>.";
+  pose.facts = {{"Rotation", "none"}};
+  page.pose = pose;
+  // Of fewer matches their own points.
+  const std::string html = pair_page(Context::cpu(1), page, {.most_matches = 4});
+  EXPECT_EQ(count_of(html, "</script>"), 2u);
+  const Json data = data_of(html)["pose"];
+  EXPECT_EQ(data["t"], Json({-1, 0, 0}));
+  EXPECT_EQ(data["E"][1], Json({0, 0, 0.5}));
+  EXPECT_EQ(data["cameras"][0], Json({500, 510, 31.5, 23.5, 0, 0, 0, 0}));
+  EXPECT_EQ(data["cameras"][1][4], -0.1);
+  EXPECT_EQ(data["ofUndistorted"], true);
+  EXPECT_EQ(data["sentence"], pose.sentence);
+  EXPECT_EQ(data["facts"][0][1], "none");
+  const std::vector<std::uint8_t> bytes = from_base64(data["points"]);
+  ASSERT_EQ(bytes.size(), 4u * 3 * 4);
+  std::vector<float> numbers(12);
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  EXPECT_EQ(numbers, (std::vector<float>{0, 0.5, 0, 3, 0.5, 6, 6, 0.5, 12, 9, 0.5, 18}));
+  page.pose->points = std::span(points).first(5);
+  EXPECT_THROW(pair_page(Context::cpu(1), page), Error);
 }
 
 TEST(PairPage, CountsInliersPerCellOfTheFrame) {

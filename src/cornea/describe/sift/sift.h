@@ -85,8 +85,8 @@ class CORNEA_API Sift {
   // Many images of one size and type in one go, with one mask for all.
   void detect_batch(std::span<const AnyView> images, std::span<Features> out, AnyView mask = {});
 
-  // Describes points of any detector: one feature a point, in their order. A point's scale must be
-  // set (pixels of the image; corners have none of their own: see keypoints_of()).
+  // Describes points of any detector: one feature per point, in their order. A point's scale must
+  // be set (pixels of the image; corners have none of their own: see keypoints_of()).
   void describe(AnyView image, std::span<const Keypoint> points, Features& out,
                 Angles angles = Angles::assign);
 

@@ -39,8 +39,8 @@ __device__ Place place_of_sample(DeviceView<const float> level, const Descriptor
   return {column, row, x - static_cast<float>(column), y - static_cast<float>(row), weight};
 }
 
-// The gradients at the samples of a point, a sample a thread. A warp takes 4 x 8 of them at a time,
-// which lie closer together, and in fewer lines of memory, than a row would.
+// The gradients at the samples of a point, one sample per thread. A warp takes 4 x 8 of them at a
+// time, which lie closer together, and in fewer lines of memory, than a row would.
 template <bool staged>
 __device__ void sample(DeviceView<const float> level, const DescriptorFrame& frame,
                        const Window& window, const float* gaussian, float* magnitudes,

@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kSelectThreads)
 
 constexpr int kFeatureThreads = 128;
 
-// The features of every point, a point a thread.
+// The features of every point; one thread per point.
 __global__ void __launch_bounds__(kFeatureThreads)
     features_kernel(PointLists points, AngleLists angles, FeatureLists features) {
   const int image = blockIdx.y, lane = threadIdx.x % kWarp;

@@ -8,7 +8,7 @@ using namespace core;
 
 constexpr int kColumns = 32, kRows = 8;  // of a block
 
-// An image as floats of 0..1, a pixel a thread.
+// An image as floats of 0..1, one pixel per thread.
 template <class T>
 __global__ void place_kernel(DeviceView<const T> first, DeviceView<float> first_out) {
   const auto image = frame_of(first, blockIdx.z);
@@ -18,8 +18,8 @@ __global__ void place_kernel(DeviceView<const T> first, DeviceView<float> first_
   if (x < out.width && y < out.height) out(x, y) = unit_value(image(x, y));
 }
 
-// The same, twice as wide and high, a pixel of the image a thread; beyond its edges the image goes
-// on with its last pixels.
+// The same, twice as wide and high, one thread per pixel of the image; beyond its edges the image
+// goes on with its last pixels.
 template <class T>
 __global__ void place_doubled_kernel(DeviceView<const T> first, DeviceView<float> first_out) {
   const auto image = frame_of(first, blockIdx.z);

@@ -23,7 +23,7 @@ constexpr int kThreads = 256;
 constexpr int kScalesAtOnce = 2;
 
 // Floats that a candidate's surroundings take: with a step of 21 banks from one candidate to the
-// next, a row a thread, neighbouring threads of two candidates do not meet in a bank.
+// next, one row per thread, neighbouring threads of two candidates do not meet in a bank.
 CORNEA_HD constexpr int padded_area(int side) {
   const int area = side * side;
   return area + (21 - area % 32 + 32) % 32;

@@ -219,7 +219,7 @@ __device__ void pair_tensors(const float* centre, const FoagddPlane& plane,
   }
 }
 
-// Bounds of the pixels of open cells, two of a row a thread.
+// Bounds of the pixels of open cells, two neighbours of a row per thread.
 __global__ void __launch_bounds__(kBoundThreads, 3)
     bound_kernel(const float* derivatives, FoagddPlane plane, FoagddList cells, float threshold,
                  float2* bounds) {

@@ -33,7 +33,7 @@ struct DeviceCandidates {
   double threshold = 0, unit = 1;
   bool relative = false;
   const void* strongest = nullptr;  // OrderedBits of the map's type, one a frame
-  std::uint32_t* marks = nullptr;   // one bit a pixel
+  std::uint32_t* marks = nullptr;   // one bit per pixel
   int words_per_row = 0;
   std::uint32_t* row_counts = nullptr;
 };

@@ -15,7 +15,7 @@ namespace {
 
 using namespace core;
 
-constexpr int kMarkThreads = 256;  // one row a block: a row of 1920 pixels takes 8 turns
+constexpr int kMarkThreads = 256;  // one row per block: a row of 1920 pixels takes 8 turns
 constexpr std::size_t kPinnedPoints = 1 << 16;  // a frame; what is more is copied when fetched
 constexpr int kGatherRows = 8;                  // rows a block, one warp each
 
@@ -23,7 +23,7 @@ __device__ bool allowed(DeviceView<const std::uint8_t> mask, int x, int y) {
   return mask.data == nullptr || mask(x, y) != 0;
 }
 
-// The largest response of the region, one row a block.
+// The largest response of the region; one row per block.
 template <class R>
 __global__ void strongest_kernel(DeviceView<const R> first, Region region,
                                  DeviceView<const std::uint8_t> mask, OrderedBits<R>* strongest) {

@@ -7,12 +7,9 @@
 
 namespace cornea::colmap {
 
-// SIMPLE_RADIAL, its centre in the middle, without distortion. The focal length in pixels, with m
-// the longer side of the image:
-//   EXIF 35 mm equivalent f35:                       m f35 / 35
-//   EXIF focal length f and longer side s, in mm:    m f / s, s from the focal plane's resolution
-//   otherwise a guess:                               1.2 m, and prior_focal_length is off
-// The first is COLMAP's own formula. COLMAP also has a list of sensors by camera, Cornea has not.
+// SIMPLE_RADIAL, its centre in the middle, without distortion. The focal length in pixels is that
+// of EXIF (focal_pixels in io/exif.h); where it says none, a guess: 1.2 times the longer side, and
+// prior_focal_length is off. COLMAP also has a list of sensors by camera, Cornea has not.
 CORNEA_API Camera camera_of_image(int width, int height, const std::optional<Exif>& exif);
 
 }  // namespace cornea::colmap

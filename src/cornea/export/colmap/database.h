@@ -9,7 +9,8 @@
 //   keypoints            N x 6 float32: x, y and the shape s [cos a, -sin a; sin a, cos a]
 //   descriptors          N x 128 uint8
 //   matches              N x 2 uint32 indices of keypoints, by pair_id
-//   two_view_geometries  the inliers among the matches, likewise; what they are; F and H by row
+//   two_view_geometries  the inliers among the matches, likewise; what they are; F, E and H by row;
+//                        the pose as a unit quaternion w, x, y, z and a translation
 //
 //   cornea_images        what Cornea's features were made of (memory.h); COLMAP passes over these
 //   cornea_steps         the options that matches and geometries were made with
@@ -42,6 +43,7 @@
 #include "cornea/core/export.h"
 #include "cornea/core/features.h"
 #include "cornea/export/colmap/memory.h"
+#include "cornea/geometry/two_view/two_view.h"
 
 struct sqlite3;
 
@@ -56,7 +58,14 @@ struct ImagePair {
 CORNEA_API Id pair_id(ImagePair pair);
 CORNEA_API ImagePair pair_of(Id pair_id);
 
-enum class CameraModel { simple_pinhole = 0, pinhole = 1, simple_radial = 2 };
+// Those that Cornea reads (intrinsics.h); COLMAP has more.
+enum class CameraModel {
+  simple_pinhole = 0,
+  pinhole = 1,
+  simple_radial = 2,
+  radial = 3,
+  opencv = 4
+};
 struct Camera {
   Id id = 0;  // given by the database
   int model = int(CameraModel::simple_radial);
@@ -81,21 +90,20 @@ struct Point {
   float x = 0, y = 0;
 };
 
-// COLMAP's TwoViewGeometry::ConfigurationType.
-enum class Configuration {
-  undefined = 0,
-  degenerate = 1,
-  calibrated = 2,
-  uncalibrated = 3,
-  planar = 4,
-  panoramic = 5,
-  planar_or_panoramic = 6
-};
+// Of a row of two_view_geometries.
+using Configuration = cornea::Configuration;
 
 struct TwoViewRow {
   Configuration configuration = Configuration::undefined;
   std::vector<IndexPair> inliers = {};
   std::optional<std::array<double, 9>> F = {}, H = {};  // row by row, x2^T F x1 = 0, x2 ~ H x1
+  std::optional<std::array<double, 9>> E = {};  // x2^T E x1 = 0 for rays in camera coordinates
+  // COLMAP's cam2_from_cam1, X2 = R X1 + t in camera coordinates; both or neither.
+  std::optional<std::array<double, 9>> R = {};
+  std::optional<std::array<double, 3>> t = {};
+  // Cameras that were estimated from the pair itself, whose focal lengths are not those of the
+  // table of cameras: COLMAP's mapper begins with them. Unset where the cameras were given.
+  std::optional<Camera> camera1 = {}, camera2 = {};
 };
 
 // A row whose contents cannot be: the rest of the database may be well.
@@ -128,9 +136,10 @@ class CORNEA_API Database {
     bool open_ = true;
   };
 
-  // In the order of their ids. Images whose ids no pair_id has room for are an error; with
-  // `refused` they are left out, with a sentence there for each, which begins with its name.
-  std::vector<Camera> cameras() const;
+  // In the order of their ids. Images whose ids no pair_id has room for, and cameras whose
+  // parameters are no whole numbers of doubles, are an error; with `refused` they are left out,
+  // with a sentence there for each, which begins with its name.
+  std::vector<Camera> cameras(std::vector<std::string>* refused = nullptr) const;
   std::vector<ImageRow> images(std::vector<std::string>* refused = nullptr) const;
   Id add_camera(const Camera& camera);  // its id is ignored
   void replace_camera(Id camera, const Camera& by);
@@ -169,6 +178,7 @@ class CORNEA_API Database {
   std::int64_t unverifiable_count() const;
   std::vector<Id> unverifiable_pairs(int most) const;
   std::vector<Id> unverified_pairs(Id first, Id last) const;
+  // What the database has no column for is left out: camera1 and camera2 are new in 4.2.
   void write_two_view(Id pair_id, const TwoViewRow& row);
   std::optional<TwoViewRow> two_view(Id pair_id) const;
 
@@ -210,10 +220,12 @@ class CORNEA_API Database {
   Id rig_of(Id camera);               // in COLMAP 4.x
   void delete_frame_of(Id image);     // likewise
   void delete_camera_unless_used(Id camera);
+  void find_two_view_columns();
 
   std::string file_;
   bool descriptors_have_type_ = false;
   bool images_have_frames_ = false;
+  std::vector<std::string> two_view_columns_ = {};  // those that not every version has
   struct Close {
     void operator()(sqlite3* handle) const;
   };

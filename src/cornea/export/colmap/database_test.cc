@@ -1,38 +1,12 @@
 // The layout of a COLMAP database, byte by byte, as SQLite and COLMAP 3.8 have it.
-#include "cornea/export/colmap/database.h"
-
 #include <bit>
 #include <cmath>
 #include <cstring>
 
-#include <sqlite3.h>
-
-#include "cornea/core/error.h"
-#include "cornea/export/colmap/camera.h"
-#include "cornea/io/file_testing.h"
+#include "cornea/export/colmap/database_testing.h"
 
 namespace cornea::colmap {
 namespace {
-
-using cornea::testing::ByteVector;
-using cornea::testing::expect_error;
-using cornea::testing::TemporaryFolder;
-
-// One value of a query's first row, past our own code. Blobs come as hexadecimal digits.
-std::string value(const std::filesystem::path& file, const std::string& sql) {
-  sqlite3* handle = nullptr;
-  EXPECT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);
-  sqlite3_stmt* row = nullptr;
-  EXPECT_EQ(sqlite3_prepare_v2(handle, sql.c_str(), -1, &row, nullptr), SQLITE_OK) << sql;
-  std::string found = "no row";
-  if (sqlite3_step(row) == SQLITE_ROW) {
-    const auto* begin = reinterpret_cast<const char*>(sqlite3_column_text(row, 0));
-    found = begin ? begin : "NULL";
-  }
-  sqlite3_finalize(row);
-  sqlite3_close(handle);
-  return found;
-}
 
 template <class T>
 std::string hexadecimal(const std::vector<T>& values) {
@@ -48,23 +22,6 @@ std::string hexadecimal(const std::vector<T>& values) {
   }
   return digits;
 }
-
-class ColmapDatabase : public ::testing::Test {
- protected:
-  Database create() { return Database(file, Database::Open::create); }
-  std::string value(const std::string& sql) const { return colmap::value(file, sql); }
-  static void add_images(Database& database, int count) {
-    Database::Transaction transaction(database);
-    for (int i = 0; i < count; ++i) {
-      const Id camera = database.add_camera(camera_of_image(640, 480, {}));
-      database.add_image(text("image ", i, ".jpg"), camera);
-    }
-    transaction.commit();
-  }
-
-  TemporaryFolder folder;
-  std::filesystem::path file = folder / "c.db";
-};
 
 TEST_F(ColmapDatabase, HasTheTablesOfColmap38) {
   create();
@@ -176,7 +133,7 @@ TEST_F(ColmapDatabase, FeaturesBecomeColmaps) {
             "2x6 " + hexadecimal(std::vector<float>{10.5f, 20.5f, 2, -0.0f, 0, 2, 30.75f, 41.25f, c,
                                                     -4, 4, c}));
   // The directions of a cell the other way round.
-  ByteVector swapped;
+  std::vector<std::uint8_t> swapped;
   for (int i = 0; i < 256; ++i) swapped.push_back(std::uint8_t(i - i % 8 + (8 - i % 8) % 8));
   EXPECT_EQ(value("SELECT rows || 'x' || cols || ' ' || hex(data) FROM descriptors"),
             "2x128 " + hexadecimal(swapped));
@@ -295,191 +252,6 @@ TEST_F(ColmapDatabase, NamesAreBytesAndQuotesAreNoDanger) {
   EXPECT_EQ(database.images()[0].name, name);
 }
 
-TEST_F(ColmapDatabase, OtherFilesAreRefusedByName) {
-  expect_error(ErrorCode::io, "c.db: there is no such database", [&] { Database d(file); });
-  expect_error(ErrorCode::io, "is a folder", [&] { Database d(folder.path()); });
-  testing::write_bytes(folder / "text.db", testing::bytes_of_text(std::string(5000, 'x')));
-  expect_error(ErrorCode::io, "text.db: is no SQLite database",
-               [&] { Database d(folder / "text.db", Database::Open::create); });
-  sqlite3* handle = nullptr;
-  sqlite3_open((folder / "other.db").c_str(), &handle);
-  sqlite3_exec(handle, "CREATE TABLE people(name TEXT)", nullptr, nullptr, nullptr);
-  sqlite3_close(handle);
-  expect_error(ErrorCode::io, "other.db: is a database of another kind",
-               [&] { Database d(folder / "other.db", Database::Open::create); });
-  expect_error(ErrorCode::io, "cannot be opened or made",
-               [&] { Database d(folder / "missing/c.db", Database::Open::create); });
-}
-
-// What COLMAP 4.x does to a database that it opens: columns and tables are added.
-TEST_F(ColmapDatabase, TakesTheColumnsOfColmap4) {
-  { create(); }
-  sqlite3* handle = nullptr;
-  sqlite3_open(file.c_str(), &handle);
-  ASSERT_EQ(
-      sqlite3_exec(handle,
-                   "DROP TABLE descriptors; CREATE TABLE descriptors(image_id INTEGER PRIMARY "
-                   "KEY NOT NULL, type INTEGER NOT NULL, rows INTEGER NOT NULL, cols INTEGER "
-                   "NOT NULL, data BLOB); CREATE TABLE rigs(rig_id INTEGER); PRAGMA "
-                   "user_version = 4010000",
-                   nullptr, nullptr, nullptr),
-      SQLITE_OK);
-  sqlite3_close(handle);
-  Features features;
-  features.keypoints.resize(1);
-  features.descriptors.resize(128, 7);
-  {
-    Database database = create();
-    add_images(database, 1);
-    Database::Transaction transaction(database);
-    database.write_features(1, features);
-    transaction.commit();
-    std::vector<std::uint8_t> descriptors;
-    EXPECT_EQ(database.read_descriptors(1, descriptors), 1);
-    EXPECT_EQ(descriptors, features.descriptors);
-  }
-  EXPECT_EQ(value("SELECT type || ' ' || rows || ' ' || cols FROM descriptors"), "0 1 128");
-  EXPECT_EQ(value("PRAGMA user_version"), "4010000");
-}
-
-// What COLMAP 4.x needs of images in a database that has frames.
-TEST_F(ColmapDatabase, GivesNewImagesFramesWhereTheOldHaveThem) {
-  {
-    Database database = create();
-    add_images(database, 2);
-  }
-  sqlite3* handle = nullptr;
-  sqlite3_open(file.c_str(), &handle);
-  ASSERT_EQ(sqlite3_exec(handle,
-                         "CREATE TABLE rigs(rig_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, "
-                         "ref_sensor_id INTEGER NOT NULL, ref_sensor_type INTEGER NOT NULL);"
-                         "CREATE TABLE rig_sensors(rig_id INTEGER NOT NULL, sensor_id INTEGER NOT "
-                         "NULL, sensor_type INTEGER NOT NULL, sensor_from_rig BLOB);"
-                         "CREATE TABLE frames(frame_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, "
-                         "rig_id INTEGER NOT NULL);"
-                         "CREATE TABLE frame_data(frame_id INTEGER NOT NULL, data_id INTEGER NOT "
-                         "NULL, sensor_id INTEGER NOT NULL, sensor_type INTEGER NOT NULL);"
-                         "INSERT INTO rigs VALUES(7, 1, 0); INSERT INTO frames VALUES(9, 7);"
-                         "INSERT INTO rig_sensors VALUES(7, 2, 0, NULL);"
-                         "INSERT INTO frame_data VALUES(9, 1, 1, 0), (9, 2, 2, 0)",
-                         nullptr, nullptr, nullptr),
-            SQLITE_OK);
-  sqlite3_close(handle);
-  {
-    Database database = create();
-    Database::Transaction transaction(database);
-    database.add_image("of the first camera", 1);
-    database.add_image("of the second", 2);
-    database.add_image("of its own", database.add_camera(camera_of_image(640, 480, {})));
-    transaction.commit();
-    EXPECT_EQ(database.image_named("of the second"), 4);
-    EXPECT_FALSE(database.image_named("of nobody"));
-  }
-  EXPECT_EQ(value("SELECT group_concat(f.frame_id || ':' || rig_id || ':' || data_id || ':' || "
-                  "sensor_id || ':' || sensor_type) FROM frames f JOIN frame_data USING(frame_id)"),
-            "9:7:1:1:0,9:7:2:2:0,10:7:3:1:0,11:7:4:2:0,12:8:5:3:0");
-  EXPECT_EQ(value("SELECT ref_sensor_id || ' ' || ref_sensor_type FROM rigs WHERE rig_id = 8"),
-            "3 0");
-  {
-    Database database = create();
-    Database::Transaction transaction(database);
-    database.delete_image(2);  // of a frame of two
-    database.delete_image(5);  // alone in its frame and rig
-    transaction.commit();
-    EXPECT_EQ(database.count("cameras"), 2);
-  }
-  EXPECT_EQ(value("SELECT group_concat(f.frame_id || ':' || rig_id || ':' || data_id || ':' || "
-                  "sensor_id || ':' || sensor_type) FROM frames f JOIN frame_data USING(frame_id)"),
-            "9:7:1:1:0,10:7:3:1:0,11:7:4:2:0");
-  EXPECT_EQ(value("SELECT group_concat(rig_id) FROM rigs"), "7");
-}
-
-TEST_F(ColmapDatabase, DeletesAnImageWithAllThatIsItsOwn) {
-  Database database = create();
-  add_images(database, 3);
-  const Id shared = database.images()[0].camera;
-  const Id fourth = database.add_image("fourth", shared);
-  Features features;
-  features.keypoints.resize(2);
-  features.descriptors.resize(256, 7);
-  for (Id image = 1; image <= fourth; ++image) {
-    database.write_features(image, features);
-    database.write_record({image, text("image ", image), "/", {}, {}, "a=1", 2});
-    for (Id other = image + 1; other <= fourth; ++other) database.write_matches({image, other}, {});
-  }
-  const std::int64_t cameras = database.count("cameras");
-  database.delete_image(2);
-  database.delete_image(77);  // there is none
-  EXPECT_EQ(database.count("images"), 3);
-  EXPECT_EQ(database.count("keypoints"), 3);
-  EXPECT_EQ(database.count("descriptors"), 3);
-  EXPECT_EQ(database.count("matches"), 3);
-  EXPECT_EQ(value("SELECT group_concat(image_id) FROM cornea_images"), "1,3,4");
-  EXPECT_EQ(database.count("cameras"), cameras - 1);
-  database.delete_image(1);  // its camera is the fourth's too
-  EXPECT_EQ(database.count("cameras"), cameras - 1);
-  EXPECT_EQ(database.options_of_images(), std::vector<std::string>{"a=1"});
-}
-
-TEST_F(ColmapDatabase, OnlySiftsDescriptorsAreCounted) {
-  Database database = create();
-  add_images(database, 2);
-  sqlite3* handle = nullptr;
-  sqlite3_open(file.c_str(), &handle);
-  sqlite3_exec(handle,
-               "INSERT INTO keypoints VALUES(1, 1, 2, x'0000000000000000'), (2, 0, 2, NULL);"
-               "INSERT INTO descriptors VALUES(1, 1, 512, zeroblob(512))",
-               nullptr, nullptr, nullptr);
-  sqlite3_close(handle);
-  EXPECT_EQ(database.point_counts().size(), 2u);
-  expect_error(ErrorCode::io, "descriptors of 512 bytes", [&] { database.descriptor_counts(); });
-}
-
-TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {
-  Database database = create();
-  add_images(database, 2);
-  Database::Transaction transaction(database);
-  database.write_matches({1, 2}, std::vector<IndexPair>{{0, 1}, {2, 3}});
-  transaction.commit();
-  sqlite3* handle = nullptr;
-  sqlite3_open(file.c_str(), &handle);
-  sqlite3_exec(handle, "UPDATE matches SET rows = 3", nullptr, nullptr, nullptr);
-  sqlite3_exec(handle, "INSERT INTO keypoints VALUES(1, 9223372036854775807, 6, x'00')", nullptr,
-               nullptr, nullptr);
-  sqlite3_close(handle);
-  expect_error(ErrorCode::io, "matches should have 3 values", [&] {
-    database.matches(pair_id({1, 2}));
-  });
-  expect_error(ErrorCode::io, "numbers; 2, 4 or 6 per point", [&] { database.points(1); });
-}
-
-// A pair_id of such images has no room in 64 bits.
-TEST_F(ColmapDatabase, IdsOfImagesThatNoPairHasRoomForAreDamage) {
-  for (const char* id : {"9223372036854775807", "2147483647", "-1"}) {
-    SCOPED_TRACE(id);
-    std::filesystem::remove(file);
-    Database database = create();
-    sqlite3* handle = nullptr;
-    sqlite3_open(file.c_str(), &handle);
-    const std::string sql =
-        text("PRAGMA ignore_check_constraints = ON; INSERT INTO images(image_id, ",
-             "name, camera_id) VALUES(", id, ", 'a', 1);", "INSERT INTO keypoints VALUES(", id,
-             ", 0, 6, NULL);", "INSERT INTO descriptors VALUES(", id, ", 0, 128, NULL)");
-    EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
-    sqlite3_close(handle);
-    expect_error(ErrorCode::io, text("image a has the id ", id), [&] { database.images(); });
-    // Or left out, and named once.
-    std::vector<std::string> refused;
-    EXPECT_TRUE(database.images(&refused).empty());
-    EXPECT_TRUE(database.point_counts(&refused).empty());
-    EXPECT_TRUE(database.descriptor_counts(&refused).empty());
-    ASSERT_EQ(refused.size(), 1u);
-    EXPECT_TRUE(refused[0].starts_with(text("a: has the id ", id))) << refused[0];
-  }
-  expect_error(ErrorCode::invalid_argument, "ids of images", [] { pair_id({1, kMostImages}); });
-  expect_error(ErrorCode::invalid_argument, "ids of images", [] { pair_id({-1, 1}); });
-}
-
 TEST_F(ColmapDatabase, RemembersWhatFeaturesWereMadeOf) {
   Database database = create();
   add_images(database, 2);
@@ -534,22 +306,31 @@ TEST_F(ColmapDatabase, DeletesThePairsOfAnImage) {
   EXPECT_EQ(database.count("two_view_geometries"), 1);
 }
 
-TEST_F(ColmapDatabase, NumbersOfDescriptorsWhoseProductLeaves64BitsAreDamage) {
+TEST_F(ColmapDatabase, DeletesAnImageWithAllThatIsItsOwn) {
   Database database = create();
   add_images(database, 3);
-  sqlite3* handle = nullptr;
-  sqlite3_open(file.c_str(), &handle);
-  sqlite3_exec(handle,
-               "INSERT INTO descriptors VALUES(1, 4294967296, 4294967296, NULL),"
-               "(2, -1, -128, zeroblob(128)), (3, 72057594037927936, 128, NULL)",
-               nullptr, nullptr, nullptr);
-  sqlite3_close(handle);
-  std::vector<std::uint8_t> bytes;
-  for (const Id image : {1, 2, 3}) {
-    expect_error(ErrorCode::io, text("image ", image, " has descriptors of "),
-                 [&] { database.read_descriptors(image, bytes); });
+  const Id shared = database.images()[0].camera;
+  const Id fourth = database.add_image("fourth", shared);
+  Features features;
+  features.keypoints.resize(2);
+  features.descriptors.resize(256, 7);
+  for (Id image = 1; image <= fourth; ++image) {
+    database.write_features(image, features);
+    database.write_record({image, text("image ", image), "/", {}, {}, "a=1", 2});
+    for (Id other = image + 1; other <= fourth; ++other) database.write_matches({image, other}, {});
   }
-  EXPECT_TRUE(bytes.empty());
+  const std::int64_t cameras = database.count("cameras");
+  database.delete_image(2);
+  database.delete_image(77);  // there is none
+  EXPECT_EQ(database.count("images"), 3);
+  EXPECT_EQ(database.count("keypoints"), 3);
+  EXPECT_EQ(database.count("descriptors"), 3);
+  EXPECT_EQ(database.count("matches"), 3);
+  EXPECT_EQ(value("SELECT group_concat(image_id) FROM cornea_images"), "1,3,4");
+  EXPECT_EQ(database.count("cameras"), cameras - 1);
+  database.delete_image(1);  // its camera is the fourth's too
+  EXPECT_EQ(database.count("cameras"), cameras - 1);
+  EXPECT_EQ(database.options_of_images(), std::vector<std::string>{"a=1"});
 }
 
 }  // namespace

@@ -10,11 +10,15 @@
 #include <vector>
 
 #include "cornea/core/features.h"
+#include "cornea/export/colmap/database.h"
 
 namespace cornea::colmap {
 
 // Blobs are little-endian, and so is every machine that Cornea runs on.
 static_assert(std::endian::native == std::endian::little);
+
+// Ids that a pair_id has room for; COLMAP's tables allow no others.
+inline bool is_image_id(Id id) { return id >= 0 && id < kMostImages; }
 
 // From Cornea's centre of the first pixel to COLMAP's.
 inline constexpr float kShift = 0.5f;

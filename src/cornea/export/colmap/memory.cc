@@ -1,4 +1,4 @@
-// The tables of a COLMAP database that are Cornea's own, and what is deleted to be made again.
+// The tables of a COLMAP database that are Cornea's own.
 #include "cornea/export/colmap/memory.h"
 
 #include "cornea/export/colmap/database.h"
@@ -105,35 +105,6 @@ void Database::add_options_of_step(const std::string& step, const std::string& o
 void Database::forget_options_of_step(const std::string& step) {
   if (!has_memory()) return;
   Statement(*this, "DELETE FROM cornea_steps WHERE step = ?").bind(step).run();
-}
-
-void Database::delete_pairs_of(Id image) {
-  for (const char* sql :
-       {"DELETE FROM matches WHERE pair_id BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1",
-        "DELETE FROM two_view_geometries WHERE pair_id BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1",
-        "DELETE FROM matches WHERE pair_id IN "
-        "(SELECT image_id * ?2 + ?1 FROM images WHERE image_id >= 0 AND image_id < ?1)",
-        "DELETE FROM two_view_geometries WHERE pair_id IN "
-        "(SELECT image_id * ?2 + ?1 FROM images WHERE image_id >= 0 AND image_id < ?1)"}) {
-    Statement(*this, sql).bind(image).bind(kMostImages).run();
-  }
-}
-
-void Database::delete_pair(Id pair_id) {
-  Statement(*this, "DELETE FROM matches WHERE pair_id = ?").bind(pair_id).run();
-  Statement(*this, "DELETE FROM two_view_geometries WHERE pair_id = ?").bind(pair_id).run();
-}
-
-void Database::delete_two_views_of_matches() {
-  // What cannot be made again stays: pairs that do not name two images, matches that cannot be
-  // read.
-  Statement(*this,
-            "DELETE FROM two_view_geometries WHERE pair_id IN (SELECT pair_id FROM matches WHERE "
-            "pair_id / ?1 < pair_id % ?1 AND pair_id / ?1 IN (SELECT image_id FROM images) AND "
-            "pair_id % ?1 IN (SELECT image_id FROM images) AND "
-            "IFNULL(LENGTH(data), 0) = rows * 8)")
-      .bind(kMostImages)
-      .run();
 }
 
 }  // namespace cornea::colmap

@@ -1,4 +1,4 @@
-// Matches and two-view geometries of a COLMAP database.
+// Pairs of images in a COLMAP database: their ids, matches, and which of them have a geometry.
 #include <algorithm>
 
 #include "cornea/core/error.h"
@@ -9,14 +9,6 @@
 namespace cornea::colmap {
 namespace {
 
-std::optional<Matrix3> matrix_at(const Statement& row, int column, const char* what) {
-  if (row.is_null(column)) return std::nullopt;
-  const std::vector<double> values = row.blob<double>(column, 9, what);
-  Matrix3 m;
-  std::copy(values.begin(), values.end(), m.begin());
-  return m;
-}
-
 // Pairs without a geometry that do not name two images, the lower id first; ?1 is kMostImages.
 constexpr char kUnverifiable[] =
     " FROM matches WHERE pair_id NOT IN (SELECT pair_id FROM two_view_geometries) "
@@ -24,6 +16,15 @@ constexpr char kUnverifiable[] =
     "OR pair_id % ?1 NOT IN (SELECT image_id FROM images))";
 
 }  // namespace
+
+Id pair_id(ImagePair pair) {
+  const auto [low, high] = std::minmax(pair.first, pair.second);
+  require(is_image_id(low) && is_image_id(high), "ids of images are 0 to ", kMostImages - 1,
+          ", not ", pair.first, " and ", pair.second);
+  return kMostImages * low + high;
+}
+
+ImagePair pair_of(Id pair_id) { return {pair_id / kMostImages, pair_id % kMostImages}; }
 
 std::vector<Id> Database::matched_pairs(Id first, Id last) const {
   std::vector<Id> all;
@@ -80,34 +81,33 @@ std::vector<Id> Database::unverified_pairs(Id first, Id last) const {
   return all;
 }
 
-void Database::write_two_view(Id pair_id, const TwoViewRow& row) {
-  Matrix3 f{}, h{};
-  if (row.F) f = shifted_fundamental(*row.F, kShift);
-  if (row.H) h = shifted_homography(*row.H, kShift);
-  const std::size_t with_f = row.F ? 9 : 0, with_h = row.H ? 9 : 0;
-  Statement(*this,
-            "INSERT OR REPLACE INTO two_view_geometries(pair_id, rows, cols, data, config, F, E, "
-            "H, qvec, tvec) VALUES(?, ?, ?, ?, ?, ?, NULL, ?, NULL, NULL)")
-      .bind(pair_id)
-      .bind(std::int64_t(row.inliers.size()))
-      .bind(2)
-      .bind_blob(std::span<const IndexPair>(row.inliers))
-      .bind(int(row.configuration))
-      .bind_blob(std::span<const double>(f.data(), with_f))
-      .bind_blob(std::span<const double>(h.data(), with_h))
-      .run();
+void Database::delete_pairs_of(Id image) {
+  for (const char* sql :
+       {"DELETE FROM matches WHERE pair_id BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1",
+        "DELETE FROM two_view_geometries WHERE pair_id BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1",
+        "DELETE FROM matches WHERE pair_id IN "
+        "(SELECT image_id * ?2 + ?1 FROM images WHERE image_id >= 0 AND image_id < ?1)",
+        "DELETE FROM two_view_geometries WHERE pair_id IN "
+        "(SELECT image_id * ?2 + ?1 FROM images WHERE image_id >= 0 AND image_id < ?1)"}) {
+    Statement(*this, sql).bind(image).bind(kMostImages).run();
+  }
 }
 
-std::optional<TwoViewRow> Database::two_view(Id pair_id) const {
-  Statement row(*this,
-                "SELECT rows, data, config, F, H FROM two_view_geometries WHERE pair_id = ?");
-  if (!row.bind(pair_id).next()) return std::nullopt;
-  TwoViewRow found;
-  found.inliers = row.blob<IndexPair>(1, row.integer(0), "inlier matches");
-  found.configuration = Configuration(row.integer(2));
-  if (const auto f = matrix_at(row, 3, "F")) found.F = shifted_fundamental(*f, -kShift);
-  if (const auto h = matrix_at(row, 4, "H")) found.H = shifted_homography(*h, -kShift);
-  return found;
+void Database::delete_pair(Id pair_id) {
+  Statement(*this, "DELETE FROM matches WHERE pair_id = ?").bind(pair_id).run();
+  Statement(*this, "DELETE FROM two_view_geometries WHERE pair_id = ?").bind(pair_id).run();
+}
+
+void Database::delete_two_views_of_matches() {
+  // What cannot be made again stays: pairs that do not name two images, matches that cannot be
+  // read.
+  Statement(*this,
+            "DELETE FROM two_view_geometries WHERE pair_id IN (SELECT pair_id FROM matches WHERE "
+            "pair_id / ?1 < pair_id % ?1 AND pair_id / ?1 IN (SELECT image_id FROM images) AND "
+            "pair_id % ?1 IN (SELECT image_id FROM images) AND "
+            "IFNULL(LENGTH(data), 0) = rows * 8)")
+      .bind(kMostImages)
+      .run();
 }
 
 }  // namespace cornea::colmap

@@ -29,7 +29,8 @@ class HostPoints {
   void sums(double (&out)[K], const F& f) const {
     const int n = count(), lanes = std::min(kSumLanes, int(std::bit_ceil(unsigned(n))));
     double lane[kSumLanes][K];
-    for (int i = 0; i < lanes; ++i) std::fill_n(lane[i], K, 0.0);
+    std::fill_n(lane[0], K, 0.0);
+    for (int i = 1; i < lanes; ++i) std::fill_n(lane[i], K, 0.0);
     double terms[K];
     for (int i = 0; i < n; ++i) {
       if (!f(points_[i], terms)) continue;

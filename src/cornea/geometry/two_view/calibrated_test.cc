@@ -8,6 +8,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/testing.h"
 #include "cornea/geometry/pose/calibrated_scene_testing.h"
+#include "cornea/geometry/two_view/relative_pose.h"
 #include "cornea/geometry/two_view/two_view.h"
 
 namespace cornea {
@@ -184,6 +185,35 @@ TEST_P(CalibratedOnDevice, ChoosesTheModelByColmapsRule) {
   result = estimator.estimate(chance, kCameras);
   EXPECT_EQ(result.configuration, Configuration::undefined);
   EXPECT_EQ(result.inlier_count, 0);
+}
+
+TEST_P(CalibratedOnDevice, AGivenThresholdDecidesWhatLiesOnAPlane) {
+  const Views plane = make_views(62, 400, 0.5, 0.3, Motion::any, true);
+  TwoViewOptions options;
+  options.fundamental.threshold = options.essential.threshold = 4;
+  options.homography.threshold = 8;
+  EXPECT_EQ(TwoViewEstimator(context, options).estimate(plane.matches, kCameras).configuration,
+            Configuration::planar);
+  options.homography.threshold = 0.6;  // of points with noise of 0.5 in each coordinate
+  EXPECT_EQ(TwoViewEstimator(context, options).estimate(plane.matches, kCameras).configuration,
+            Configuration::calibrated);
+}
+
+// Points beyond the fold of a lens have no ray: no model agrees with them, in E or in the choice.
+TEST_P(CalibratedOnDevice, PointsWithoutARayAreNoInliers) {
+  const Intrinsics bent{1000, 1000, 640, 480, -0.3};  // folds at r = 1.05, pixel 640 + 703
+  const IntrinsicsPair cameras{bent, bent};
+  Views views = make_views(64, 300, 0.2, 0, Motion::any, false, cameras);
+  for (int i = 0; i < 30; ++i) {
+    views.matches.push_back({1500.0f + float(i), 480, 1500.0f + float(i), 480.5f});
+  }
+  const TwoViewResult result = TwoViewEstimator(context).estimate(views.matches, cameras);
+  ASSERT_EQ(result.configuration, Configuration::calibrated);
+  EXPECT_GT(result.inlier_count, 270);
+  for (std::size_t i = 300; i < views.matches.size(); ++i) {
+    EXPECT_FALSE(undistorted(cameras, views.matches[i]).has_value());
+    EXPECT_FALSE(result.inliers[i]) << i;
+  }
 }
 
 TEST_P(CalibratedOnDevice, ManagesWithFewAndWrongPoints) {

@@ -22,8 +22,8 @@ EssentialProblem problem_of(const EssentialOptions& o) {
 
 // Pixels around the principal point as a camera without distortion and with one focal length would
 // have them. Where the distortion has no inverse, a place that no model agrees with.
-std::vector<Correspondence> undistorted(std::span<const Correspondence> matches,
-                                        const IntrinsicsPair& cameras) {
+std::vector<Correspondence> square_pixels(std::span<const Correspondence> matches,
+                                          const IntrinsicsPair& cameras) {
   constexpr double kNowhere = 1e6;  // focal lengths
   const auto place = [](const Intrinsics& camera, double x, double y, double sign) {
     const auto at = camera.place(x, y);
@@ -123,7 +123,7 @@ void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspo
         core::parallel_for(context_, int(wanted.size()), kPairsPerPiece, [&](int begin, int end) {
           for (int i = begin; i < end; ++i) {
             const IntrinsicsPair& of = cameras[results[i] - out.data()];
-            rays[i] = undistorted(wanted[i].matches, of);
+            rays[i] = square_pixels(wanted[i].matches, of);
             wanted[i].matches = rays[i];
             wanted[i].given = {0, 0, 0, 0, {1 / of.first.mean_focal(), 1 / of.second.mean_focal()}};
           }

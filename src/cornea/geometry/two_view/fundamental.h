@@ -32,8 +32,13 @@
 //   6. The Sampson error of the inliers is minimised over the 7 degrees of freedom of F
 //      (Levenberg and Marquardt, F = U diag(1, s, 0) V^T), with weights that fall with the error.
 //
-// Both devices run the same functions (fundamental_math.h, fundamental_steps.h) in the same order,
-// with additions, products, divisions and square roots only: F has the same bits on both.
+// Where no threshold is given it is chosen per pair: the search is at 3 pixels, the noise follows
+// from the median distance, the last fits are at its width, and a second search at 10 pixels where
+// the first leaves doubt; of the two the one that is less likely a chance stays
+// (docs/fundamental.md).
+//
+// Both devices run the same functions (fundamental_problem.h and what it includes) in the same
+// order, with additions, products, divisions and square roots only: F has the same bits on both.
 #pragma once
 
 #include <array>

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
 #include "cornea/geometry/pose/homography_pose.h"
 #include "cornea/geometry/ransac/search.h"
 #include "cornea/geometry/two_view/batch.h"
+#include "cornea/geometry/two_view/relative_pose.h"
 
 namespace cornea {
 namespace {
@@ -56,27 +58,17 @@ Support support_of(std::span<const Correspondence> matches, std::span<const std:
   return result;
 }
 
-// Correspondences as pixels of cameras without distortion.
+// Correspondences as pixels of cameras without distortion; no number, which agrees with no model,
+// where the distortion has no inverse.
 std::vector<Correspondence> undistorted_pixels(std::span<const Correspondence> matches,
                                                const IntrinsicsPair& cameras) {
-  std::vector<Correspondence> result(matches.begin(), matches.end());
-  const auto straighten = [](const Intrinsics& camera, float& x, float& y) {
-    if (!camera.is_distorted()) return;
-    const auto at = camera.place(x, y);
-    if (!at) return;
-    x = float(camera.fx * (*at)[0] + camera.cx);
-    y = float(camera.fy * (*at)[1] + camera.cy);
-  };
-  for (Correspondence& m : result) {
-    straighten(cameras.first, m.x1, m.y1);
-    straighten(cameras.second, m.x2, m.y2);
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  std::vector<Correspondence> result;
+  for (const Correspondence& match : matches) {
+    result.push_back(
+        undistorted(cameras, match).value_or(Correspondence{kNone, kNone, kNone, kNone}));
   }
   return result;
-}
-
-std::array<double, 9> fundamental_of(const std::array<double, 9>& E, const IntrinsicsPair& c) {
-  return canonical(transposed(inverse_calibration(c.second)) *
-                   (matrix(E) * inverse_calibration(c.first)));
 }
 
 // The pose that a homography stands for, and whether the camera only turned.
@@ -85,9 +77,11 @@ void pose_of_plane(std::span<const Correspondence> pixels, const IntrinsicsPair&
   const Matrix3<double> to1 = inverse_calibration(cameras.first);
   const Matrix3<double> to2 = inverse_calibration(cameras.second);
   const Matrix3<double> h = to2 * (matrix(out.H) * calibration(cameras.first));
+  // H is of the pixels as they are: its inliers may lie where the distortion has no inverse.
+  const auto counts = [&](std::size_t i) { return out.inliers[i] && std::isfinite(pixels[i].x1); };
   std::vector<PointPair> inliers;
   for (std::size_t i = 0; i < pixels.size(); ++i) {
-    if (!out.inliers[i]) continue;
+    if (!counts(i)) continue;
     const Correspondence& m = pixels[i];
     inliers.push_back({to1.v[0] * m.x1 + to1.v[2], to1.v[4] * m.y1 + to1.v[5],
                        to2.v[0] * m.x2 + to2.v[2], to2.v[4] * m.y2 + to2.v[5]});
@@ -109,7 +103,7 @@ void pose_of_plane(std::span<const Correspondence> pixels, const IntrinsicsPair&
   out.points.assign(pixels.size(), {});
   std::size_t k = 0;
   for (std::size_t i = 0; i < pixels.size(); ++i) {
-    if (!out.inliers[i]) continue;
+    if (!counts(i)) continue;
     Vector3<double> point;
     if (triangulate(pose, inliers[k++], scales, point)) {
       out.points[i] = {float(point.x), float(point.y), float(point.z)};
@@ -143,7 +137,8 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
                       [&](const Correspondence& m) { return epipolar_distance(F, m); });
   }
   if (has_h) {
-    const double width = kPlaneWidth * (has_f || has_e ? threshold : h.threshold / kPlaneWidth);
+    const bool follows = options.fundamental.threshold == 0 && (has_f || has_e);
+    const double width = follows ? kPlaneWidth * threshold : h.threshold;
     of_h = support_of(matches, first, width,
                       [&](const Correspondence& m) { return transfer_distance(h.H, m); });
   }

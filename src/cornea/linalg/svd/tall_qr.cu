@@ -5,7 +5,7 @@ namespace {
 
 using namespace core;
 
-// A warp is quickest for what it holds in some 30 numbers a lane: a block then waits for nobody.
+// A warp is quickest for what it holds in some 30 numbers per lane: a block then waits for nobody.
 int threads_for(int tall, int k) {
   const long long size = static_cast<long long>(tall) * k;
   return size <= 1024 ? 32 : size <= 8192 ? 128 : size <= 65536 ? 256 : 512;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "cornea/core/error.h"
+#include "cornea/core/naming.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
 #include "cornea/pipeline/folder/changes.h"
@@ -240,7 +241,7 @@ class Extraction {
         report_.features += found.features->size();
       } catch (const std::exception& error) {
         if (ends_the_run(error)) throw;
-        fail_one(naming(pending.file(), error));
+        fail_one(naming(pending.file().string(), error.what()));
       }
       results.put(*slot, std::move(found));
       events_.advance(1);

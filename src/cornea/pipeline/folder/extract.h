@@ -27,7 +27,7 @@
 
 namespace cornea {
 
-// SIFT as COLMAP's own extractor sets it: 8,192 points, RootSIFT, at most two angles a point. The
+// SIFT as COLMAP's own extractor sets it: 8,192 points, RootSIFT, at most two angles per point. The
 // contrast is Lowe's with COLMAP's factor.
 CORNEA_API SiftOptions folder_sift_options();
 

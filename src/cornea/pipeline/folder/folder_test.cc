@@ -2,105 +2,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-#include <sqlite3.h>
-
-#include "cornea/core/testing.h"
-#include "cornea/io/image_file.h"
-#include "cornea/pipeline/folder/extract.h"
-#include "cornea/pipeline/folder/match_all.h"
-#include "cornea/pipeline/folder/verify.h"
+#include "cornea/pipeline/folder/folder_testing.h"
 #include "cornea/scene/render.h"
-#include "cornea/scene/scene.h"
 
 namespace cornea {
 namespace {
 
-namespace fs = std::filesystem;
-using colmap::Database;
-using colmap::Id;
-using colmap::pair_id;
+using namespace testing;
 
-// Far enough apart for parallax that no plane explains, even within verify's wide threshold.
-const SceneOptions kScene{
-    .views = 3, .width = 320, .height = 240, .step_degrees = 12, .samples = 2};
-const std::vector<Id> kAllPairs = {pair_id({1, 2}), pair_id({1, 3}), pair_id({2, 3})};
-
-// Made once; the ray caster takes longer than most tests.
-const std::vector<View>& views() {
-  static const std::vector<View> made = make_views(Context::cpu(), kScene);
-  return made;
-}
-
-// Every row of the six tables, past our own code.
-using Tables = std::map<std::string, std::vector<std::string>>;
-Tables dump(const Database& database) {
-  sqlite3* handle = nullptr;
-  EXPECT_EQ(sqlite3_open(database.file().c_str(), &handle), SQLITE_OK);
-  Tables tables;
-  for (const std::string table :
-       {"cameras", "images", "keypoints", "descriptors", "matches", "two_view_geometries"}) {
-    sqlite3_stmt* row = nullptr;
-    const std::string sql = "SELECT * FROM " + table + " ORDER BY 1";
-    EXPECT_EQ(sqlite3_prepare_v2(handle, sql.c_str(), -1, &row, nullptr), SQLITE_OK) << sql;
-    while (sqlite3_step(row) == SQLITE_ROW) {
-      std::string& line = tables[table].emplace_back();
-      for (int i = 0; i < sqlite3_column_count(row); ++i) {
-        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(row, i));
-        line += text("|", sqlite3_column_type(row, i), ":", sqlite3_column_bytes(row, i), ":");
-        if (bytes) line.append(bytes, std::size_t(sqlite3_column_bytes(row, i)));
-      }
-    }
-    sqlite3_finalize(row);
-  }
-  sqlite3_close(handle);
-  return tables;
-}
-
-struct Reports {
-  ExtractReport extract;
-  MatchAllReport match;
-  VerifyReport verify;
-};
-
-// What FolderEvents were told.
-struct Told {
-  std::vector<int> totals;
-  int advanced = 0;
-  std::vector<std::string> sentences;
-
-  FolderEvents events() {
-    return {[this](int total) { totals.push_back(total); },
-            [this](int count) { advanced += count; },
-            [this](const std::string& sentence) { sentences.push_back(sentence); }};
-  }
-};
-
-class Folder : public testing::OnEveryDevice {
- protected:
-  void SetUp() override {
-    fs::create_directories(images);
-    for (const View& view : views()) write_image(images / (view.name + ".png"), view.image);
-  }
-  Database made(const std::string& name = "c.db") const {
-    return Database(folder / name, Database::Open::create);
-  }
-  Reports run_all(const Context& context, Database& database, const ExtractOptions& options = {}) {
-    return {extract_folder(context, images, database, options), match_all(context, database),
-            verify_all(context, database)};
-  }
-
-  const testing::TemporaryFolder folder;
-  const fs::path images = folder / "images";
-};
 INSTANTIATE_TEST_SUITE_P(, Folder, testing::every_device(), testing::device_name);
 
 TEST_P(Folder, StoresTheFeaturesOfSift) {
@@ -141,9 +53,10 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
   const Reports reports = run_all(context, database);
   EXPECT_EQ(reports.match.pairs, 3);
   EXPECT_EQ(reports.match.matched, 3);
-  EXPECT_EQ(reports.verify.general, 3);
+  EXPECT_EQ(reports.verify.general(), 3);
   EXPECT_EQ(database.matched_pairs(0, INT64_MAX), kAllPairs);
   Matcher matcher(context);
+  FundamentalEstimator estimator(context, VerifyOptions().two_view.fundamental);
   std::uint64_t matches = 0, inliers = 0, copies = 0;
   for (const Id pair : kAllPairs) {
     std::vector<std::uint8_t> bytes[2];
@@ -168,10 +81,12 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
     matches += expected.size();
     const colmap::TwoViewRow row = database.two_view(pair).value();
     EXPECT_GT(row.inliers.size(), expected.size() / 2);
+    std::vector<Correspondence> points;
+    for (const auto& [i, j] : expected) points.push_back({p[i].x, p[i].y, q[j].x, q[j].y});
+    const double threshold = estimator.estimate(points, std::uint64_t(pair)).threshold;
     std::erase_if(expected, [&](const colmap::IndexPair& e) {
       const auto &a = p[e.first], &b = q[e.second];
-      return epipolar_distance(row.F.value(), {a.x, a.y, b.x, b.y}) >=
-             VerifyOptions().fundamental.threshold;
+      return epipolar_distance(row.F.value(), {a.x, a.y, b.x, b.y}) >= threshold;
     });
     EXPECT_EQ(row.inliers, expected);
     inliers += row.inliers.size();
@@ -193,7 +108,7 @@ TEST_P(Folder, VerifyCountsAndWritesAPlaceOnce) {
     often.write_matches(colmap::pair_of(pair), copies);
   }
   const VerifyReport report = verify_all(context, often);
-  EXPECT_EQ(report.general, 3);
+  EXPECT_EQ(report.general(), 3);
   for (const Id pair : kAllPairs) {
     EXPECT_EQ(often.two_view(pair).value().inliers, once.two_view(pair).value().inliers);
     EXPECT_EQ(often.two_view(pair).value().F, once.two_view(pair).value().F);
@@ -254,7 +169,9 @@ TEST_P(Folder, ASecondCallSkipsEverythingAndChangesNothing) {
   EXPECT_EQ(again.match.skipped, 3);
   EXPECT_EQ(again.match.matched, 0);
   EXPECT_EQ(again.verify.skipped, 3);
-  EXPECT_EQ(again.verify.general + again.verify.planar + again.verify.degenerate, 0);
+  EXPECT_EQ(
+      again.verify.general() + again.verify.planar() + again.verify.of(Configuration::degenerate),
+      0);
   EXPECT_EQ(again.extract.features + again.match.matches + again.verify.inliers, 0u);
   EXPECT_TRUE(dump(database) == before);
 }
@@ -278,27 +195,6 @@ TEST_P(Folder, TellsHowMuchThereIsToDo) {
   expect_steps(0, 0);
   write_image(images / "another.png", views()[0].image);  // three new pairs
   expect_steps(1, 3);
-}
-
-TEST_P(Folder, ADamagedImageIsReportedAndTheRestIsDone) {
-  const fs::path damaged = images / "view_001b.png";
-  fs::copy_file(images / "view_001.png", damaged);
-  fs::resize_file(damaged, fs::file_size(damaged) / 2);
-  Database database = made(), whole = made("whole.db");
-  Told told;
-  const ExtractReport report = extract_folder(context, images, database, {}, told.events());
-  EXPECT_EQ(report.images, 4);
-  EXPECT_EQ(report.extracted, 3);
-  EXPECT_EQ(report.failed, 1);
-  EXPECT_EQ(told.totals, std::vector<int>{4});
-  EXPECT_EQ(told.advanced, 4);
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_TRUE(told.sentences[0].starts_with(damaged.string() + ": ")) << told.sentences[0];
-  // It leaves nothing behind, and is tried again.
-  EXPECT_EQ(extract_folder(context, images, database).failed, 1);
-  fs::remove(damaged);
-  extract_folder(context, images, whole);
-  EXPECT_TRUE(dump(database) == dump(whole));
 }
 
 TEST_P(Folder, NoFeatureLiesUnderAMask) {
@@ -356,7 +252,8 @@ TEST_P(Folder, TooFewInliersAreDegenerate) {
   Database database = made();
   extract_folder(context, images, database);
   match_all(context, database);
-  EXPECT_EQ(verify_all(context, database, {.min_inliers = 100000}).degenerate, 3);
+  EXPECT_EQ(verify_all(context, database, {.min_inliers = 100000}).of(Configuration::degenerate),
+            3);
   for (const Id pair : kAllPairs) {
     const colmap::TwoViewRow row = database.two_view(pair).value();
     EXPECT_EQ(row.configuration, colmap::Configuration::degenerate);
@@ -376,111 +273,6 @@ TEST_P(Folder, ThreadsChangeNothing) {
   for (const auto& [table, rows] : expected) EXPECT_TRUE(found.at(table) == rows) << table;
 }
 
-TEST_P(Folder, StopsBetweenTwoStepsAndGoesOn) {
-  Database whole = made("whole.db"), stopped = made();
-  run_all(context, whole);
-  int asked = 0;
-  FolderEvents events;
-  // The first question comes after the comparison with the records, then one before each image.
-  events.stop = [&] { return ++asked > 2; };
-  const ExtractReport extracted = extract_folder(context, images, stopped, {}, events);
-  EXPECT_TRUE(extracted.stopped);
-  EXPECT_EQ(extracted.extracted, 1);
-  EXPECT_EQ(stopped.count("keypoints"), 1);
-  EXPECT_EQ(extract_folder(context, images, stopped).extracted, 2);
-  events.stop = [] { return true; };
-  const MatchAllReport matched = match_all(context, stopped, {}, events);
-  EXPECT_TRUE(matched.stopped);
-  EXPECT_EQ(matched.matched, 0);
-  EXPECT_FALSE(match_all(context, stopped).stopped);
-  asked = 0;
-  events.stop = [&] { return ++asked > 1; };
-  const VerifyReport verified = verify_all(context, stopped, {}, events);
-  EXPECT_TRUE(verified.stopped);
-  EXPECT_EQ(verified.general, 1);
-  EXPECT_EQ(stopped.count("two_view_geometries"), 1);
-  EXPECT_EQ(verify_all(context, stopped).general, 2);
-  EXPECT_TRUE(dump(stopped) == dump(whole));
-}
-
-// What another process does while a run has read and not yet written.
-FolderEvents with_other_run(const std::function<void()>& work) {
-  FolderEvents events;
-  events.stop = [work, done = std::make_shared<bool>(false)] {
-    if (!std::exchange(*done, true)) work();
-    return false;
-  };
-  return events;
-}
-
-TEST_P(Folder, FeaturesReplacedMeanwhileAreNotMatched) {
-  Database database = made();
-  extract_folder(context, images, database);
-  const MatchAllReport report =
-      match_all(context, database, {}, with_other_run([&] {
-                  Database other(database.file());
-                  Features features;
-                  features.keypoints = {{10, 10, 2, 0, 1, 0}, {20, 20, 2, 0, 1, 0}};
-                  features.descriptors.assign(2 * Features::kLength, 7);
-                  Database::Transaction transaction(other);
-                  other.write_features(1, features);
-                  transaction.commit();
-                }));
-  EXPECT_EQ(report.matched, 1);
-  EXPECT_EQ(database.matched_pairs(0, INT64_MAX), (std::vector<Id>{pair_id({2, 3})}));
-  EXPECT_EQ(match_all(context, database).matched, 2);
-}
-
-TEST_P(Folder, PairsMatchedMeanwhileAreLeftAlone) {
-  Database database = made();
-  extract_folder(context, images, database);
-  const MatchAllReport report = match_all(context, database, {}, with_other_run([&] {
-                                            Database other(database.file());
-                                            Database::Transaction transaction(other);
-                                            other.write_matches({1, 2}, {});
-                                            transaction.commit();
-                                          }));
-  EXPECT_EQ(report.matched, 2);
-  EXPECT_EQ(report.skipped, 1);
-  EXPECT_TRUE(database.matches(pair_id({1, 2})).empty());
-}
-
-TEST_P(Folder, MatchesReplacedMeanwhileAreNotVerified) {
-  Database database = made();
-  extract_folder(context, images, database);
-  match_all(context, database);
-  VerifyReport report;
-  FolderEvents events;
-  int asked = 0;
-  // Before the third pair: the others have been read and are not yet written.
-  events.stop = [&] {
-    if (++asked == 3) {
-      Database other(database.file());
-      Database::Transaction transaction(other);
-      other.write_matches({1, 2}, {});
-      transaction.commit();
-    }
-    return false;
-  };
-  report = verify_all(context, database, {}, events);
-  EXPECT_FALSE(database.two_view(pair_id({1, 2})).has_value());
-  EXPECT_TRUE(database.two_view(pair_id({2, 3})).has_value());
-}
-
-TEST_P(Folder, ADamagedRowOfPointsLeavesOneImageOut) {
-  Database database = made();
-  extract_folder(context, images, database);
-  sqlite3* handle = nullptr;
-  ASSERT_EQ(sqlite3_open(database.file().c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(handle, "UPDATE keypoints SET data = x'00' WHERE image_id = 1", nullptr,
-                         nullptr, nullptr),
-            SQLITE_OK);
-  sqlite3_close(handle);
-  const MatchAllReport report = match_all(context, database);
-  EXPECT_EQ(report.bad_images, 1);
-  EXPECT_EQ(report.matched, 1);
-}
-
 TEST_P(Folder, AMaskOfSixteenBitsHidesOnlyWhatIsBlack) {
   const fs::path masks = folder / "masks";
   fs::create_directories(masks);
@@ -493,55 +285,6 @@ TEST_P(Folder, AMaskOfSixteenBitsHidesOnlyWhatIsBlack) {
   EXPECT_EQ(extract_folder(context, images, masked, options).masked, 3);
   extract_folder(context, images, plain);
   EXPECT_TRUE(dump(masked).at("keypoints") == dump(plain).at("keypoints"));
-}
-
-TEST_P(Folder, RedoForSomePairsIsRefusedWhereOthersHaveOtherOptions) {
-  Database database = made();
-  run_all(context, database);
-  MatchAllOptions some;
-  some.sequential = 1;
-  some.match.ratio = 0.7f;
-  some.changed = Changed::redo;
-  EXPECT_THROW(match_all(context, database, some), Error);
-  EXPECT_EQ(database.count("matches"), 3);
-  EXPECT_EQ(database.count("two_view_geometries"), 3);
-}
-
-TEST_P(Folder, WhoeverStopsBeforeARedoLosesNothing) {
-  Database database = made();
-  run_all(context, database);
-  const Tables before = dump(database);
-  FolderEvents events;
-  events.stop = [] { return true; };
-  MatchAllOptions matching;
-  matching.redo = true;
-  EXPECT_TRUE(match_all(context, database, matching, events).stopped);
-  VerifyOptions verifying;
-  verifying.redo = true;
-  EXPECT_TRUE(verify_all(context, database, verifying, events).stopped);
-  EXPECT_TRUE(dump(database) == before);
-}
-
-TEST_P(Folder, ChangedOptionsStopUnlessAsked) {
-  Database database = made();
-  run_all(context, database);
-  VerifyOptions other;
-  other.fundamental.threshold = 2;
-  EXPECT_THROW(verify_all(context, database, other), Error);
-  other.changed = Changed::keep;
-  EXPECT_EQ(verify_all(context, database, other).skipped, 3);
-  other.changed = Changed::redo;
-  EXPECT_EQ(verify_all(context, database, other).redone, 3);
-  Told told;
-  ExtractOptions options;
-  options.sift.contrast = 0.03;
-  FolderEvents events = told.events();
-  std::vector<std::string> notes;
-  events.note = [&](const std::string& sentence) { notes.push_back(sentence); };
-  EXPECT_THROW(extract_folder(context, images, database, options, events), Error);
-  ASSERT_EQ(notes.size(), 3u);
-  EXPECT_NE(notes[0].find("contrast 0.02 then and 0.03 now"), std::string::npos) << notes[0];
-  EXPECT_TRUE(told.totals.empty());
 }
 
 }  // namespace

@@ -208,9 +208,9 @@ class Matching {
   void count_pairs() {
     for (std::size_t a = 0; a < blocks_.size(); ++a) {
       for (std::size_t b = a; b < blocks_.size(); ++b) {
-        const auto all = std::int64_t(pairs_of(a, b).size());
-        report_.pairs += all;
-        report_.skipped += all - std::int64_t(pending_of(a, b).size());
+        const std::vector<Places> pairs = pairs_of(a, b);
+        report_.pairs += std::int64_t(pairs.size());
+        report_.skipped += std::int64_t(done_of(pairs).size());
       }
     }
   }
@@ -253,7 +253,7 @@ class Matching {
 
   // Those of the pairs that have matches, by rising id.
   std::vector<Id> done_of(const std::vector<Places>& pairs) const {
-    // The pairs of an image have neighbouring ids: one question an image.
+    // The pairs of an image have neighbouring ids: one query per image.
     std::vector<Id> done;
     for (std::size_t from = 0; from < pairs.size();) {
       Id first = id_of(pairs[from]), last = first;

@@ -1,13 +1,13 @@
 #include "cornea/pipeline/folder/options_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <sstream>
 
 #include "cornea/catalog/detectors.h"
 #include "cornea/catalog/estimators.h"
 #include "cornea/catalog/options_table.h"
+#include "cornea/io/csv.h"
 
 namespace cornea::folder {
 namespace {
@@ -35,12 +35,6 @@ std::string value_in(const std::map<std::string, std::string>& values, const std
   return it == values.end() ? "unknown" : it->second;
 }
 
-// The shortest text that reads back as the same float.
-std::string shortest(float value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
-
 }  // namespace
 
 std::string options_text(const ExtractOptions& options) {
@@ -54,13 +48,27 @@ std::string options_text(const ExtractOptions& options) {
 }
 
 std::string options_text(const MatchOptions& options) {
-  return text("ratio=", shortest(options.ratio), " mutual=", options.mutual ? "yes" : "no",
-              " max-distance=", shortest(options.max_distance));
+  return text("ratio=", io::shortest_text(options.ratio), " mutual=", options.mutual ? "yes" : "no",
+              " max-distance=", io::shortest_text(options.max_distance));
 }
 
 std::string options_text(const VerifyOptions& options) {
-  return text(text_of(fundamental_flags(options.fundamental)),
-              " min-inliers=", options.min_inliers);
+  const TwoViewOptions& two_view = options.two_view;
+  // Those of E and H, which have no sample size and no target.
+  auto text_of_model = [](const std::string& model, const auto& o) {
+    return text(" ", model, "-threshold=", catalog::exact_text(o.threshold), " ", model,
+                "-confidence=", catalog::exact_text(o.confidence), " ", model,
+                "-max-hypotheses=", o.max_hypotheses, " ", model, "-round=", o.round, " ", model,
+                "-seed=", o.seed, " ", model, "-optimise=", o.optimise ? "yes" : "no", " ", model,
+                "-refine=", o.refine ? "yes" : "no");
+  };
+  return text(text_of(fundamental_flags(two_view.fundamental)),
+              text_of_model("essential", two_view.essential),
+              text_of_model("homography", two_view.homography),
+              " essential-share=", catalog::exact_text(two_view.essential_share),
+              " homography-share=", catalog::exact_text(two_view.homography_share),
+              " min-inliers=", options.min_inliers, " cameras=", options.use_cameras ? "yes" : "no",
+              " watermark=", options.detect_watermark ? "yes" : "no");
 }
 
 std::string options_difference(const std::string& then, const std::string& now) {

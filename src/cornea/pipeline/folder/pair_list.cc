@@ -62,7 +62,8 @@ std::string in_quotes(const std::string& line) {
 PairList read_pair_list(const fs::path& file, const Database& database) {
   std::ifstream in(file, std::ios::binary);
   if (!in || fs::is_directory(file)) {
-    fail(ErrorCode::io, file.string(), ": cannot be read; name a text file with two images a line");
+    fail(ErrorCode::io, file.string(),
+         ": cannot be read; name a text file with two images per line");
   }
   const Names names(database);
   PairList list;

@@ -1,8 +1,8 @@
 #include "cornea/pipeline/folder/photograph.h"
 
 #include "cornea/core/error.h"
+#include "cornea/core/naming.h"
 #include "cornea/core/stopwatch.h"
-#include "cornea/io/content_hash.h"
 #include "cornea/io/mask.h"
 #include "cornea/pipeline/folder/changes.h"
 
@@ -12,6 +12,16 @@ namespace {
 namespace fs = std::filesystem;
 using colmap::FileStamp;
 
+// The stamp is of the bytes that the pixels came from.
+Photograph read_stamped(const fs::path& file, const ReadOptions& reading, FileStamp& stamp) {
+  // Before it is read: one that changes on the way has another time afterwards.
+  stamp = stamp_without_hash(file).value_or(FileStamp{});
+  Photograph photograph = read_photograph(file, reading);
+  stamp.bytes = std::int64_t(photograph.bytes);
+  stamp.hash = photograph.hash;
+  return photograph;
+}
+
 Image<std::uint8_t> read_mask(const Pending& pending, const ExtractOptions& options, int width,
                               int height, std::optional<FileStamp>& stamp) {
   const fs::path file = options.masks.empty() ? fs::path() : mask_of(options.masks, pending.name);
@@ -20,11 +30,9 @@ Image<std::uint8_t> read_mask(const Pending& pending, const ExtractOptions& opti
     fail(ErrorCode::io, "its features were extracted with a mask, and none is given here; extract ",
          pending.folder.string(), " with its masks and these options");
   }
-  stamp = stamp_without_hash(file).value_or(FileStamp{});
-  stamp->hash = io::content_hash_of_file(file);
   ReadOptions reading = options.reading;
   reading.range = {};
-  Image<std::uint8_t> mask = io::as_mask(read_gray(file, reading));
+  Image<std::uint8_t> mask = io::as_mask(read_stamped(file, reading, stamp.emplace()).image);
   if (mask.width() != width || mask.height() != height) {
     fail(ErrorCode::invalid_argument, "the mask ", file.string(), " has ", mask.width(), " x ",
          mask.height(), " pixels and the image ", width, " x ", height, "; make them equal");
@@ -34,27 +42,17 @@ Image<std::uint8_t> read_mask(const Pending& pending, const ExtractOptions& opti
 
 }  // namespace
 
-std::string naming(const fs::path& file, const std::exception& error) {
-  const std::string sentence = error.what();
-  const std::string front = file.string() + ": ";
-  return sentence.starts_with(front) ? sentence : front + sentence;
-}
-
 Decoded decode(const Pending& pending, const ExtractOptions& options) {
   const core::Stopwatch watch;
   const fs::path file = pending.file();
   Decoded decoded;
   try {
-    // Before it is read: one that changes on the way has another time afterwards.
-    decoded.file = stamp_without_hash(file).value_or(FileStamp{});
-    decoded.photograph = read_photograph(file, options.reading);
-    decoded.file.bytes = std::int64_t(decoded.photograph.bytes);
-    decoded.file.hash = decoded.photograph.hash;
+    decoded.photograph = read_stamped(file, options.reading, decoded.file);
     const GrayImage& image = decoded.photograph.image;
     decoded.mask = read_mask(pending, options, image.width(), image.height(), decoded.mask_file);
     decoded.reduced = core::Reduced(image.view(), decoded.mask, options.max_size);
   } catch (const std::exception& error) {
-    decoded.error = naming(file, error);
+    decoded.error = core::naming(file.string(), error.what());
   }
   decoded.milliseconds = watch.milliseconds();
   return decoded;

@@ -37,9 +37,6 @@ struct Decoded {
   double milliseconds = 0;
 };
 
-// The sentence of an error, with the file in front once.
-std::string naming(const std::filesystem::path& file, const std::exception& error);
-
 Decoded decode(const Pending& pending, const ExtractOptions& options);
 
 }  // namespace cornea::folder

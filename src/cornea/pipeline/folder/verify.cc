@@ -1,8 +1,10 @@
 #include "cornea/pipeline/folder/verify.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/match/places.h"
+#include "cornea/pipeline/folder/cameras.h"
 #include "cornea/pipeline/folder/earlier_options.h"
 #include "cornea/pipeline/folder/options_text.h"
 
@@ -19,20 +22,11 @@ namespace {
 using namespace core;
 using namespace folder;
 
-using colmap::Configuration;
 using colmap::Database;
 using colmap::Id;
 using colmap::IndexPair;
 using colmap::Point;
 using colmap::TwoViewRow;
-
-// The key of a pair's random samples, which is its slot in a batch: neighbours in exhaustive and in
-// sequential matching have different ones.
-constexpr int kSlots = 1024;
-int slot_of(Id pair) {
-  const auto [first, second] = colmap::pair_of(pair);
-  return int((31 * (first % kSlots) + second % kSlots) % kSlots);
-}
 
 // Images in a row, by rising id, and the positions of their points as far as they were asked for.
 class Block {
@@ -59,7 +53,7 @@ class Verification {
         options_(options),
         events_(events),
         options_text_(options_text(options)),
-        estimator_(context, options.fundamental),
+        estimator_(context, options.two_view),
         most_pairs_(context.is_cuda() ? 512 : 32) {}
 
   VerifyReport run() {
@@ -93,6 +87,7 @@ class Verification {
     Id id = 0;
     std::vector<IndexPair> matches;
     std::vector<Correspondence> points;
+    std::optional<IntrinsicsPair> cameras;
   };
 
   bool is_to_be_redone() const {
@@ -118,10 +113,12 @@ class Verification {
     for (const auto& [image, count] : database_.point_counts(&damaged)) counts[image] = count;
     std::int64_t points = 0;
     const std::vector<colmap::ImageRow> images = database_.images(&refused);
+    report_.bad_cameras = cameras_.read(database_, options_.use_cameras, events_);
     for (const std::string& sentence : refused) events_.report(sentence);
     report_.bad_images = int(refused.size());
     for (const colmap::ImageRow& row : images) {
       names_[row.id] = row.name;
+      cameras_.add(row);
       points += counts[row.id];
       if (blocks_.empty() || points > kMostPoints || blocks_.back().images.size() == kMostImages) {
         blocks_.emplace_back();
@@ -147,15 +144,11 @@ class Verification {
   }
 
   void add_to_batch(Id id, Block& a, Block& b) {
-    const int slot = slot_of(id);
-    if (batch_.size() >= most_pairs_ || correspondences_ > kMostCorrespondences || taken_[slot]) {
-      finish_batch();
-    }
+    if (batch_.size() >= most_pairs_ || correspondences_ > kMostCorrespondences) finish_batch();
     const Stopwatch watch;
     std::optional<Pair> pair = read_pair(id, a, b);
     report_.read_milliseconds += watch.milliseconds();
     if (!pair) return;
-    taken_[slot] = true;
     correspondences_ += pair->points.size();
     batch_.push_back(std::move(*pair));
   }
@@ -175,8 +168,9 @@ class Verification {
   }
 
   Pair checked_pair(Id id, Block& first_block, Block& second_block) {
-    Pair pair{id, database_.matches(id), {}};
     const auto [first, second] = colmap::pair_of(id);
+    Pair pair{id, database_.matches(id), {}, {}};
+    if (options_.use_cameras) pair.cameras = cameras_.of_pair(first, second);
     Block& other = first_block.holds(second) ? first_block : second_block;
     const std::vector<Point>& a = first_block.points(database_, first);
     const std::vector<Point>& b = other.points(database_, second);
@@ -203,14 +197,7 @@ class Verification {
   void finish_batch() {
     if (batch_.empty()) return;
     Stopwatch watch;
-    std::vector<std::span<const Correspondence>> pairs;
-    std::vector<std::uint64_t> keys;
-    std::vector<FundamentalResult> results(batch_.size());
-    for (const Pair& pair : batch_) {
-      pairs.push_back(pair.points);
-      keys.push_back(std::uint64_t(pair.id));
-    }
-    estimator_.estimate_batch(pairs, keys, results);
+    const std::vector<TwoViewResult> results = estimated();
     report_.compute_milliseconds += watch.milliseconds();
     watch.start();
     Database::Transaction transaction(database_);
@@ -220,7 +207,7 @@ class Verification {
       if (changed && !is_current(pair)) continue;
       const TwoViewRow row = row_of(pair, results[i]);
       database_.write_two_view(pair.id, row);
-      report_.inliers += row.inliers.size();
+      count(pair, row);
     }
     database_.add_options_of_step(kStep, options_text_);
     transaction.commit();
@@ -228,7 +215,21 @@ class Verification {
     events_.advance(int(batch_.size()));
     batch_.clear();
     correspondences_ = 0;
-    taken_.assign(kSlots, false);
+  }
+
+  // The key of a pair's random samples is its id.
+  std::vector<TwoViewResult> estimated() {
+    std::vector<std::span<const Correspondence>> pairs;
+    std::vector<std::optional<IntrinsicsPair>> cameras;
+    std::vector<std::uint64_t> keys;
+    for (const Pair& pair : batch_) {
+      pairs.emplace_back(pair.points);
+      cameras.push_back(pair.cameras);
+      keys.push_back(std::uint64_t(pair.id));
+    }
+    std::vector<TwoViewResult> results(batch_.size());
+    estimator_.estimate_batch(pairs, cameras, keys, results);
+    return results;
   }
 
   // Whether another run has left the pair's matches and points as they were read.
@@ -256,33 +257,81 @@ class Verification {
     return current;
   }
 
-  TwoViewRow row_of(const Pair& pair, const FundamentalResult& result) {
+  TwoViewRow row_of(const Pair& pair, const TwoViewResult& result) const {
     TwoViewRow row;
-    const bool found = result.kind == TwoView::general || result.kind == TwoView::planar;
-    if (!found || result.inlier_count < options_.min_inliers) {
-      row.configuration = Configuration::degenerate;
-      ++report_.degenerate;
+    row.configuration = Configuration::degenerate;
+    if (result.configuration == Configuration::undefined ||
+        result.configuration == Configuration::degenerate ||
+        result.inlier_count < options_.min_inliers) {
       return row;
     }
-    const bool repeats = std::size_t(result.places) < pair.matches.size();
-    const match::Places places =
-        repeats ? match::PlaceFinder().places(pair.points) : match::Places();
-    std::vector<bool> written(places.distinct.size());
-    for (std::size_t i = 0; i < pair.matches.size(); ++i) {
-      if (!result.inliers[i] || (repeats && written[places.of[i]])) continue;
-      if (repeats) written[places.of[i]] = true;
-      row.inliers.push_back(pair.matches[i]);
-    }
-    if (result.kind == TwoView::planar) {
-      row.configuration = Configuration::planar_or_panoramic;
-      row.H = result.H;
-      ++report_.planar;
-    } else {
-      row.configuration = Configuration::uncalibrated;
-      row.F = result.F;
-      ++report_.general;
+    row.configuration = result.configuration;
+    set_models(row, result);
+    const std::vector<Correspondence> inliers = add_inliers(row, pair, result);
+    if (options_.detect_watermark && cameras_.is_watermark(pair.id, inliers)) {
+      row.configuration = Configuration::watermark;
     }
     return row;
+  }
+
+  // What holds for the pair, and nothing else: of a plane F is one of many that contain it, and of
+  // a camera that only turned the translation means nothing.
+  static void set_models(TwoViewRow& row, const TwoViewResult& result) {
+    const Configuration kind = result.configuration;
+    const bool general = kind == Configuration::calibrated || kind == Configuration::uncalibrated;
+    const bool turned = kind == Configuration::panoramic;
+    const bool posed = kind == Configuration::calibrated || kind == Configuration::planar || turned;
+    auto set = [](auto& to, const std::array<double, 9>& matrix, bool holds) {
+      if (holds && matrix != std::array<double, 9>{}) to = matrix;
+    };
+    set(row.F, result.F, general);
+    set(row.E, result.E, posed && !turned);
+    set(row.H, result.H, !general);
+    set(row.R, result.R, posed);
+    if (row.R) row.t = turned ? std::array<double, 3>{} : result.t;
+  }
+
+  // Of a plane also what E or F explains beside it, as in COLMAP: H may leave out a fifth of that.
+  static const std::vector<std::uint8_t>& most_inliers(const TwoViewResult& result) {
+    const Configuration kind = result.configuration;
+    if (kind == Configuration::calibrated || kind == Configuration::uncalibrated) {
+      return result.inliers;
+    }
+    const int e = result.essential.inlier_count, f = result.fundamental.inlier_count;
+    if (result.inlier_count >= std::max(e, f)) return result.inliers;
+    return e >= f ? result.essential.inliers : result.fundamental.inliers;
+  }
+
+  // Of matches that join the same two places the first.
+  static std::vector<Correspondence> add_inliers(TwoViewRow& row, const Pair& pair,
+                                                 const TwoViewResult& result) {
+    const bool repeats = std::size_t(result.fundamental.places) < pair.matches.size();
+    const match::Places places =
+        repeats ? match::PlaceFinder().places(pair.points) : match::Places();
+    const std::vector<std::uint8_t>& inliers = most_inliers(result);
+    std::vector<char> written(places.distinct.size());
+    std::vector<Correspondence> points;
+    for (std::size_t i = 0; i < pair.matches.size(); ++i) {
+      if (!inliers[i]) continue;
+      if (repeats && std::exchange(written[places.of[i]], true)) continue;
+      row.inliers.push_back(pair.matches[i]);
+      points.push_back(pair.points[i]);
+    }
+    return points;
+  }
+
+  void count(const Pair& pair, const TwoViewRow& row) {
+    report_.inliers += row.inliers.size();
+    ++report_.configurations[std::size_t(row.configuration)];
+    if (!options_.use_cameras) return;
+    const auto [first, second] = colmap::pair_of(pair.id);
+    if (pair.cameras) {
+      ++report_.with_cameras;
+    } else if (cameras_.are_read(first, second)) {
+      ++report_.guessed_cameras;
+    } else {
+      ++report_.unread_cameras;
+    }
   }
 
   static constexpr std::size_t kMostCorrespondences = std::size_t{4} << 20;
@@ -292,7 +341,8 @@ class Verification {
   const VerifyOptions& options_;
   const FolderEvents& events_;
   const std::string options_text_;
-  FundamentalEstimator estimator_;
+  TwoViewEstimator estimator_;
+  FolderCameras cameras_;
   std::unordered_map<Id, std::string> names_;
   std::vector<Block> blocks_;
   const std::size_t most_pairs_;
@@ -301,21 +351,33 @@ class Verification {
   VerifyReport report_;
   std::vector<Pair> batch_;
   std::size_t correspondences_ = 0;
-  std::vector<char> taken_ = std::vector<char>(kSlots, false);
 };
 
 }  // namespace
 
-FundamentalOptions folder_fundamental_options() {
-  FundamentalOptions options;
-  options.threshold = 4;
-  options.max_hypotheses = 10000;
+TwoViewOptions folder_two_view_options() {
+  TwoViewOptions options;
+  options.fundamental.max_hypotheses = options.essential.max_hypotheses =
+      options.homography.max_hypotheses = 10000;
   return options;
 }
 
 void VerifyOptions::validate() const {
-  fundamental.validate();
+  two_view.validate();
   require(min_inliers >= 0, "the least number of inliers is 0 or more, not ", min_inliers);
+}
+
+std::int64_t VerifyReport::general() const {
+  return of(Configuration::calibrated) + of(Configuration::uncalibrated);
+}
+
+std::int64_t VerifyReport::planar() const {
+  return of(Configuration::planar) + of(Configuration::panoramic) +
+         of(Configuration::planar_or_panoramic);
+}
+
+std::int64_t VerifyReport::done() const {
+  return std::accumulate(configurations.begin(), configurations.end(), std::int64_t{0});
 }
 
 VerifyReport verify_all(const Context& context, Database& database, const VerifyOptions& options,

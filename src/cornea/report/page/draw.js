@@ -153,7 +153,7 @@ function strokeBoth(c, places, closed) {
 
 function drawLit(c, i, match) {
   const line = epipolarLine(i, match.points[1 - i]);
-  const ends = line && lineInImage(line, panels[i]);
+  const ends = line && lineInImage(line, i);
   if (ends) strokeBoth(c, ends.map((p) => toScreen(i, p)), false);
   const target = planar && mapped(i, match.points[1 - i]);
   if (target) {  // where the homography puts the partner
@@ -208,6 +208,7 @@ function draw() {
     drawPanel(1);
     drawLinks();
     drawLoupes();
+    drawSpace();
     sayWhatIsDrawn();
     at('zoom-value').textContent = (view.zoom < 9.95 ? +view.zoom.toFixed(1) : Math.round(view.zoom)) + '\u00d7';
     root.classList.toggle('zoomed', view.zoom > 1);

@@ -1,6 +1,6 @@
 // What was found. Data come from the element #data; numbers of matches as Float32Array, eight per
 // match. The scripts of the page share one function's scope, in the order found, shapes, draw, overlay,
-// point, histogram, table, words.
+// point, histogram, table, space, pose, words.
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const root = document.documentElement;

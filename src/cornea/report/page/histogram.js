@@ -40,7 +40,7 @@ function drawHistogram() {
       svg('text', {x: 0, y: kTop - 6}, plural(tallest, 'match', 'matches')));
   bins.forEach((bin, k) => {
     const x = binLeft(k), w = binWidth(k) - (k === kBins ? 0 : 1);
-    const tall = rise(bin.in), more = bin.out ? Math.max(rise(bin.out), 1) : 0;
+    const tall = rise(bin.in), more = bin.out ? Math.max(Math.min(rise(bin.out), kBottom - kTop - tall), 1) : 0;
     const group = svg('g', {class: 'bin'});
     group.append(svg('rect', {class: 'hover', x: x, width: w, y: kTop, height: kBottom - kTop}));
     if (bin.in) group.append(svg('rect', {class: 'in', x: x, width: w, y: kBottom - tall, height: tall}));

@@ -139,7 +139,7 @@ function drawLoupes() {
     const corner = place({x: -0.5, y: -0.5});
     c.imageSmoothingEnabled = scale * panel.width < 12 * panel.photo.naturalWidth;
     c.drawImage(panel.photo, corner.x, corner.y, panel.width * scale, panel.height * scale);
-    const line = epipolarLine(i, match.points[1 - i]), ends = line && lineInImage(line, panel);
+    const line = epipolarLine(i, match.points[1 - i]), ends = line && lineInImage(line, i);
     if (ends) strokeBoth(c, ends.map(place), false);
     const target = planar && mapped(i, match.points[1 - i]);
     if (target) {

@@ -1,17 +1,51 @@
 // The geometry between the photographs in the page's own words: epipolar lines, where a homography
 // puts a point, and what a match lacks to agree with them.
 
+// Where F was made of E and a lens bends lines, F joins undistorted pixels: u = fx x + cx of the ray
+// (x, y, 1). Elsewhere these are the pixels themselves.
+const lenses = data.pose && data.pose.ofUndistorted ? data.pose.cameras : null;
+
+function distorted(i, p) {
+  if (!lenses) return p;
+  const [fx, fy, cx, cy, k1, k2, p1, p2] = lenses[i], x = (p.x - cx) / fx, y = (p.y - cy) / fy;
+  const r = x * x + y * y, radial = 1 + r * (k1 + r * k2);
+  return {x: fx * (x * radial + 2 * p1 * x * y + p2 * (r + 2 * x * x)) + cx,
+    y: fy * (y * radial + p1 * (r + 2 * y * y) + 2 * p2 * x * y) + cy};
+}
+
+// The inverse, by going back by what is too much until nothing is.
+function undistorted(i, p) {
+  let q = p;
+  for (let k = 0; lenses && k < 100; ++k) {
+    const there = distorted(i, q), away = {x: p.x - there.x, y: p.y - there.y};
+    q = {x: q.x + away.x, y: q.y + away.y};
+    if (Math.abs(away.x) + Math.abs(away.y) < 1e-7) break;
+  }
+  return q;
+}
+
 // The line in image i that the point p of the other image allows: F x1, or F^T x2.
-function epipolarLine(i, p) {
+function epipolarLine(i, pixel) {
   if (!data.F || planar) return null;
-  const F = data.F;
+  const F = data.F, p = undistorted(1 - i, pixel);
   return i === 1 ? F.map((row) => row[0] * p.x + row[1] * p.y + row[2])
       : [0, 1, 2].map((k) => F[0][k] * p.x + F[1][k] * p.y + F[2][k]);
 }
 
-// Its two ends at the photograph's border; null where it misses the photograph.
-function lineInImage([a, b, c], panel) {
-  const left = -0.5, top = -0.5, right = panel.width - 0.5, bottom = panel.height - 0.5;
+// The part of a photograph's plane that its border takes, undistorted.
+function borders(panel, i) {
+  const corners = [];
+  for (const x of [-0.5, panel.width / 2, panel.width - 0.5]) {
+    for (const y of [-0.5, panel.height / 2, panel.height - 0.5]) corners.push(undistorted(i, {x: x, y: y}));
+  }
+  const xs = corners.map((p) => p.x), ys = corners.map((p) => p.y);
+  return {left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys)};
+}
+
+// Its two ends at the border of photograph i, or the curve that a lens makes of it; null where it
+// misses the photograph.
+function lineInImage([a, b, c], i) {
+  const panel = panels[i], {left, top, right, bottom} = borders(panel, i);
   const ends = [];
   if (Math.abs(b) > 0) for (const x of [left, right]) ends.push({x: x, y: -(a * x + c) / b});
   if (Math.abs(a) > 0) for (const y of [top, bottom]) ends.push({x: -(b * y + c) / a, y: y});
@@ -25,7 +59,10 @@ function lineInImage([a, b, c], panel) {
       if (length > longest) { longest = length; best = [p, q]; }
     }
   }
-  return best;
+  if (!best || !lenses) return best;
+  const kParts = 64, [p, q] = best;
+  return Array.from({length: kParts + 1}, (_, k) => distorted(i,
+      {x: p.x + (q.x - p.x) * k / kParts, y: p.y + (q.y - p.y) * k / kParts}));
 }
 
 // H x1 in the second image, its inverse's x2 in the first.
@@ -51,8 +88,9 @@ function residual(i, match) {
   }
   const line = epipolarLine(i, partner);
   if (!line) return null;
-  const [a, b, c] = line, length = a * a + b * b;
+  const [a, b, c] = line, length = a * a + b * b, here = undistorted(i, p);
   if (length === 0) return null;
-  const away = (a * p.x + b * p.y + c) / length;
-  return {x: -away * a, y: -away * b};
+  const away = (a * here.x + b * here.y + c) / length;
+  const foot = distorted(i, {x: here.x - away * a, y: here.y - away * b});
+  return {x: foot.x - p.x, y: foot.y - p.y};
 }

@@ -186,8 +186,9 @@ at('theme').addEventListener('click', () => {
   root.dataset.theme = isDark() ? 'light' : 'dark';
   try { localStorage.setItem('cornea-theme', root.dataset.theme); } catch (error) { /* as above */ }
   nameTheme();
+  draw();
 });
-window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', nameTheme);
+window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { nameTheme(); draw(); });
 nameTheme();
 
 // ---- Begin ----------------------------------------------------------------------------------
@@ -205,6 +206,7 @@ describe(null);
 sortRows();
 Promise.all(panels.map((panel) => panel.photo.decode())).then(() => {
   viewer.classList.add('drawn');
+  writePose();
   fitToWindow();
   readSlider();
   window.addEventListener('resize', fitToWindow);
@@ -215,4 +217,4 @@ Promise.all(panels.map((panel) => panel.photo.decode())).then(() => {
 
 // For tests and the curious.
 window.corneaPage = {matches: matches, view: view, chosen: () => chosen, listed: () => listed, toScreen: toScreen,
-  epipolarLine: epipolarLine, residual: residual, bins: bins, coverage: coverage};
+  epipolarLine: epipolarLine, lineInImage: lineInImage, residual: residual, bins: bins, coverage: coverage, space: space, spots: spots};

@@ -1,0 +1,28 @@
+// The pose between two views in words.
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cornea/cli/common.h"
+#include "cornea/geometry/two_view/relative_pose.h"
+
+namespace cornea::cli {
+
+// Where the second camera stands as the first sees it, and whether depth can be told:
+// "Seen from the first camera, the second stands to the right, in direction (0.99, 0.01, -0.12).
+// The rays of a point meet at a median angle of 4.3 degrees, enough for depth."
+std::string baseline_sentence(const std::array<double, 9>& R, const std::array<double, 3>& t,
+                              double median_angle_degrees);
+// The second sentence alone.
+std::string angle_sentence(double median_angle_degrees);
+
+std::string rotation_text(const std::array<double, 9>& R);
+std::string vector_text(const std::array<double, 3>& v);
+// "(512.3, 210.0) and (-8100, 400)"; "at infinity" where there is none.
+std::string epipoles_text(const Epipoles& epipoles);
+Json epipoles_json(const Epipoles& epipoles);
+
+}  // namespace cornea::cli

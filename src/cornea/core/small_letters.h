@@ -1,0 +1,15 @@
+// Letters of ASCII; others stay as they are, whatever the locale.
+#pragma once
+
+#include <string>
+
+namespace cornea::core {
+
+inline std::string in_small_letters(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+}  // namespace cornea::core

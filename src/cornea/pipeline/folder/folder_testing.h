@@ -1,0 +1,86 @@
+// For tests of a folder in a database: views with known geometry, the three steps on them, what
+// they tell, and what the database holds afterwards.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cornea/core/testing.h"
+#include "cornea/export/colmap/sqlite_testing.h"
+#include "cornea/io/image_file.h"
+#include "cornea/pipeline/folder/extract.h"
+#include "cornea/pipeline/folder/match_all.h"
+#include "cornea/pipeline/folder/verify.h"
+#include "cornea/scene/scene.h"
+
+namespace cornea::testing {
+
+namespace fs = std::filesystem;
+using colmap::Database;
+using colmap::Id;
+using colmap::pair_id;
+
+// Far enough apart for parallax that no plane explains, even within verify's wide threshold.
+inline const SceneOptions kScene{
+    .views = 3, .width = 320, .height = 240, .step_degrees = 12, .samples = 2};
+inline const std::vector<Id> kAllPairs = {pair_id({1, 2}), pair_id({1, 3}), pair_id({2, 3})};
+
+// Made once; the ray caster takes longer than most tests.
+inline const std::vector<View>& views() {
+  static const std::vector<View> made = make_views(Context::cpu(), kScene);
+  return made;
+}
+
+// Every row of the six tables, past our own code.
+using Tables = std::map<std::string, std::vector<std::string>>;
+inline Tables dump(const Database& database) {
+  Tables tables;
+  for (const std::string table :
+       {"cameras", "images", "keypoints", "descriptors", "matches", "two_view_geometries"}) {
+    tables[table] = rows_of(database.file(), "SELECT * FROM " + table + " ORDER BY 1");
+  }
+  return tables;
+}
+
+struct Reports {
+  ExtractReport extract;
+  MatchAllReport match;
+  VerifyReport verify;
+};
+
+// What FolderEvents were told.
+struct Told {
+  std::vector<int> totals;
+  int advanced = 0;
+  std::vector<std::string> sentences;
+
+  FolderEvents events() {
+    return {[this](int total) { totals.push_back(total); },
+            [this](int count) { advanced += count; },
+            [this](const std::string& sentence) { sentences.push_back(sentence); }};
+  }
+};
+
+class Folder : public OnEveryDevice {
+ protected:
+  void SetUp() override {
+    fs::create_directories(images);
+    for (const View& view : views()) write_image(images / (view.name + ".png"), view.image);
+  }
+  Database made(const std::string& name = "c.db") const {
+    return Database(folder / name, Database::Open::create);
+  }
+  Reports run_all(const Context& context, Database& database, const ExtractOptions& options = {}) {
+    return {extract_folder(context, images, database, options), match_all(context, database),
+            verify_all(context, database)};
+  }
+
+  const TemporaryFolder folder;
+  const fs::path images = folder / "images";
+};
+
+}  // namespace cornea::testing
