@@ -49,6 +49,9 @@ inline constexpr double kInlierThresholdsPerWidth = 1.25;
 // Of a fit that others follow: most of its gain comes with the first.
 inline constexpr int kFewSteps = 3;
 
+// So many points leave a fit no second minimum worth a search.
+inline constexpr std::uint32_t kManyInliers = 300;
+
 struct FundamentalProblem {
   using Metric = EpipolarMetric;
   using Outcome = FundamentalOutcome;
@@ -156,7 +159,9 @@ struct FundamentalProblem {
     if (fits) {
       Matrix3<double> f = state.best.f;
       double width = outcome.width;
-      resample_fundamental(team, pair, scales, width, f);
+      const std::uint32_t support =
+          team.score(converted<float>(f), cost_scale(scales, width)).inliers;
+      if (support < kManyInliers) resample_fundamental(team, pair, scales, width, f);
       f = fit(team, scales, f, width);
       if (holds(team, f, state)) {
         outcome.f = f;
