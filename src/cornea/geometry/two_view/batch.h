@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cornea/core/build.h"
@@ -29,8 +30,7 @@ std::array<double, 9> homography_in_pixels(const Matrix3<double>& h, const Norma
 // Every copy of a correspondence gets what its place got.
 template <class T>
 void copy_from_places(const match::Places& places, std::vector<T>& values) {
-  const std::vector<T> of_places = std::move(values);
-  values.resize(places.of.size());
+  const std::vector<T> of_places = std::exchange(values, std::vector<T>(places.of.size()));
   for (std::size_t i = 0; i < places.of.size(); ++i) values[i] = of_places[places.of[i]];
 }
 
