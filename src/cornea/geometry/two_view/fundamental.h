@@ -10,12 +10,16 @@
 // take part once, every copy gets the same mark, and `inlier_count` and all minima count places.
 //
 //   1. Coordinates are moved and scaled so that their mean is 0 and their mean distance sqrt(2).
+//      Both means are trimmed: taken again, twice, over the points within four mean distances, so
+//      that a wild coordinate does not decide (points.h).
 //   2. Rounds of hypotheses. Hypothesis h takes `sample` correspondences (Philox numbers keyed by
 //      seed, pair and h), F from them (8: the null vector of the 8 x 9 system by Householder
-//      reflections; 7: the cubic), and rank 2. Samples that do not fix F, or
-//      whose points would lie behind a camera, are dropped. The cost of a hypothesis is
-//      sum min((distance / threshold)^2, 1) over all correspondences (MSAC), each term in steps of
-//      1/1024, so that sums are exact in any order.
+//      reflections; 7: the cubic), and rank 2. Samples that do not fix F, or whose points would lie
+//      behind a camera, are dropped. The cost of a hypothesis is sum min((distance / threshold)^2,
+//      1) over all correspondences (MSAC), each term in steps of 1/1024, so that sums are exact in
+//      any order. Scoring is preemptive where there are more than 128 correspondences: of every 32
+//      samples' models only the two that cost least over 64 correspondences, evenly spread, are
+//      held against all (scoring/preemptive.h).
 //   3. The best of a round is optimised: least squares over its inliers with the weights that turn
 //      algebraic into geometric errors, and a narrowing threshold. The best of all rounds stays.
 //   4. Rounds end when enough hypotheses were drawn for `confidence`, (1 - q^sample)^N <= 1 - p; at
@@ -25,20 +29,23 @@
 //      no chance (see TwoView::none) would have been found with that confidence, each sample being
 //      one of C(n, sample): of 43 correspondences that is after 156,000 hypotheses, of 30 after
 //      6,300, and from 47 on after more than 300,000.
-//   5. A plane: if a homography explains most inliers, F could be any that contains it. F is then
-//      sought again as [e]x H with e from two correspondences off the plane. If hardly any
-//      correspondence off the plane agrees, the scene is a plane or the camera only turned; the
-//      result says so (`planar`) and gives the homography beside an F that means nothing off it.
-//   6. The Sampson error of the inliers is minimised over the 7 degrees of freedom of F
-//      (Levenberg and Marquardt, F = U diag(1, s, 0) V^T), with weights that fall with the error.
+//   5. The noise: the Sampson error of the inliers is minimised over the 7 degrees of freedom of F
+//      (Levenberg and Marquardt, F = U diag(1, s, 0) V^T, weights that fall with the error), at a
+//      width that follows the median distance down from the search's threshold (refine/noise.h).
+//   6. A plane: if a homography explains most inliers, F could be any that contains it. F is then
+//      sought again as [e]x H with e from two correspondences off the plane, as many pairs of them
+//      as it takes. If hardly any correspondence off the plane agrees, the scene is a plane or the
+//      camera only turned; the result says so (`planar`) and gives the homography beside an F that
+//      means nothing off it (degeneracy/plane.h).
+//   7. Where fewer than 300 correspondences agree within the noise, inner samples of 8 from what
+//      lies near F are judged at the noise's width (refine/resample.h). A last minimisation.
+//   8. Where the threshold is 0, the search runs at 3 pixels. If no F is found, if the noise is
+//      wider, or if fewer than 40% agree within it, a second search runs at 10 pixels, each with
+//      half of `max_hypotheses`; of the two results the one stays that is less likely a chance (a
+//      contrario). Inliers are then those within 1.25 widths of the noise, and at least 1.5 pixels.
 //
-// Where no threshold is given it is chosen per pair: the search is at 3 pixels, the noise follows
-// from the median distance, the last fits are at its width, and a second search at 10 pixels where
-// the first leaves doubt; of the two the one that is less likely a chance stays
-// (docs/fundamental.md).
-//
-// Both devices run the same functions (fundamental_problem.h and what it includes) in the same
-// order, with additions, products, divisions and square roots only: F has the same bits on both.
+// Both devices run the same functions in the same order, with additions, products, divisions and
+// square roots only: F has the same bits on both. (The choice of step 8 is the host's.)
 #pragma once
 
 #include <array>
