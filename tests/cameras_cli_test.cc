@@ -285,6 +285,9 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
     EXPECT_NE(screen.find(words), std::string::npos) << words << "\n" << screen;
   }
   expect_refused(pair + camera + " --focal 500", 2, "one of them only");
+  for (const char* focal : {"0", "-1", "nan", "1e20"}) {
+    expect_refused(pair + "--focal " + focal, 2, "positive number of pixels");
+  }
   expect_refused(pair + "--focal 500 --no-cameras", 2, "one of them only");
   expect_refused(pair + "--focal -3", 2, "--focal");
   expect_refused(pair + "--camera1 9,9,9,9", 2, "--camera2 is missing");

@@ -144,7 +144,13 @@ void add_focal_options(CLI::App& command, CameraOptions& options) {
       .add_option("--focal", options.focal,
                   "focal length of both images, pixels, with the principal points in the middle; "
                   "without it and without cameras that of EXIF, where both images have one")
-      ->check(CLI::PositiveNumber)
+      ->check([](const std::string& given) {
+        double focal = 0;
+        const char* end = given.data() + given.size();
+        const auto [read, error] = std::from_chars(given.data(), end, focal);
+        const bool possible = error == std::errc() && read == end && focal > 0 && focal < 1e9;
+        return possible ? "" : "'" + given + "': a focal length is a positive number of pixels";
+      })
       ->type_name("PIXELS");
   command.add_flag("--no-cameras", options.ignore, "F alone, whatever EXIF says");
 }
