@@ -94,7 +94,7 @@ TEST_F(Changes, SummariesSayWhatIsNewAndWhatIsThere) {
   expect_begin(spoken({"match-all"}), "36 pairs of 9 images: 0 new, 36 already there");
   expect_begin(spoken({"verify"}), "36 pairs: 36 new (");
   const std::string verified = spoken({"verify"});
-  expect_begin(verified, "36 pairs: 0 new (0 without a geometry");
+  expect_begin(verified, "36 pairs: 0 new (0 without geometry");
   EXPECT_NE(verified.find("), 36 already there, 0 left out; the database holds "),
             std::string::npos)
       << verified;

@@ -238,7 +238,7 @@ def main():
         check(json.load(open(os.path.join(folder, "chance", "summary.json")))["kind"] == "none", "noise has no geometry")
         browser.open(os.path.join(folder, "chance", "report.html"), 1400)
         check("chance" in text_of(browser, "matrix-text") and text_of(browser, "matrix-text").count(".") >= 2,
-              "without a geometry sentences say why")
+              "without geometry sentences say why")
         check(text_of(browser, "name-outliers") == "Matches" and "Outlier" not in browser.evaluate("document.body.innerText"),
               "and no match is called an outlier")
         check(browser.evaluate("corneaPage.listed()[0].ratio <= corneaPage.listed()[1].ratio"), "the table is by ratio")

@@ -23,7 +23,7 @@ struct Summary {
   std::vector<std::string> missing;
 };
 
-// "3 calibrated, 1 planar or panoramic, 0 without a geometry": the kinds that there are, and the
+// "3 calibrated, 1 planar or panoramic, 0 without geometry": the kinds that there are, and the
 // last in any case.
 std::string kinds_text(const VerifyReport& report) {
   std::string all;
@@ -33,7 +33,7 @@ std::string kinds_text(const VerifyReport& report) {
     if (report.of(kind) == 0) continue;
     all += text(grouped(report.of(kind)), " ", name(kind), ", ");
   }
-  return text(all, grouped(report.of(Configuration::degenerate)), " without a geometry");
+  return text(all, grouped(report.of(Configuration::degenerate)), " without geometry");
 }
 
 // Nothing where every pair had cameras, or none was to have them.

@@ -1,4 +1,4 @@
-// For tests of COLMAP databases: one in a folder of its own.
+// A COLMAP database for tests, which lies in its own folder.
 #pragma once
 
 #include <filesystem>

@@ -197,7 +197,7 @@ void Database::write_features(Id image, const Features& features) {
       .bind(kKeypointColumns)
       .bind_blob(std::span<const float>(keypoints))
       .run();
-  // COLMAP 4.1 has a column that says what describes the points; 0 is SIFT.
+  // From COLMAP 4.1 on, a column says what describes the points; 0 is SIFT.
   Statement(*this, descriptors_have_type_
                        ? "INSERT OR REPLACE INTO descriptors(image_id, rows, cols, data, type) "
                          "VALUES(?, ?, ?, ?, 0)"

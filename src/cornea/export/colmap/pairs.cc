@@ -9,7 +9,7 @@
 namespace cornea::colmap {
 namespace {
 
-// Pairs without a geometry that do not name two images, the lower id first; ?1 is kMostImages.
+// Pairs without geometry that do not name two images, the lower id first; ?1 is kMostImages.
 constexpr char kUnverifiable[] =
     " FROM matches WHERE pair_id NOT IN (SELECT pair_id FROM two_view_geometries) "
     "AND (pair_id / ?1 >= pair_id % ?1 OR pair_id / ?1 NOT IN (SELECT image_id FROM images) "

@@ -1,5 +1,5 @@
 // E from a start, once for both devices: the minimisation of Sampson's error over the 5 degrees of
-// freedom of a pose, and the local optimisation of a hypothesis. `Team`: fundamental_steps.h.
+// freedom of a pose, and the local optimisation of a hypothesis. `Team`: points.h.
 #pragma once
 
 #include "cornea/geometry/pose/pose.h"

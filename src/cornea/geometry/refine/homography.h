@@ -1,5 +1,5 @@
 // H from a start, once for both devices: least squares over its inliers, and the minimisation of
-// the symmetric transfer error over its 8 degrees of freedom. `Team`: fundamental_steps.h.
+// the symmetric transfer error over its 8 degrees of freedom. `Team`: points.h.
 #pragma once
 
 #include "cornea/geometry/algebra/frame.h"

@@ -1,5 +1,5 @@
 // Levenberg's and Marquardt's minimisation of a robust sum of squares over the points of a team
-// (see fundamental_steps.h), once for both devices.
+// (see points.h), once for both devices.
 #pragma once
 
 #include "cornea/core/host_device.h"
