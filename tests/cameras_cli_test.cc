@@ -272,11 +272,21 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
   EXPECT_EQ(by_focal["cameras"]["first"]["cx"], 319.5);
   expect_pose(by_focal, 1);
 
-  // A focal length that is far off is told by its inliers, and F is taken.
-  const Json wrong = json_of(pair + "--focal 150");
+  EXPECT_EQ(by_focal["cameras"]["focal_factor"], 1);
+  // A focal length is a guess, which is corrected where it is off.
+  const Json corrected = json_of(pair + "--focal 250");
+  EXPECT_EQ(corrected["model"], "E");
+  EXPECT_NEAR(corrected["cameras"]["first"]["fx"], K[0], 0.1 * K[0]);
+  EXPECT_NEAR(corrected["cameras"]["focal_factor"].get<double>() * 250,
+              corrected["cameras"]["first"]["fx"].get<double>(), 1e-6);
+  expect_pose(corrected, 8);
+  EXPECT_NE(corrected["choice"].get<std::string>().find("corrected"), std::string::npos);
+
+  // A camera is not. One that is far off is told by its inliers, and F is taken.
+  const Json wrong = json_of(text(pair, "--camera 150,150,", K[2], ",", K[5]));
   EXPECT_EQ(wrong["model"], "F");
   EXPECT_TRUE(wrong["E"].is_null());
-  EXPECT_NE(wrong["choice"].get<std::string>().find("does not fit"), std::string::npos);
+  EXPECT_NE(wrong["choice"].get<std::string>().find("do not fit"), std::string::npos);
   EXPECT_EQ(wrong["F"], plain["F"]);
 
   const std::string screen = shell(pair + camera + " --device cpu").out;
@@ -291,6 +301,21 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
   expect_refused(pair + "--focal 500 --no-cameras", 2, "one of them only");
   expect_refused(pair + "--focal -3", 2, "--focal");
   expect_refused(pair + "--camera1 9,9,9,9", 2, "--camera2 is missing");
+}
+
+TEST_F(CamerasCli, EssentialFindsAFocalLengthThatBothViewsShare) {
+  write_matches("m.csv", straight);
+  const std::string guess = "cornea essential m.csv --camera 1300,1307.2,639.5,479.5";
+  const Json json = json_of(guess + " --shared-focal");
+  EXPECT_NEAR(json["focal_factor"], 900 / 1300.0, 0.03);
+  EXPECT_NEAR(json["cameras"]["first"]["fx"], 1300 * json["focal_factor"].get<double>(), 1e-9);
+  expect_pose(json, 3);
+  const Json held = json_of(guess);
+  EXPECT_EQ(held["focal_factor"], 1);
+  EXPECT_LT(held["inlier_count"], json["inlier_count"]);
+  EXPECT_NE(shell(guess + " --shared-focal").out.find("of the guess"), std::string::npos);
+  expect_refused("cornea essential m.csv --shared-focal --camera 1300,1300,639.5,479.5,-0.1", 1,
+                 "with --shared-focal the cameras have none");
 }
 
 TEST_F(CamerasCli, PairTakesTheFocalLengthOfExif) {
@@ -309,6 +334,7 @@ TEST_F(CamerasCli, PairTakesTheFocalLengthOfExif) {
   const Json json = json_of("cornea pair v0.jpg v1.jpg -o o");
   EXPECT_EQ(json["cameras"]["source"], "exif");
   EXPECT_EQ(json["cameras"]["first"]["fx"], 640);
+  EXPECT_EQ(json["cameras"]["focal_factor"], 1);
   EXPECT_EQ(json["cameras"]["first"]["cy"], 239.5);
   EXPECT_EQ(json["model"], "E");
   expect_pose(json, 1);
@@ -318,7 +344,8 @@ TEST_F(CamerasCli, PairTakesTheFocalLengthOfExif) {
   // One of two is not enough.
   EXPECT_TRUE(json_of("cornea pair v0.jpg plain1.jpg -o q")["cameras"].is_null());
   // What is given goes before EXIF.
-  EXPECT_EQ(json_of("cornea pair v0.jpg v1.jpg -o o --focal 700")["cameras"]["first"]["fx"], 700);
+  const std::string by_camera = "cornea pair v0.jpg v1.jpg -o o --camera 700,700,319.5,239.5";
+  EXPECT_EQ(json_of(by_camera)["cameras"]["first"]["fx"], 700);
 }
 
 }  // namespace

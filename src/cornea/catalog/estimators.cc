@@ -46,6 +46,8 @@ void visit(EssentialOptions& o, Visitor& v) {
   visit_threshold(o.threshold, v);
   visit_search(o, v);
   v("refine", o.refine, "minimise the error of all inliers over R and t at last");
+  v("shared-focal", o.shared_focal,
+    "the focal lengths are guesses, both wrong by one factor from 1/4 to 4, which is sought too");
 }
 
 template <class Visitor>

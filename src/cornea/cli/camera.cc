@@ -166,15 +166,16 @@ std::optional<KnownCameras> cameras_of(const CameraOptions& options, const Sized
   if (options.ignore) return std::nullopt;
   if (given) return KnownCameras{*given, "camera"};
   if (options.focal > 0) {
-    return KnownCameras{{in_the_middle(options.focal, first), in_the_middle(options.focal, second)},
-                        "focal"};
+    return KnownCameras{
+        {in_the_middle(options.focal, first), in_the_middle(options.focal, second), false},
+        "focal"};
   }
   const auto focal = [](const SizedExif& image) {
     return image.exif ? focal_pixels(*image.exif, image.width, image.height) : 0;
   };
   if (focal(first) <= 0 || focal(second) <= 0) return std::nullopt;
-  return KnownCameras{{in_the_middle(focal(first), first), in_the_middle(focal(second), second)},
-                      "exif"};
+  return KnownCameras{
+      {in_the_middle(focal(first), first), in_the_middle(focal(second), second), false}, "exif"};
 }
 
 Json camera_json(const Intrinsics& c) {

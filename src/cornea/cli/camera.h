@@ -36,13 +36,15 @@ void add_focal_options(CLI::App& command, CameraOptions& options);
 struct KnownCameras {
   IntrinsicsPair cameras;
   std::string source;
+  double focal_factor = 1;  // that the geometry corrected guessed focal lengths by
 };
 struct SizedExif {
   int width = 0, height = 0;
   std::optional<Exif> exif;
 };
 // By hand, or by the focal lengths of EXIF with the principal points in the middle; nothing where
-// one of the two is not known.
+// one of the two is not known. A focal length alone, be it given or of EXIF, is a guess that the
+// geometry may correct.
 std::optional<KnownCameras> cameras_of(const CameraOptions& options, const SizedExif& first,
                                        const SizedExif& second);
 

@@ -24,6 +24,16 @@ struct EssentialCommand {
 
 const std::vector<std::string> kNewColumns = {"epipolar_distance", "inlier"};
 
+IntrinsicsPair cameras_of(const EssentialCommand& c) {
+  const std::optional<IntrinsicsPair> cameras = c.camera.given();
+  if (!cameras) {
+    throw UsageError(
+        "the essential matrix needs the cameras: give --camera1 and --camera2, or --camera for "
+        "both");
+  }
+  return *cameras;
+}
+
 void print_result(const EssentialCommand& c, const Context& context, const EssentialResult& result,
                   double milliseconds) {
   print_counts(c.matches, context, result, milliseconds);
@@ -38,22 +48,15 @@ void print_result(const EssentialCommand& c, const Context& context, const Essen
       (result.kind != TwoView::general || result.pure_rotation)) {
     std::cout << note << "\n";
   }
+  if (has_pose && result.focal_factor != 1) {
+    std::cout << focal_sentence(cameras_of(c), result.focal_factor) << "\n";
+  }
   if (has_pose) {
     std::cout << "E\n"
               << matrix_text(result.E) << "R: " << rotation_text(result.R) << "\n"
               << matrix_text(result.R) << "t: " << vector_text(result.t) << "\n";
   }
   std::cout << std::flush;
-}
-
-IntrinsicsPair cameras_of(const EssentialCommand& c) {
-  const std::optional<IntrinsicsPair> cameras = c.camera.given();
-  if (!cameras) {
-    throw UsageError(
-        "the essential matrix needs the cameras: give --camera1 and --camera2, or --camera for "
-        "both");
-  }
-  return *cameras;
 }
 
 Json result_json(const EssentialCommand& c, const Context& context, const EssentialResult& result,
@@ -68,7 +71,8 @@ Json result_json(const EssentialCommand& c, const Context& context, const Essent
   json["threshold"] = result.threshold;
   const std::string note = explanation(result);
   json["warning"] = note.empty() ? Json(nullptr) : Json(note);
-  const IntrinsicsPair cameras = cameras_of(c);
+  json["focal_factor"] = result.focal_factor;
+  const IntrinsicsPair cameras = cameras_of(c).refocused(result.focal_factor);
   json["cameras"] = {{"first", camera_json(cameras.first)},
                      {"second", camera_json(cameras.second)}};
   return json;
@@ -92,7 +96,8 @@ int run_essential(const EssentialCommand& c) {
   const double milliseconds = watch.milliseconds();
   if (c.common.talks({c.csv})) print_result(c, context, result, milliseconds);
   if (!c.csv.empty()) {
-    const std::array<double, 9> F = fundamental_of(result.E, cameras);
+    const std::array<double, 9> F =
+        fundamental_of(result.E, cameras.refocused(result.focal_factor));
     const auto distance = [&](const Correspondence& m) -> std::optional<double> {
       const std::optional<Correspondence> place = undistorted(cameras, m);
       if (F == std::array<double, 9>{} || !place) return std::nullopt;

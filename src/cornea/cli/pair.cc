@@ -71,7 +71,7 @@ int run_pair(const PairCommand& given) {
   const Photograph photograph1 = photograph_from(c.first, c.common.reading());
   const Photograph photograph2 = photograph_from(c.second, c.common.reading());
   const GrayImage &first = photograph1.image, &second = photograph2.image;
-  const std::optional<KnownCameras> cameras =
+  std::optional<KnownCameras> cameras =
       cameras_of(c.camera, {first.width(), first.height(), photograph1.exif},
                  {second.width(), second.height(), photograph2.exif});
   note_reading(c.common, input_name(c.first), first);
@@ -92,6 +92,10 @@ int run_pair(const PairCommand& given) {
   write_text(matches, csv_text(result));
   PairCommand ran = c;  // with all options as they were used
   ran.options = pipeline.options();
+  if (cameras && result.by_essential) {
+    cameras->focal_factor = result.two_view->essential.focal_factor;
+    cameras->cameras = cameras->cameras.refocused(cameras->focal_factor);
+  }
   const PairOutcome outcome{ran, context, cameras, result, first, second};
   write_text(report, page_text(outcome, stages));
   Json json = summary_json(outcome);

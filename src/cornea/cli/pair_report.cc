@@ -82,11 +82,15 @@ std::string focal_text(const Intrinsics& camera) {
 }
 
 std::string cameras_text(const KnownCameras& cameras) {
-  const auto& [first, second] = cameras.cameras;
+  const Intrinsics &first = cameras.cameras.first, &second = cameras.cameras.second;
   const bool bent = first.is_distorted() || second.is_distorted();
   return text(source_text(cameras), ", ", focal_text(first),
               first == second ? "" : " and " + focal_text(second), " px",
-              bent ? ", with distortion" : "");
+              bent ? ", with distortion" : "",
+              cameras.focal_factor != 1
+                  ? text(", corrected by ", std::round(1000 * cameras.focal_factor) / 1000,
+                         " to fit the matches")
+                  : "");
 }
 
 // Which model was chosen, and why.
@@ -94,8 +98,9 @@ std::string choice_text(const PairOutcome& o) {
   const TwoViewResult& v = *o.result.two_view;
   const std::string counts = text("E has ", grouped(std::size_t(v.essential.inlier_count)),
                                   " inliers, F ", grouped(std::size_t(v.fundamental.inlier_count)));
-  const std::string source = source_text(*o.cameras);
-  const bool one = o.cameras->source == "focal";
+  const bool corrected = o.cameras->focal_factor != 1;
+  const std::string source = corrected ? "corrected focal lengths" : source_text(*o.cameras);
+  const bool one = !corrected && o.cameras->source == "focal";
   if (o.result.by_essential) {
     return text("E, since ", counts, ": ", source, one ? " fits" : " fit", " (E needs 95% of F's)");
   }
@@ -158,6 +163,7 @@ void add_pose(const PairOutcome& o, Json& json) {
   if (!o.cameras) return;
   const TwoViewResult& v = *r.two_view;
   json["cameras"] = {{"source", o.cameras->source},
+                     {"focal_factor", o.cameras->focal_factor},
                      {"first", camera_json(o.cameras->cameras.first)},
                      {"second", camera_json(o.cameras->cameras.second)}};
   json["configuration"] = name(v.configuration);

@@ -42,6 +42,17 @@ std::string vector_text(const std::array<double, 3>& v) {
   return words + ")";
 }
 
+std::string focal_sentence(const IntrinsicsPair& guess, double factor) {
+  const double first = guess.first.mean_focal() * factor;
+  const double second = guess.second.mean_focal() * factor;
+  const std::string share = formatted("%.3f", factor) + " of the guess.";
+  if (first == second) {
+    return text("The focal length found is ", formatted("%.1f", first), " pixels, ", share);
+  }
+  return text("The focal lengths found are ", formatted("%.1f", first), " and ",
+              formatted("%.1f", second), " pixels, ", share);
+}
+
 std::string angle_sentence(double degrees) {
   const std::string angle = formatted(degrees < 0.1 ? "%.3f"
                                       : degrees < 1 ? "%.2f"

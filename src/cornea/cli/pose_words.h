@@ -19,6 +19,9 @@ std::string baseline_sentence(const std::array<double, 9>& R, const std::array<d
 // The second sentence alone.
 std::string angle_sentence(double median_angle_degrees);
 
+// "The focal length found is 2759.5 pixels, 1.031 of the guess."
+std::string focal_sentence(const IntrinsicsPair& guess, double factor);
+
 std::string rotation_text(const std::array<double, 9>& R);
 std::string vector_text(const std::array<double, 3>& v);
 // "(512.3, 210.0) and (-8100, 400)"; "at infinity" where there is none.

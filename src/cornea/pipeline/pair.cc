@@ -43,7 +43,7 @@ bool takes_essential(const TwoViewResult& r) {
 FundamentalResult result_of(const EssentialResult& e, const IntrinsicsPair& cameras) {
   FundamentalResult r;
   r.kind = TwoView::general;
-  r.F = fundamental_of(e.E, cameras);
+  r.F = fundamental_of(e.E, cameras.refocused(e.focal_factor));
   r.inliers = e.inliers;
   r.inlier_count = e.inlier_count;
   r.places = e.places;

@@ -85,12 +85,12 @@ inline CalibratedScene calibrated_scene(core::Random& random, int count,
 }
 
 // A team of a scene's rays as a camera of focal length kFocal sees them, with noise in pixels and a
-// share of outliers.
+// share of outliers, by a guess of that focal length which is wrong by a factor.
 inline constexpr double kFocal = 1000;
 inline constexpr Scales kPixel = {1 / kFocal, 1 / kFocal};
 inline HostTeam<EpipolarMetric> team_of(const CalibratedScene& scene, core::Random& random,
-                                        double noise = 0, double outliers = 0,
-                                        double threshold = 2) {
+                                        double noise = 0, double outliers = 0, double threshold = 2,
+                                        double focal_factor = 1) {
   std::vector<Correspondence> matches;
   for (const PointPair& p : scene.rays) {
     auto pixel = [&](double v) { return float(v * kFocal + noise * random.normal()); };
@@ -103,7 +103,7 @@ inline HostTeam<EpipolarMetric> team_of(const CalibratedScene& scene, core::Rand
   }
   HostTeam<EpipolarMetric> team;
   team.set(matches);
-  team.apply({.scales = kPixel}, threshold);
+  team.apply({.scales = {kPixel.first * focal_factor, kPixel.second * focal_factor}}, threshold);
   return team;
 }
 

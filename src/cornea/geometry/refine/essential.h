@@ -1,5 +1,6 @@
 // E from a start, once for both devices: the minimisation of Sampson's error over the 5 degrees of
-// freedom of a pose, and the local optimisation of a hypothesis. `Team`: points.h.
+// freedom of a pose, and the local optimisation of a hypothesis. `Team`: points.h. The same with a
+// focal length as the 6th: refine/shared_focal.h.
 #pragma once
 
 #include "cornea/geometry/pose/pose.h"
@@ -11,14 +12,20 @@ namespace cornea::geometry {
 // E = u0 v0^T + u1 v1^T: three turns of U and two of V; the third of V is that of U.
 inline constexpr int kPoseUnknowns = 5;
 
-// The normal equations of Sampson's error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame of E, under
+// The derivatives of an entry of F by one more unknown than a pose has; none of E.
+struct NoFurther {
+  static constexpr int kUnknowns = 0;
+};
+
+// The normal equations of Sampson's error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame of f, under
 // the loss z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself. Width and error
-// are in units of the second image.
-template <class Team>
-CORNEA_HD void pose_equations(Team& team, const EpipolarFrame& frame, double k, double width,
-                              double (&sums)[normal_sums(kPoseUnknowns)]) {
-  constexpr int kSums = normal_sums(kPoseUnknowns);
-  const Matrix3<double> f = matrix_of(frame);
+// are in units of the second image. `further` is the derivative of f by a 6th unknown, if any.
+template <class Team, class Further = NoFurther>
+CORNEA_HD void pose_equations(Team& team, const Matrix3<double>& f, const EpipolarFrame& frame,
+                              double k, double width,
+                              double (&sums)[normal_sums(kPoseUnknowns + Further::kUnknowns)],
+                              const Further& further = {}) {
+  constexpr int kUnknowns = kPoseUnknowns + Further::kUnknowns, kSums = normal_sums(kUnknowns);
   const double inverse = 1 / (width * width);
   team.template sums<kSums>(sums, [&](const PointPair& p, double* terms) {
     Vector3<double> l2, l1;
@@ -41,11 +48,12 @@ CORNEA_HD void pose_equations(Team& team, const EpipolarFrame& frame, double k, 
     auto change = [&](int i, int j) {
       return (a[i] * b[j] - share * (c[i] * b[j] + d[j] * a[i])) * norm;
     };
-    const double j[kPoseUnknowns] = {change(2, 1), -change(2, 0), change(1, 0) - change(0, 1),
-                                     change(1, 2), -change(0, 2)};
+    double j[kUnknowns] = {change(2, 1), -change(2, 0), change(1, 0) - change(0, 1), change(1, 2),
+                           -change(0, 2)};
+    if constexpr (Further::kUnknowns > 0) j[kPoseUnknowns] = further(p, l2, l1, k, share) * norm;
     CORNEA_UNROLL
     for (int i = 0; i < kSums; ++i) terms[i] = 0;
-    add_residual<kPoseUnknowns>(r, j, weight, terms);
+    add_residual<kUnknowns>(r, j, weight, terms);
     terms[kSums - 1] = z * loss;
     return true;
   });
@@ -61,28 +69,42 @@ CORNEA_HD inline EpipolarFrame moved_frame(EpipolarFrame frame, const double (&x
 // Sampson's error.
 inline constexpr double kPoseLossWidth = 0.4;
 
-// `width` in pixels.
-template <class Team>
-CORNEA_HD EpipolarFrame minimise_frame(Team& team, const EpipolarFrame& start, const Scales& scales,
-                                       double width, int turns = 10) {
+// What is fitted and how it moves: a state, the matrix that it stands for, its normal equations.
+struct PoseManifold {
+  static constexpr int kUnknowns = kPoseUnknowns;
+  using State = EpipolarFrame;
+  CORNEA_HD static State at(const Matrix3<double>& e) { return essential_frame(e); }
+  CORNEA_HD static Matrix3<double> matrix(const State& state) { return matrix_of(state); }
+  CORNEA_HD static State moved(const State& state, const double (&x)[kUnknowns]) {
+    return moved_frame(state, x);
+  }
+  template <class Team>
+  CORNEA_HD static void equations(Team& team, const State& state, double k, double width,
+                                  double (&sums)[normal_sums(kUnknowns)]) {
+    pose_equations(team, matrix_of(state), state, k, width, sums);
+  }
+};
+
+// The minimisation over a manifold from the matrix m on; `width` in pixels.
+template <class Manifold, class Team>
+CORNEA_HD Matrix3<double> minimise_on(Team& team, const Matrix3<double>& m, const Scales& scales,
+                                      double width, int turns = 10) {
+  constexpr int kUnknowns = Manifold::kUnknowns;
   const double r = scales.first / scales.second, k = r * r, w = width * scales.second;
-  return levenberg_marquardt<kPoseUnknowns>(
-      start,
-      [&](const EpipolarFrame& frame, double(&sums)[normal_sums(kPoseUnknowns)]) {
-        pose_equations(team, frame, k, w, sums);
+  return Manifold::matrix(levenberg_marquardt<kUnknowns>(
+      Manifold::at(m),
+      [&](const typename Manifold::State& state, double(&sums)[normal_sums(kUnknowns)]) {
+        Manifold::equations(team, state, k, w, sums);
       },
-      moved_frame, turns);
+      Manifold::moved, turns));
 }
-template <class Team>
-CORNEA_HD Matrix3<double> minimise_essential(Team& team, const Matrix3<double>& e,
-                                             const Scales& scales, double width, int turns = 10) {
-  return matrix_of(minimise_frame(team, essential_frame(e), scales, width, turns));
-}
+
 // Of the poses of the E that is found, the one next to the start.
 template <class Team>
 CORNEA_HD Pose minimise_pose(Team& team, const Pose& start, const Scales& scales, double width) {
   Pose poses[4];
-  poses_of(minimise_frame(team, essential_frame(essential_of(start)), scales, width), poses);
+  poses_of(essential_frame(minimise_on<PoseManifold>(team, essential_of(start), scales, width)),
+           poses);
   // Each R is the other one turned by 180 degrees about t.
   double near[2];
   CORNEA_UNROLL
@@ -97,27 +119,27 @@ CORNEA_HD Pose minimise_pose(Team& team, const Pose& start, const Scales& scales
 
 // Local optimisation: reweighted steps with a threshold that narrows, the best by score of what
 // they pass. A step may go wrong where the inliers are few, and the score tells.
-template <class Team>
-CORNEA_HD void optimise_essential(Team& team, const Scales& scales, double threshold,
-                                  Model& model) {
+template <class Manifold, class Team>
+CORNEA_HD void optimise_on(Team& team, const Scales& scales, double threshold, Model& model) {
+  constexpr int kUnknowns = Manifold::kUnknowns;
   const double r = scales.first / scales.second, k = r * r;
   const CostScale scale = cost_scale(scales, threshold);
   constexpr int kSteps = 4;
   constexpr double kWidest = 3;  // thresholds
-  EpipolarFrame frame = essential_frame(model.f);
+  typename Manifold::State state = Manifold::at(model.f);
   for (int i = 0; i < kSteps; ++i) {
     const double wide = kWidest - (kWidest - 1) * i / (kSteps - 1);
-    double sums[normal_sums(kPoseUnknowns)], x[kPoseUnknowns];
-    pose_equations(team, frame, k, kPoseLossWidth * wide * threshold * scales.second, sums);
-    solve_step<kPoseUnknowns>(sums, 1e-6, x);
+    double sums[normal_sums(kUnknowns)], x[kUnknowns];
+    Manifold::equations(team, state, k, kPoseLossWidth * wide * threshold * scales.second, sums);
+    solve_step<kUnknowns>(sums, 1e-6, x);
     double length = 0;
     CORNEA_UNROLL
-    for (int j = 0; j < kPoseUnknowns; ++j) length += x[j] * x[j];
+    for (int j = 0; j < kUnknowns; ++j) length += x[j] * x[j];
     if (!(length < 1)) break;  // no step, or one beyond what is small
-    frame = moved_frame(frame, x);
-    const Matrix3<double> e = matrix_of(frame);
-    const Score score = team.score(converted<float>(e), scale);
-    if (score.cost < model.score.cost) model = {e, score};
+    state = Manifold::moved(state, x);
+    const Matrix3<double> m = Manifold::matrix(state);
+    const Score score = team.score(converted<float>(m), scale);
+    if (score.cost < model.score.cost) model = {m, score};
   }
 }
 

@@ -34,14 +34,14 @@ TEST(EssentialRefinement, KnowsTheSlopeOfItsLoss) {
     const EpipolarFrame frame = essential_frame(essential_of(disturbed(scene, random, 0.003)));
     const double width = 0.002, k = 0.7;
     double sums[kSums];
-    pose_equations(team, frame, k, width, sums);
+    PoseManifold::equations(team, frame, k, width, sums);
     for (int i = 0; i < kPoseUnknowns; ++i) {
       const double h = 1e-6;
       double loss[2];
       for (int side = 0; side < 2; ++side) {
         double x[kPoseUnknowns] = {}, moved[kSums];
         x[i] = side == 0 ? h : -h;
-        pose_equations(team, moved_frame(frame, x), k, width, moved);
+        PoseManifold::equations(team, moved_frame(frame, x), k, width, moved);
         loss[side] = moved[kSums - 1];
       }
       const double slope = 2 * sums[packed_size(kPoseUnknowns) + i] / (width * width);
@@ -115,7 +115,7 @@ TEST(EssentialRefinement, OptimisesAHypothesisOfNoisyPoints) {
     before += best.score.cost;
     error_before += difference(of_norm_one(best.f), scene.essential) / kRuns;
     const Score start = best.score;
-    optimise_essential(team, kPixel, 2, best);
+    optimise_on<PoseManifold>(team, kPixel, 2, best);
     EXPECT_LE(best.score.cost, start.cost);
     after += best.score.cost;
     error_after += difference(of_norm_one(best.f), scene.essential) / kRuns;

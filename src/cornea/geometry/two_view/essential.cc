@@ -13,11 +13,13 @@ using namespace geometry;
 
 constexpr double kSearchThreshold = 3;  // pixels, where it is chosen per pair
 
-EssentialProblem problem_of(const EssentialOptions& o) {
+template <class Problem>
+Problem problem_of(const EssentialOptions& o) {
   const double threshold = o.threshold > 0 ? o.threshold : kSearchThreshold;
-  return {{threshold, o.confidence, o.max_hypotheses, 0, 5, o.round, o.seed, o.optimise},
-          o.threshold == 0,
-          o.refine};
+  return {
+      {threshold, o.confidence, o.max_hypotheses, 0, Problem::kSample, o.round, o.seed, o.optimise},
+      o.threshold == 0,
+      o.refine};
 }
 
 // Pixels around the principal point as a camera without distortion and with one focal length would
@@ -39,7 +41,7 @@ std::vector<Correspondence> square_pixels(std::span<const Correspondence> matche
   return result;
 }
 
-void write_outcome(const EssentialOutcome& outcome, const Normalisation& normalisation,
+void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
                    std::span<const Correspondence> matches, EssentialResult& out) {
   out.kind = outcome.kind;
   out.threshold = outcome.threshold;
@@ -56,6 +58,9 @@ void write_outcome(const EssentialOutcome& outcome, const Normalisation& normali
     return;
   }
   out.pure_rotation = outcome.pure_rotation;
+  out.focal_factor = outcome.focal;
+  normalisation.scales.first /= outcome.focal;
+  normalisation.scales.second /= outcome.focal;
   out.E = canonical(outcome.e);
   std::copy(std::begin(outcome.pose.rotation.v), std::end(outcome.pose.rotation.v), out.R.begin());
   out.t = {outcome.pose.translation.x, outcome.pose.translation.y, outcome.pose.translation.z};
@@ -86,14 +91,29 @@ void EssentialOptions::validate() const {
   require(round >= 1 && round <= 1 << 24, "a round has 1 to ", 1 << 24, " hypotheses, not ", round);
 }
 
+IntrinsicsPair IntrinsicsPair::refocused(double factor) const {
+  IntrinsicsPair result = *this;
+  for (Intrinsics* camera : {&result.first, &result.second}) {
+    camera->fx *= factor;
+    camera->fy *= factor;
+  }
+  return result;
+}
+
+// One of the two.
 struct EssentialEstimator::State {
-  std::unique_ptr<Ransac<EssentialProblem>> search;
+  std::unique_ptr<Ransac<EssentialProblem>> known;
+  std::unique_ptr<Ransac<SharedFocalProblem>> sought;
 };
 
 EssentialEstimator::EssentialEstimator(const Context& context, const EssentialOptions& options)
     : context_(context), options_(options), state_(std::make_unique<State>()) {
   options.validate();
-  state_->search = make_ransac(context, problem_of(options));
+  if (options.shared_focal) {
+    state_->sought = make_ransac(context, problem_of<SharedFocalProblem>(options));
+  } else {
+    state_->known = make_ransac(context, problem_of<EssentialProblem>(options));
+  }
 }
 EssentialEstimator::~EssentialEstimator() = default;
 EssentialEstimator::EssentialEstimator(EssentialEstimator&&) noexcept = default;
@@ -114,9 +134,12 @@ void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspo
   for (const IntrinsicsPair& of : cameras) {
     of.first.validate();
     of.second.validate();
+    require(!options_.shared_focal || !(of.first.is_distorted() || of.second.is_distorted()),
+            "the distortion of a camera belongs to its focal length: with shared_focal the cameras "
+            "have none");
   }
   estimate_places<EssentialResult>(
-      context_, pairs, keys, out, 5,
+      context_, pairs, keys, out, options_.shared_focal ? 6 : 5,
       [&](std::span<RansacPair> wanted, std::span<EssentialResult*> results,
           const std::function<void()>& meanwhile) {
         std::vector<std::vector<Correspondence>> rays(wanted.size());
@@ -129,7 +152,11 @@ void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspo
           }
         });
         std::vector<RansacOutcome<EssentialOutcome>> outcomes(wanted.size());
-        state_->search->run(wanted, outcomes, meanwhile);
+        if (state_->sought) {
+          state_->sought->run(wanted, outcomes, meanwhile);
+        } else {
+          state_->known->run(wanted, outcomes, meanwhile);
+        }
         core::parallel_for(context_, int(wanted.size()), kPairsPerPiece, [&](int begin, int end) {
           for (int i = begin; i < end; ++i) {
             write_outcome(outcomes[i].outcome, outcomes[i].normalisation, rays[i], *results[i]);

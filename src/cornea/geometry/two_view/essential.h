@@ -28,6 +28,9 @@ struct CORNEA_API EssentialOptions {
   std::uint64_t seed = 0;       // of the samples
   bool optimise = true;         // local optimisation of a new best hypothesis
   bool refine = true;           // the final minimisation over R and t
+  // The focal lengths are guesses, both wrong by one factor from 1/4 to 4, which is sought with E
+  // (six-point samples: H. Li, ECCV 2006); the cameras have no distortion then.
+  bool shared_focal = false;
 
   void validate() const;
 };
@@ -41,6 +44,7 @@ struct CORNEA_API EssentialResult {
   std::array<double, 9> E{};  // row by row, of norm 1, its largest entry positive
   std::array<double, 9> R{};
   std::array<double, 3> t{};
+  double focal_factor = 1;  // of the focal lengths that were given, where it was sought
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
   int inlier_count = 0;                    // places
   int places = 0;                          // correspondences, repeated ones once
@@ -55,8 +59,14 @@ struct CORNEA_API EssentialResult {
   bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }
 };
 
-struct IntrinsicsPair {
+struct CORNEA_API IntrinsicsPair {
   Intrinsics first = {}, second = {};
+  // False where they are guesses, as those of EXIF: TwoViewEstimator may then find that both are
+  // wrong by one factor.
+  bool focal_known = true;
+
+  // With other focal lengths (EssentialResult::focal_factor).
+  IntrinsicsPair refocused(double factor) const;
 };
 
 class CORNEA_API EssentialEstimator {

@@ -1,12 +1,16 @@
-// E as a problem for RANSAC (ransac/search.h). Once for both devices. Coordinates are rays: the
-// normalisation that is given with a pair takes pixels around the principal point to them.
+// E as a problem for RANSAC (ransac/search.h), with focal lengths that are known, or with one that
+// both views share. Once for both devices. Coordinates are rays, by the known focal lengths or by
+// the guess: the normalisation that is given with a pair takes pixels around the principal point to
+// them.
 #pragma once
 
 #include "cornea/geometry/ransac/search.h"
 #include "cornea/geometry/refine/essential.h"
 #include "cornea/geometry/refine/noise.h"
 #include "cornea/geometry/refine/resample.h"
+#include "cornea/geometry/refine/shared_focal.h"
 #include "cornea/geometry/solvers/five_point.h"
+#include "cornea/geometry/solvers/six_point_focal.h"
 #include "cornea/geometry/two_view/fundamental_problem.h"
 
 namespace cornea::geometry {
@@ -15,6 +19,7 @@ struct EssentialOutcome {
   TwoView kind = TwoView::none;
   Matrix3<double> e{};
   Pose pose{};
+  double focal = 1;  // in guesses, where it was sought
   bool pure_rotation = false;
   double threshold = 0;  // of the inliers, pixels
   int hypotheses = 0, rounds = 0;
@@ -32,22 +37,61 @@ inline constexpr double kTurnedShare = 0.9;
 
 // Pixels: a width that is narrow for points of photographs. A search's model that is not this sharp
 // within so many of them is doubted, and one that so few agree with.
-inline constexpr double kSharpWidth = 0.7, kDoubtfulWidths = 2, kDoubtfulShare = 0.3;
+inline constexpr double kSharpWidth = 0.7, kDoubtfulWidths = 2, kDoubtfulShare = 0.5;
 inline constexpr int kInnerSamples = 256;
 
-struct EssentialProblem {
+// Known focal lengths: samples of 5, models are E.
+struct KnownFocal {
+  using Manifold = PoseManifold;
+  static constexpr int kModels = 10, kSample = 5;
+  static constexpr bool kSought = false;
+  // add(Matrix3<float>) for each model; whether there are any but for points behind a camera.
+  template <class Add>
+  CORNEA_HD static bool for_each(const Sample<double, kSample>& s, const Add& add) {
+    return for_each_essential(s, [&](const Matrix3<double>& e) { add(converted<float>(e)); });
+  }
+};
+
+// A focal length that both views share: samples of 6, models are F of rays by the guess.
+struct UnknownFocal {
+  using Manifold = FocalManifold;
+  static constexpr int kModels = 15, kSample = 6;
+  static constexpr bool kSought = true;
+  template <class Add>
+  CORNEA_HD static bool for_each(const Sample<double, kSample>& s, const Add& add) {
+    return for_each_shared_focal(
+        s, [&](const Matrix3<double>& f, double) { add(converted<float>(f)); });
+  }
+};
+
+// The points of a team as rays by another focal length.
+template <class Team>
+struct RefocusedTeam {
+  Team& team;
+  double g;  // 1 / focal length, guesses
+  template <int count, class Terms>
+  CORNEA_HD void sums(double (&out)[count], const Terms& terms) {
+    team.template sums<count>(out, [&](const PointPair& p, double* to) {
+      return terms(PointPair{p.x1 * g, p.y1 * g, p.x2 * g, p.y2 * g}, to);
+    });
+  }
+};
+
+template <class Focal>
+struct CalibratedProblem {
   using Metric = EpipolarMetric;
   using Outcome = EssentialOutcome;
-  static constexpr int kModels = 10, kSample = 5;
+  using Manifold = typename Focal::Manifold;
+  static constexpr int kModels = Focal::kModels, kSample = Focal::kSample;
 
   SearchOptions search;
   bool automatic;  // whether the threshold was chosen, not given
   bool refine;
 
-  CORNEA_HD static Sample<double, 5> in_double(const Sample<float, kSample>& s) {
-    Sample<double, 5> rays;
+  CORNEA_HD static Sample<double, kSample> in_double(const Sample<float, kSample>& s) {
+    Sample<double, kSample> rays;
     CORNEA_UNROLL
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < kSample; ++i) {
       rays.x1[i] = s.x1[i], rays.y1[i] = s.y1[i], rays.x2[i] = s.x2[i], rays.y2[i] = s.y2[i];
     }
     return rays;
@@ -55,20 +99,21 @@ struct EssentialProblem {
 
   CORNEA_HD Models<kModels> make(const Sample<float, kSample>& s) const {
     Models<kModels> result;
-    result.fixed = for_each_essential(in_double(s), [&](const Matrix3<double>& e) {
-      if (result.count < kModels) result.m[result.count++] = converted<float>(e);
+    result.fixed = Focal::for_each(in_double(s), [&](const Matrix3<float>& m) {
+      if (result.count < kModels) result.m[result.count++] = m;
     });
     return result;
   }
 
   template <class Team>
   CORNEA_HD void optimise(Team& team, const Scales& scales, Model& model) const {
-    optimise_essential(team, scales, search.threshold, model);
+    optimise_on<Manifold>(team, scales, search.threshold, model);
   }
 
   CORNEA_HD static EssentialInlier inlier_of(const Outcome& outcome, const Scales& scales) {
+    const Matrix3<double> m = Focal::kSought ? with_focal(outcome.e, outcome.focal) : outcome.e;
     return {outcome.kind == TwoView::general || outcome.kind == TwoView::planar,
-            inlier_test(outcome.e, scales, outcome.threshold)};
+            inlier_test(m, scales, outcome.threshold)};
   }
 
   template <class Team>
@@ -84,56 +129,78 @@ struct EssentialProblem {
       return outcome;
     }
     if (is_chance(state.best.score.inliers, team.count())) return outcome;
-    outcome.e = matrix_of(essential_frame(state.best.f));
     double width = search.threshold;
-    if (refine) {
-      const double r = scales.second / scales.first, rr = r * r, pixel = 1 / scales.second;
-      const auto fit = [&](const Matrix3<double>& m, double t) {
-        return minimise_essential(team, m, scales, kPoseLossWidth * t, kFewSteps);
-      };
-      const auto distance = [&](const Matrix3<double>& m, const PointPair& p) {
-        return sqrt(squared_distance(m, p.x1, p.y1, p.x2, p.y2, r, rr)) * pixel;
-      };
-      constexpr int kTurns = 6;
-      bool wider;
-      Matrix3<double> e = fit(outcome.e, width);
-      double fitted = follow_noise(team, width, kTurns, fit, distance, e, wider);
-      // Where few agree within the noise, or none within less than the search's threshold, the
-      // search may have found a compromise: samples are judged at a width at which that shows.
-      const std::uint32_t support =
-          team.score(converted<float>(e), cost_scale(scales, fitted)).inliers;
-      if (fitted > kSharpWidth * kDoubtfulWidths || support < kDoubtfulShare * team.count()) {
-        const bool better = resample<5>(
-            team, search.seed, pair, scales, {kInnerSamples, 2 * search.threshold, kSharpWidth, 0},
-            [](const Sample<float, 5>& s, const auto& add) {
-              for_each_essential(in_double(s),
-                                 [&](const Matrix3<double>& m) { add(converted<float>(m)); });
-            },
-            [&](Model& model, double t) { optimise_essential(team, scales, t, model); }, fit, e);
-        if (better) fitted = follow_noise(team, search.threshold, kTurns, fit, distance, e, wider);
-      }
-      e = minimise_essential(team, e, scales, kPoseLossWidth * fitted);
-      // A fit may leave its basin where the inliers are few.
-      if (2 * team.score(converted<float>(e)).inliers > state.best.score.inliers) {
-        outcome.e = e;
-        width = fitted;
-      }
-    }
+    const Matrix3<double> m = fit_last(team, pair, state, width);
     if (automatic) {
       const double wanted = kInlierThresholdsPerWidth * width;
       outcome.threshold = wanted > kLeastInlierThreshold ? wanted : kLeastInlierThreshold;
     }
+    if constexpr (Focal::kSought) {
+      outcome.focal = focal_of(m);
+      const double g = 1 / outcome.focal;
+      outcome.e = matrix_of(essential_frame(with_focal(m, g)));
+      RefocusedTeam<Team> rays{team, g};
+      find_pose(rays, {scales.first * g, scales.second * g}, outcome);
+    } else {
+      outcome.e = m;
+      find_pose(team, scales, outcome);
+    }
+    return outcome;
+  }
+
+ private:
+  // The model of the search, fitted at the width of the noise, which `width` becomes.
+  template <class Team>
+  CORNEA_HD Matrix3<double> fit_last(Team& team, std::uint64_t pair, const Search& state,
+                                     double& width) const {
+    const Scales& scales = state.normalisation.scales;
+    const Matrix3<double> found = Manifold::matrix(Manifold::at(state.best.f));
+    if (!refine) return found;
+    const double r = scales.second / scales.first, rr = r * r, pixel = 1 / scales.second;
+    const auto fit = [&](const Matrix3<double>& m, double t) {
+      return minimise_on<Manifold>(team, m, scales, kPoseLossWidth * t, kFewSteps);
+    };
+    const auto distance = [&](const Matrix3<double>& m, const PointPair& p) {
+      return sqrt(squared_distance(m, p.x1, p.y1, p.x2, p.y2, r, rr)) * pixel;
+    };
+    constexpr int kTurns = 6;
+    bool wider;
+    Matrix3<double> m = fit(found, width);
+    double fitted = follow_noise(team, width, kTurns, fit, distance, m, wider);
+    // Where few agree within the noise, or none within less than the search's threshold, the
+    // search may have found a compromise: samples are judged at a width at which that shows.
+    const std::uint32_t support =
+        team.score(converted<float>(m), cost_scale(scales, fitted)).inliers;
+    if (fitted > kSharpWidth * kDoubtfulWidths || support < kDoubtfulShare * team.count()) {
+      const bool better = resample<kSample>(
+          team, search.seed, pair, scales, {kInnerSamples, 2 * search.threshold, kSharpWidth, 0},
+          [](const Sample<float, kSample>& s, const auto& add) {
+            Focal::for_each(in_double(s), add);
+          },
+          [&](Model& model, double t) { optimise_on<Manifold>(team, scales, t, model); }, fit, m);
+      if (better) fitted = follow_noise(team, search.threshold, kTurns, fit, distance, m, wider);
+    }
+    m = minimise_on<Manifold>(team, m, scales, kPoseLossWidth * fitted);
+    // A fit may leave its basin where the inliers are few.
+    if (2 * team.score(converted<float>(m)).inliers <= state.best.score.inliers) return found;
+    width = fitted;
+    return m;
+  }
+
+  // The pose of outcome.e, and whether the camera only turned.
+  template <class Rays>
+  CORNEA_HD static void find_pose(Rays& rays, const Scales& scales, Outcome& outcome) {
     const InlierTest inlier = inlier_test(outcome.e, scales, outcome.threshold);
     double before;
-    outcome.pose = choose_pose(team, outcome.e, inlier, before);
+    outcome.pose = choose_pose(rays, outcome.e, inlier, before);
     outcome.kind = TwoView::general;
     // A camera that only turned has points everywhere before it for any t; R alone explains them.
     const Matrix3<double> rotation =
-        minimise_rotation(team, outcome.pose.rotation, scales, outcome.threshold);
+        minimise_rotation(rays, outcome.pose.rotation, scales, outcome.threshold);
     const double turned =
-        count_turned(team, turn_test(rotation, scales, kPlaneWidth * outcome.threshold), inlier);
+        count_turned(rays, turn_test(rotation, scales, kPlaneWidth * outcome.threshold), inlier);
     double inliers[1];
-    team.template sums<1>(inliers, [&](const PointPair& p, double* terms) {
+    rays.template sums<1>(inliers, [&](const PointPair& p, double* terms) {
       terms[0] = 1;
       return inlier(p);
     });
@@ -142,8 +209,10 @@ struct EssentialProblem {
       outcome.kind = TwoView::planar;
       outcome.pose.rotation = rotation;
     }
-    return outcome;
   }
 };
+
+using EssentialProblem = CalibratedProblem<KnownFocal>;
+using SharedFocalProblem = CalibratedProblem<UnknownFocal>;
 
 }  // namespace cornea::geometry

@@ -6,5 +6,7 @@ namespace cornea::geometry {
 
 template std::unique_ptr<Ransac<EssentialProblem>> make_host_ransac(const Context&,
                                                                     const EssentialProblem&);
+template std::unique_ptr<Ransac<SharedFocalProblem>> make_host_ransac(const Context&,
+                                                                      const SharedFocalProblem&);
 
 }  // namespace cornea::geometry

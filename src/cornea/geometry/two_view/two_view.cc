@@ -28,6 +28,14 @@ Matrix3<double> inverse_calibration(const Intrinsics& c) {
   return {{1 / c.fx, 0, -c.cx / c.fx, 0, 1 / c.fy, -c.cy / c.fy, 0, 0, 1}};
 }
 
+// Of a configuration_threshold: COLMAP holds Sampson's error of F and E, about the sum of both
+// distances over 2 sqrt 2, and the distance to H x1, half of our transfer distance, against one
+// threshold.
+constexpr double kTransferPerEpipolar = 0.7071067811865476;
+// Of the gain in units of the variance: what chance gives once in a thousand pairs, and a share of
+// the inliers, as their errors are not independent.
+constexpr double kClearGain = 11, kClearShare = 0.01;
+
 // Places of a list of correspondences, told by one that stands for each.
 std::vector<std::uint8_t> first_of_places(std::span<const Correspondence> matches) {
   std::vector<std::uint8_t> first(matches.size(), 1);
@@ -111,10 +119,43 @@ void pose_of_plane(std::span<const Correspondence> pixels, const IntrinsicsPair&
   }
 }
 
-void choose(std::span<const Correspondence> matches, const std::optional<IntrinsicsPair>& cameras,
+// Whether the correspondences speak clearly for the focal lengths of `sought` and against those of
+// `known`: by how much the sum of squared distances falls, in units of the variance, up to the
+// threshold of each distance. A geometry that says little about the focal length shows as little.
+bool prefers_factor(std::span<const Correspondence> matches, const IntrinsicsPair& cameras,
+                    const EssentialResult& known, const EssentialResult& sought) {
+  if (sought.kind != TwoView::general || sought.pure_rotation) return false;
+  if (known.kind != TwoView::general && known.kind != TwoView::planar) return true;
+  const std::vector<std::uint8_t> first = first_of_places(matches);
+  const double limit = sought.threshold * sought.threshold;
+  const auto loss = [&](const EssentialResult& of, double& inside, int& count) {
+    const std::array<double, 9> F = fundamental_of(of.E, cameras.refocused(of.focal_factor));
+    double sum = 0;
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+      if (!first[i]) continue;
+      const double d = epipolar_distance(F, matches[i]), square = d * d;
+      sum += std::min(square, limit);
+      if (square < limit) {
+        inside += square;
+        ++count;
+      }
+    }
+    return sum;
+  };
+  double inside = 0, unused = 0;
+  int count = 0, unused_count = 0;
+  const double with = loss(sought, inside, count), without = loss(known, unused, unused_count);
+  if (!(inside > 0)) return with < without;
+  const double gain = (without - with) * count / inside;
+  return gain > kClearGain + kClearShare * count;
+}
+
+void choose(std::span<const Correspondence> matches, const std::optional<IntrinsicsPair>& given,
             const TwoViewOptions& options, TwoViewResult& out) {
   const FundamentalResult& f = out.fundamental;
   const EssentialResult& e = out.essential;
+  std::optional<IntrinsicsPair> cameras = given;
+  if (cameras) cameras = cameras->refocused(e.focal_factor);
   const HomographyResult& h = out.homography;
   const std::vector<std::uint8_t> first = first_of_places(matches);
   const std::vector<Correspondence> straight =
@@ -126,32 +167,40 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
   const double threshold = has_f && has_e ? std::max(f.threshold, e.threshold)
                            : has_e        ? e.threshold
                                           : f.threshold;
-  Support of_f, of_e, of_h;
-  if (has_f && f.F != std::array<double, 9>{}) {
-    of_f = support_of(matches, first, threshold,
-                      [&](const Correspondence& m) { return epipolar_distance(f.F, m); });
-  }
-  if (has_e) {
-    const std::array<double, 9> F = fundamental_of(e.E, *cameras);
-    of_e = support_of(straight, first, threshold,
-                      [&](const Correspondence& m) { return epipolar_distance(F, m); });
-  }
-  if (has_h) {
-    const bool follows = options.fundamental.threshold == 0 && (has_f || has_e);
-    const double width = follows ? kPlaneWidth * threshold : h.threshold;
-    of_h = support_of(matches, first, width,
-                      [&](const Correspondence& m) { return transfer_distance(h.H, m); });
-  }
+  struct Supports {
+    Support f, e, h;
+  };
+  const auto supports_at = [&](double epipolar, double transfer) {
+    Supports of;
+    if (has_f && f.F != std::array<double, 9>{}) {
+      of.f = support_of(matches, first, epipolar,
+                        [&](const Correspondence& m) { return epipolar_distance(f.F, m); });
+    }
+    if (has_e) {
+      const std::array<double, 9> F = fundamental_of(e.E, *cameras);
+      of.e = support_of(straight, first, epipolar,
+                        [&](const Correspondence& m) { return epipolar_distance(F, m); });
+    }
+    if (has_h) {
+      of.h = support_of(matches, first, transfer,
+                        [&](const Correspondence& m) { return transfer_distance(h.H, m); });
+    }
+    return of;
+  };
+  const bool follows = options.fundamental.threshold == 0 && (has_f || has_e);
+  const Supports near = supports_at(threshold, follows ? kPlaneWidth * threshold : h.threshold);
+  const double wide = options.configuration_threshold;
+  const Supports far = follows && wide > 0 ? supports_at(wide, kTransferPerEpipolar * wide) : near;
   const int places = f.places;
-  const bool sure_e = has_e && !is_chance(std::uint32_t(of_e.count), places);
-  const bool sure_f = has_f && !is_chance(std::uint32_t(of_f.count), places);
-  const bool sure_h = has_h && of_h.count >= int(kLeastSupport);
+  const bool sure_e = has_e && !is_chance(std::uint32_t(near.e.count), places);
+  const bool sure_f = has_f && !is_chance(std::uint32_t(near.f.count), places);
+  const bool sure_h = has_h && near.h.count >= int(kLeastSupport);
   out.F = f.F;
   const auto take = [&](const Support& support) {
     out.inliers = support.inliers;
     out.inlier_count = support.count;
   };
-  const bool calibrated = sure_e && of_e.count >= options.essential_share * of_f.count;
+  const bool calibrated = sure_e && far.e.count >= options.essential_share * far.f.count;
   if (!calibrated && !sure_f && !sure_h) {
     out.configuration =
         f.kind == TwoView::degenerate ? Configuration::degenerate : Configuration::undefined;
@@ -164,16 +213,17 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
     out.configuration = Configuration::calibrated;
     out.E = e.E;
     out.F = fundamental_of(e.E, *cameras);
-    take(of_e);
+    take(near.e);
   } else if (sure_f) {
     out.configuration = Configuration::uncalibrated;
-    take(of_f);
+    take(near.f);
   }
-  const bool plane = sure_h && of_h.count >= options.homography_share * out.inlier_count;
+  const int chosen = calibrated ? far.e.count : sure_f ? far.f.count : 0;
+  const bool plane = sure_h && far.h.count >= options.homography_share * chosen;
   const bool called_planar = !calibrated && f.kind == TwoView::planar;
   if (sure_h && (plane || called_planar)) {
     out.configuration = Configuration::planar_or_panoramic;
-    if (of_h.count > out.inlier_count) take(of_h);
+    if (near.h.count > out.inlier_count) take(near.h);
     if (cameras && calibrated && !e.pure_rotation) {
       pose_of_plane(straight, *cameras, out);
       // E's own pose is of more points than the plane's, and as right.
@@ -230,12 +280,26 @@ void TwoViewOptions::validate() const {
           "essential_share is a share of F's inliers between 0 and 1, not ", essential_share);
   require(homography_share > 0 && homography_share <= 1,
           "homography_share is a share of inliers between 0 and 1, not ", homography_share);
+  require(configuration_threshold >= 0 && std::isfinite(configuration_threshold),
+          "configuration_threshold is a positive number of pixels, or 0 for that of the inliers, "
+          "not ",
+          configuration_threshold);
 }
+
+namespace {
+
+EssentialOptions with_shared_focal(EssentialOptions options) {
+  options.shared_focal = true;
+  return options;
+}
+
+}  // namespace
 
 TwoViewEstimator::TwoViewEstimator(const Context& context, const TwoViewOptions& options)
     : options_((options.validate(), options)),
       fundamental_(context, options.fundamental),
       essential_(context, options.essential),
+      shared_focal_(context, with_shared_focal(options.essential)),
       homography_(context, options.homography) {}
 
 TwoViewResult TwoViewEstimator::estimate(std::span<const Correspondence> matches,
@@ -258,25 +322,43 @@ void TwoViewEstimator::estimate_batch(std::span<const std::span<const Correspond
   std::vector<HomographyResult> homography(count);
   fundamental_.estimate_batch(pairs, keys, fundamental);
   homography_.estimate_batch(pairs, keys, homography);
-  std::vector<std::span<const Correspondence>> known;
-  std::vector<IntrinsicsPair> known_cameras;
-  std::vector<std::uint64_t> known_keys;
-  std::vector<std::size_t> which;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!cameras[i]) continue;
-    known.push_back(pairs[i]);
-    known_cameras.push_back(*cameras[i]);
-    known_keys.push_back(keys[i]);
-    which.push_back(i);
-  }
-  std::vector<EssentialResult> essential(known.size());
-  if (!known.empty()) essential_.estimate_batch(known, known_cameras, known_keys, essential);
   for (std::size_t i = 0; i < count; ++i) {
     out[i] = {};
     out[i].fundamental = std::move(fundamental[i]);
     out[i].homography = std::move(homography[i]);
   }
-  for (std::size_t k = 0; k < which.size(); ++k) out[which[k]].essential = std::move(essential[k]);
+  // E of the pairs for which wanted(cameras) holds.
+  const auto estimate_essential = [&](EssentialEstimator& estimator, const auto& wanted,
+                                      const auto& take) {
+    std::vector<std::span<const Correspondence>> some;
+    std::vector<IntrinsicsPair> some_cameras;
+    std::vector<std::uint64_t> some_keys;
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!cameras[i] || !wanted(*cameras[i])) continue;
+      some.push_back(pairs[i]);
+      some_cameras.push_back(*cameras[i]);
+      some_keys.push_back(keys[i]);
+      which.push_back(i);
+    }
+    if (some.empty()) return;
+    std::vector<EssentialResult> results(some.size());
+    estimator.estimate_batch(some, some_cameras, some_keys, results);
+    for (std::size_t k = 0; k < which.size(); ++k) take(which[k], std::move(results[k]));
+  };
+  estimate_essential(
+      essential_, [](const IntrinsicsPair&) { return true; },
+      [&](std::size_t i, EssentialResult&& e) { out[i].essential = std::move(e); });
+  estimate_essential(
+      shared_focal_,
+      [](const IntrinsicsPair& of) {
+        return !of.focal_known && !of.first.is_distorted() && !of.second.is_distorted();
+      },
+      [&](std::size_t i, EssentialResult&& e) {
+        if (prefers_factor(pairs[i], *cameras[i], out[i].essential, e)) {
+          out[i].essential = std::move(e);
+        }
+      });
   core::parallel_for(context(), int(count), kPairsPerPiece, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) choose(pairs[i], cameras[i], options_, out[i]);
   });

@@ -2,8 +2,11 @@
 // choosing between them (J. Schoenberger, J.-M. Frahm, "Structure-from-motion revisited", CVPR
 // 2016; estimators/two_view_geometry.cc).
 //
-// With cameras: E is taken where its inliers are at least 0.95 of F's; a focal length that is wrong
-// shows as fewer. A plane or a camera that only turned: H's inliers are at least 0.8 of E's (or of
+// With cameras: E is taken where its inliers are at least 0.95 of F's; a focal length that is far
+// off shows as fewer. One that is off by some percent costs few inliers and most of the pose's
+// accuracy: where the focal lengths are guesses (IntrinsicsPair::focal_known), E is also estimated
+// with a factor of theirs, and that is taken where it explains the correspondences clearly better.
+// A plane or a camera that only turned: H's inliers are at least 0.8 of E's (or of
 // F's). Without cameras: F, or H by the same share.
 #pragma once
 
@@ -38,6 +41,9 @@ struct CORNEA_API TwoViewOptions {
   HomographyOptions homography = {};
   double essential_share = 0.95;  // of F's inliers that E's must reach
   double homography_share = 0.8;  // of E's or F's inliers that H's must reach
+  // Pixels, where thresholds are chosen per pair: of the inliers that the shares are of. The
+  // inliers of the result are those within the noise all the same. 0: these.
+  double configuration_threshold = 0;
 
   void validate() const;
 };
@@ -52,7 +58,8 @@ struct CORNEA_API TwoViewResult {
   double median_angle_degrees = 0;
   std::vector<std::array<float, 3>> points = {};  // as in EssentialResult, where there is a pose
   FundamentalResult fundamental = {};
-  EssentialResult essential = {};  // empty without cameras
+  // Empty without cameras. All that is said with cameras is of those of its focal_factor.
+  EssentialResult essential = {};
   HomographyResult homography = {};
 };
 
@@ -73,7 +80,7 @@ class CORNEA_API TwoViewEstimator {
  private:
   TwoViewOptions options_;
   FundamentalEstimator fundamental_;
-  EssentialEstimator essential_;
+  EssentialEstimator essential_, shared_focal_;
   HomographyEstimator homography_;
 };
 

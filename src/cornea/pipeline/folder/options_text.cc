@@ -67,6 +67,7 @@ std::string options_text(const VerifyOptions& options) {
               text_of_model("homography", two_view.homography),
               " essential-share=", catalog::exact_text(two_view.essential_share),
               " homography-share=", catalog::exact_text(two_view.homography_share),
+              " configuration-threshold=", catalog::exact_text(two_view.configuration_threshold),
               " min-inliers=", options.min_inliers, " cameras=", options.use_cameras ? "yes" : "no",
               " watermark=", options.detect_watermark ? "yes" : "no");
 }

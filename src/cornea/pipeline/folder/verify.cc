@@ -359,6 +359,9 @@ TwoViewOptions folder_two_view_options() {
   TwoViewOptions options;
   options.fundamental.max_hypotheses = options.essential.max_hypotheses =
       options.homography.max_hypotheses = 10000;
+  // COLMAP's 4 pixels of Sampson's error: whether a pair is calibrated or planar is then said as
+  // COLMAP says it, though its inliers are told by the noise.
+  options.configuration_threshold = 11.3;
   return options;
 }
 
