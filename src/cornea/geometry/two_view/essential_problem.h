@@ -37,7 +37,7 @@ inline constexpr double kTurnedShare = 0.9;
 
 // Pixels: a width that is narrow for points of photographs. A search's model that is not this sharp
 // within so many of them is doubted, and one that so few agree with.
-inline constexpr double kSharpWidth = 0.7, kDoubtfulWidths = 2, kDoubtfulShare = 0.5;
+inline constexpr double kSharpWidth = 0.7, kDoubtfulWidths = 2, kDoubtfulShare = 0.42;
 inline constexpr int kInnerSamples = 256;
 
 // Known focal lengths: samples of 5, models are E.
