@@ -229,7 +229,8 @@ class Cornea:
             command += ["--threshold", str(threshold)]
         if model in ("essential", "two_view", "shared_focal"):
             for k, K in (("1", pair.K1), ("2", pair.K2)):
-                f = (1, 1) if model == "shared_focal" else (K[0, 0], K[1, 1])
+                guess = 1.2 * max(pair.size)  # COLMAP's
+                f = (guess, guess) if model == "shared_focal" else (K[0, 0], K[1, 1])
                 command += [f"--camera{k}", ",".join(repr(float(v)) for v in
                                                      (*f, K[0, 2], K[1, 2]))]
         done = self.run(command)
