@@ -1,6 +1,7 @@
 """To and from the types of other libraries: OpenCV's keypoints and matches, hloc's HDF5 files.
 
 OpenCV and hloc have the centre of the first pixel at (0, 0), as Cornea has: coordinates stay as they are.
+The eight directions of a descriptor's cell go the other way round in OpenCV and COLMAP; they are reordered.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._features import Features, Matches
 from ._files import PathLike
@@ -18,11 +20,23 @@ __all__ = [
     "from_cv2_keypoints",
     "from_cv2_matches",
     "read_hloc_features",
+    "to_cv2_descriptors",
     "to_cv2_keypoints",
     "to_cv2_matches",
     "write_hloc_features",
     "write_hloc_matches",
 ]
+
+
+# Of the 8 directions of a cell the first stays; there and back.
+_OTHER_WAY_ROUND = (np.arange(128).reshape(16, 8)[:, [0, 7, 6, 5, 4, 3, 2, 1]]).ravel()
+
+
+def to_cv2_descriptors(features: Features) -> NDArray[np.float32]:
+    """n x 128 float32 as cv2.SIFT computes them, for OpenCV's matchers and beside OpenCV's own."""
+    if features.descriptors is None:
+        raise ValueError("the points have no descriptors")
+    return np.ascontiguousarray(np.asarray(features.descriptors)[:, _OTHER_WAY_ROUND], np.float32)
 
 
 def to_cv2_keypoints(features: Features) -> list[Any]:
@@ -59,7 +73,7 @@ def from_cv2_keypoints(keypoints: Sequence[Any], descriptors: Any = None) -> Fea
             if not (rounded == given).all() or given.min(initial=0) < 0 or given.max(initial=0) > 255:
                 raise ValueError("descriptors must be whole numbers from 0 to 255, as those of OpenCV's SIFT")
             given = rounded.astype(np.uint8)
-        descriptors = given
+        descriptors = given[:, _OTHER_WAY_ROUND] if given.ndim == 2 and given.shape[1] == 128 else given
     return Features(
         [k.pt[0] for k in keypoints],
         [k.pt[1] for k in keypoints],
@@ -96,12 +110,10 @@ def from_cv2_matches(matches: Iterable[Any]) -> Matches:
 
 def write_hloc_features(file: PathLike, name: str, features: Features, image_size: tuple[int, int]) -> None:
     """Adds an image's features to an HDF5 file in hloc's layout: keypoints n x 2, descriptors 128 x n of
-    length 1 (as far as bytes have it), scores n, image_size (width, height). Needs h5py."""
+    length 1 (as far as bytes have it) in COLMAP's order, scores n, image_size (width, height). Needs h5py."""
     import h5py
 
-    if features.descriptors is None:
-        raise ValueError(f"{name}: the points have no descriptors")
-    described = np.asarray(features.descriptors, np.float32)
+    described = to_cv2_descriptors(features)
     lengths = np.maximum(np.linalg.norm(described, axis=1, keepdims=True), 1e-9)
     with h5py.File(file, "a") as open_file:
         if name in open_file:
