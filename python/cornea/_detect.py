@@ -77,6 +77,12 @@ class Detector:
         return str(self._made.context.name)
 
 
+    @property
+    def milliseconds(self) -> float:
+        """What the last call took."""
+        return float(self._made.milliseconds)
+
+
 class _Named(Detector):
     """What the detectors with classes of their own share."""
 
@@ -89,9 +95,8 @@ class _Named(Detector):
         max_size: int = 0,
         **options: OptionValue,
     ) -> None:
-        super().__init__(
-            self.name, device=device, threads=threads, stream=stream, max_size=max_size, **options
-        )
+        given: dict[str, Any] = options
+        super().__init__(self.name, device=device, threads=threads, stream=stream, max_size=max_size, **given)
 
     def __init_subclass__(cls) -> None:
         if not cls.name:
@@ -223,7 +228,8 @@ def detect(
     made = Detector(
         detector, device=device, threads=threads, stream=stream, max_size=max_size, describe=describe, **options
     )
-    return made.detect(image, mask)
+    found: Features | list[Features] = made.detect(image, mask)
+    return found
 
 
 def _all_options() -> str:

@@ -63,30 +63,39 @@ class Features:
         made._columns, made.octave, made.descriptors = parts
         return made
 
+    def _column(self, row: int) -> NDArray[np.float32]:
+        column: NDArray[np.float32] = self._columns[row]
+        return column
+
     @property
     def x(self) -> NDArray[np.float32]:
-        return self._columns[0]
+        return self._column(0)
 
     @property
     def y(self) -> NDArray[np.float32]:
-        return self._columns[1]
+        return self._column(1)
 
     @property
     def scale(self) -> NDArray[np.float32]:
-        return self._columns[2]
+        return self._column(2)
 
     @property
     def angle(self) -> NDArray[np.float32]:
-        return self._columns[3]
+        return self._column(3)
 
     @property
     def response(self) -> NDArray[np.float32]:
-        return self._columns[4]
+        return self._column(4)
 
     @property
     def xy(self) -> NDArray[np.float32]:
         """n x 2: x and y of every point."""
         return np.ascontiguousarray(self._columns[:2].T)
+
+    def _host_descriptors(self) -> NDArray[np.uint8] | None:
+        if isinstance(self.descriptors, _cornea.DeviceArray):
+            return self.descriptors.numpy()
+        return None if self.descriptors is None else np.asarray(self.descriptors)
 
     def __len__(self) -> int:
         return int(self._columns.shape[1])
@@ -95,7 +104,9 @@ class Features:
         """Some of the points: a slice, indices or a mask."""
         if isinstance(which, (int, np.integer)):
             which = [which]
-        described = None if self.descriptors is None else np.ascontiguousarray(np.asarray(self.descriptors)[which])
+        described = self._host_descriptors()
+        if described is not None:
+            described = np.ascontiguousarray(described[which])
         return Features._of(
             (np.ascontiguousarray(self._columns[:, which]), np.ascontiguousarray(self.octave[which]), described)
         )

@@ -6,6 +6,7 @@ The eight directions of a descriptor's cell go the other way round in OpenCV and
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -34,9 +35,10 @@ _OTHER_WAY_ROUND = (np.arange(128).reshape(16, 8)[:, [0, 7, 6, 5, 4, 3, 2, 1]]).
 
 def to_cv2_descriptors(features: Features) -> NDArray[np.float32]:
     """n x 128 float32 as cv2.SIFT computes them, for OpenCV's matchers and beside OpenCV's own."""
-    if features.descriptors is None:
+    described = features._host_descriptors()
+    if described is None:
         raise ValueError("the points have no descriptors")
-    return np.ascontiguousarray(np.asarray(features.descriptors)[:, _OTHER_WAY_ROUND], np.float32)
+    return np.ascontiguousarray(described[:, _OTHER_WAY_ROUND], np.float32)
 
 
 def to_cv2_keypoints(features: Features) -> list[Any]:
@@ -108,10 +110,14 @@ def from_cv2_matches(matches: Iterable[Any]) -> Matches:
     return Matches(*columns)
 
 
+def _h5py() -> Any:
+    return importlib.import_module("h5py")  # which has no types
+
+
 def write_hloc_features(file: PathLike, name: str, features: Features, image_size: tuple[int, int]) -> None:
     """Adds an image's features to an HDF5 file in hloc's layout: keypoints n x 2, descriptors 128 x n of
     length 1 (as far as bytes have it) in COLMAP's order, scores n, image_size (width, height). Needs h5py."""
-    import h5py
+    h5py = _h5py()
 
     described = to_cv2_descriptors(features)
     lengths = np.maximum(np.linalg.norm(described, axis=1, keepdims=True), 1e-9)
@@ -130,7 +136,7 @@ def write_hloc_features(file: PathLike, name: str, features: Features, image_siz
 def read_hloc_features(file: PathLike, name: str) -> Features:
     """The points of an image in hloc's layout, of any detector; descriptors of other kinds than SIFT's
     bytes are left out."""
-    import h5py
+    h5py = _h5py()
 
     with h5py.File(file, "r") as open_file:
         if name not in open_file:
@@ -149,7 +155,7 @@ def write_hloc_matches(
 ) -> None:
     """Adds a pair's matches to an HDF5 file in hloc's layout: of every point of the first image the one
     of the second, -1 for none, and a score of 1 less the ratio. Needs h5py."""
-    import h5py
+    h5py = _h5py()
 
     nearest = np.full(first_count, -1, np.int32)
     scores = np.zeros(first_count, np.float16)

@@ -116,6 +116,11 @@ class Detector {
   }
 
   const Context& context() const { return context_; }
+  // Of the last call, on the host's clock.
+  double milliseconds() const {
+    if (described_) return described_->milliseconds();
+    return sift_ ? sift_->report().milliseconds : corners_->report().milliseconds;
+  }
 
  private:
   bool describes() const { return corners_ == nullptr; }
@@ -152,7 +157,8 @@ void bind_detectors(nb::module_& m) {
       .def("response", &Detector::response, "image"_a.none())
       .def("describe", &Detector::describe, "image"_a.none(), "columns"_a.none(), "octave"_a.none(),
            "keep_angles"_a)
-      .def_prop_ro("context", &Detector::context);
+      .def_prop_ro("context", &Detector::context)
+      .def_prop_ro("milliseconds", &Detector::milliseconds);
 }
 
 }  // namespace cornea::python

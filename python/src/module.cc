@@ -62,7 +62,7 @@ Context shared_context(const std::string& device, int threads) {
 }
 
 Context context_on_stream(const std::string& device, StreamHandle stream) {
-  const Context named = Context::from_name(device, 0);
+  const Context named = shared_context(device, 0);
   require(named.is_cuda(), "a stream belongs to a CUDA device, and the work is to run on ",
           named.name());
   return Context::cuda_on_stream(named.cuda_index(), stream_of(stream));
