@@ -83,6 +83,7 @@ DeviceArray::DeviceArray(const Context& context, Memory memory, std::vector<std:
 DeviceArray::~DeviceArray() {
   try {
     if (source_.is_valid()) ready_.wait();
+    if (unknown_takers_) wait_for_device(context_);
     for (const StreamHandle taker : takers_) wait_for(context_, taker);
   } catch (const std::exception&) {
     // A stream that is gone has nothing left to do.
@@ -126,7 +127,7 @@ nb::dict DeviceArray::cuda_array_interface() {
   fields["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(data()), false);
   fields["strides"] = nb::none();
   fields["version"] = 3;
-  // Takers wait for this stream; which one they work on they do not say.
+  unknown_takers_ = true;
   fields["stream"] = stream_handle(context_);
   return fields;
 }

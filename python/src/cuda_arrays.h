@@ -21,7 +21,8 @@ bool lies_on_cuda(nb::handle object);
 AnyArray cuda_array_of(const Context& context, nb::handle object, const char* what);
 
 // Memory of the context's device that Python holds. It goes back to the pool once the streams that
-// it was handed to have done what is queued on them now.
+// it was handed to have done what is queued on them now; where they are not known, once the device
+// has.
 class DeviceArray {
  public:
   DeviceArray(const Context& context, Memory memory, std::vector<std::size_t> shape,
@@ -51,6 +52,7 @@ class DeviceArray {
   Mark ready_;
   nb::object source_;
   std::vector<StreamHandle> takers_;
+  bool unknown_takers_ = false;  // __cuda_array_interface__ does not say on which stream they work
 };
 
 void bind_device_array(nb::module_& m);

@@ -43,6 +43,11 @@ void wait_for(const Context& context, StreamHandle other) {
              "waiting for the stream of an array");
 }
 
+void wait_for_device(const Context& context) {
+  const DeviceGuard guard(context);
+  cuda_check(cudaDeviceSynchronize(), "waiting for the device");
+}
+
 int device_of(const void* memory) {
   cudaPointerAttributes attributes{};
   cuda_check(cudaPointerGetAttributes(&attributes, memory), "finding the device of an array");

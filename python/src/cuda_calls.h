@@ -20,6 +20,9 @@ void* stream_of(StreamHandle handle);
 // The context's stream waits for all that is queued on the other one now.
 void wait_for(const Context& context, StreamHandle other);
 
+// The calling thread waits for all that is queued on the context's device, on whatever stream.
+void wait_for_device(const Context& context);
+
 // The device whose memory this is.
 int device_of(const void* memory);
 

@@ -15,6 +15,7 @@ namespace {
 StreamHandle stream_handle(const Context&) { refuse(); }
 void* stream_of(StreamHandle) { refuse(); }
 void wait_for(const Context&, StreamHandle) { refuse(); }
+void wait_for_device(const Context&) { refuse(); }
 int device_of(const void*) { refuse(); }
 Mark::Mark(const Context&) { refuse(); }
 void Mark::make_wait(StreamHandle) const { refuse(); }
