@@ -50,6 +50,7 @@ cornea_switch(CLI "the program cornea" ${_of_its_own})
 cornea_switch(BENCH "the command cornea bench" ${_of_its_own})
 cornea_switch(TESTS "the tests" ${_of_its_own})
 cornea_switch(FUZZ "the fuzzing harnesses" OFF)
+cornea_switch(PYTHON "the Python package" OFF)
 
 # CUDA. The default code runs on every GPU from compute capability 7.5 on (the driver compiles it at
 # first use) and is ready-made for Hopper; the release preset holds machine code for all.
@@ -133,6 +134,11 @@ if("${CMAKE_CXX_COMPILER_ID}" STREQUAL "Clang" AND NOT CORNEA_HAS_CUDA)
 endif()
 cornea_decide(FUZZ ${_found} "libFuzzer"
               "libFuzzer needs Clang without CUDA, and this is ${CMAKE_CXX_COMPILER_ID}: cmake --preset fuzz has both")
+
+if("${CORNEA_PYTHON}" STREQUAL "AUTO" OR "${CORNEA_PYTHON}")
+  find_package(Python 3.10 QUIET COMPONENTS Interpreter Development.Module OPTIONAL_COMPONENTS Development.SABIModule)
+endif()
+cornea_decide(PYTHON "${Python_FOUND}" "Python ${Python_VERSION}" "Python 3.10 or newer was not found")
 
 function(cornea_print_summary)
   message(STATUS "")

@@ -61,6 +61,24 @@ need_cmake() {
   export PATH="$PWD/.tools/bin:$PATH"
 }
 
+# python_environment FOLDER [PACKAGE ..]: a virtual environment with what builds the Python package, and more.
+python_environment() {
+  local folder=$1
+  shift
+  if [ ! -x "$folder/bin/pip" ]; then
+    rm -rf "$folder"
+    if ! python3 -m venv "$folder" 2>/dev/null; then
+      rm -rf "$folder"
+      need_packages python3-venv
+      python3 -m venv "$folder"
+    fi
+  fi
+  local header
+  header=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include") + "/Python.h")')
+  if [ ! -e "$header" ]; then need_packages python3-dev; fi
+  "$folder/bin/pip" install --quiet --disable-pip-version-check scikit-build-core 'nanobind>=3.1' nanobind-backend "$@"
+}
+
 # Where nvcc lies but is not on the PATH, as after a plain install of the toolkit.
 if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
   export PATH="$PATH:/usr/local/cuda/bin"

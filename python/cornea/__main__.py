@@ -1,0 +1,18 @@
+"""`python -m cornea` is the program `cornea`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    program = Path(__file__).parent / "bin" / "cornea"
+    if not program.exists():
+        sys.exit("cornea: this package was built without the program; build it where CLI11 and nlohmann-json are")
+    os.execv(program, ["cornea", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Where work runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _cornea
+
+_ON_CUDA = (2, 13)  # DLPack's numbers of CUDA memory, plain and managed
+
+
+def stream_handle(stream: Any) -> int:
+    """The number of a CUDA stream, whoever made it: an int, or an object with __cuda_stream__ (CUDA
+    Python), .cuda_stream (torch) or .ptr (CuPy)."""
+    if isinstance(stream, int):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for name in ("cuda_stream", "ptr"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    raise TypeError(
+        f"stream is a {type(stream).__name__}; give an int, or a stream of torch, CuPy or CUDA Python"
+    )
+
+
+def device_of(array: Any) -> str | None:
+    """The CUDA device that an array lies on; None where it lies on the host."""
+    if not hasattr(array, "__dlpack_device__"):
+        return "cuda" if hasattr(array, "__cuda_array_interface__") else None
+    kind, index = array.__dlpack_device__()
+    return f"cuda:{index}" if int(kind) in _ON_CUDA else None
+
+
+def context(device: str, threads: int, stream: Any = None, array: Any = None) -> _cornea.Context:
+    """The context of a call. "auto" is the device that `array` lies on, if that is a GPU, or the best
+    that there is."""
+    if device == "auto" and array is not None:
+        device = device_of(array) or device
+    if stream is not None:
+        return _cornea.context_on_stream(device, stream_handle(stream))
+    return _cornea.shared_context(device, threads)

@@ -1,0 +1,204 @@
+"""Points and matches as columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _cornea
+
+
+
+class Features:
+    """Points of an image, a column per property, and what describes them.
+
+    x, y        pixels, float32; the centre of the first pixel is (0, 0)
+    scale       sigma of the level it was found at, pixels of the image; 0 for corners
+    angle       radians, from x towards y; 0 for corners
+    response    in the detector's own units
+    octave      int32
+    descriptors n x 128 uint8; None where the points are not described; on a GPU a DeviceArray, if asked
+
+    >>> points = Features([1, 2, 3], [4, 5, 6], response=[9, 8, 7])
+    >>> len(points)
+    3
+    >>> points[points.response > 7].x
+    array([1., 2.], dtype=float32)
+    """
+
+    __slots__ = ("_columns", "octave", "descriptors")
+    _columns: NDArray[np.float32]
+    octave: NDArray[np.int32]
+    descriptors: Any
+
+    def __init__(
+        self,
+        x: ArrayLike,
+        y: ArrayLike,
+        scale: ArrayLike = 0,
+        angle: ArrayLike = 0,
+        response: ArrayLike = 0,
+        octave: ArrayLike = 0,
+        descriptors: Any = None,
+    ) -> None:
+        n = np.atleast_1d(np.asarray(x)).shape[0]
+        self._columns = np.empty((5, n), np.float32)
+        for row, column in enumerate((x, y, scale, angle, response)):
+            self._columns[row] = column
+        self.octave = np.ascontiguousarray(np.broadcast_to(np.asarray(octave, np.int32), (n,)))
+        if descriptors is not None:
+            descriptors = np.ascontiguousarray(descriptors)
+            if descriptors.shape != (n, 128) or descriptors.dtype != np.uint8:
+                raise ValueError(
+                    f"descriptors are {descriptors.shape} of {descriptors.dtype}; "
+                    f"{n} points take {n} x 128 of uint8"
+                )
+        self.descriptors = descriptors
+
+    @classmethod
+    def _of(cls, parts: tuple[Any, Any, Any]) -> Features:
+        made = cls.__new__(cls)
+        made._columns, made.octave, made.descriptors = parts
+        return made
+
+    def _column(self, row: int) -> NDArray[np.float32]:
+        column: NDArray[np.float32] = self._columns[row]
+        return column
+
+    @property
+    def x(self) -> NDArray[np.float32]:
+        return self._column(0)
+
+    @property
+    def y(self) -> NDArray[np.float32]:
+        return self._column(1)
+
+    @property
+    def scale(self) -> NDArray[np.float32]:
+        return self._column(2)
+
+    @property
+    def angle(self) -> NDArray[np.float32]:
+        return self._column(3)
+
+    @property
+    def response(self) -> NDArray[np.float32]:
+        return self._column(4)
+
+    @property
+    def xy(self) -> NDArray[np.float32]:
+        """n x 2: x and y of every point."""
+        return np.ascontiguousarray(self._columns[:2].T)
+
+    def _host_descriptors(self) -> NDArray[np.uint8] | None:
+        if isinstance(self.descriptors, _cornea.DeviceArray):
+            return self.descriptors.numpy()
+        return None if self.descriptors is None else np.asarray(self.descriptors)
+
+    def __len__(self) -> int:
+        return int(self._columns.shape[1])
+
+    def __getitem__(self, which: Any) -> Features:
+        """Some of the points: a slice, indices or a mask."""
+        if isinstance(which, (int, np.integer)):
+            which = [which]
+        described = self._host_descriptors()
+        if described is not None:
+            described = np.ascontiguousarray(described[which])
+        return Features._of(
+            (np.ascontiguousarray(self._columns[:, which]), np.ascontiguousarray(self.octave[which]), described)
+        )
+
+    def __repr__(self) -> str:
+        n = len(self)
+        described = ", with descriptors" if self.descriptors is not None else ""
+        return f"<cornea.Features: {n} point{'' if n == 1 else 's'}{described}>"
+
+    def to_cv2(self) -> list[Any]:
+        """A list of cv2.KeyPoint; see cornea.convert."""
+        from . import convert
+
+        return convert.to_cv2_keypoints(self)
+
+    @staticmethod
+    def from_cv2(keypoints: Any, descriptors: Any = None) -> Features:
+        """From cv2.KeyPoint, and n x 128 descriptors of OpenCV's SIFT."""
+        from . import convert
+
+        return convert.from_cv2_keypoints(keypoints, descriptors)
+
+
+class Matches:
+    """Matched points, a column per property.
+
+    a, b       int32: indices into the first and the second set
+    distance   of the descriptors, float32
+    ratio      nearest distance over second nearest, float32
+    """
+
+    __slots__ = ("a", "b", "distance", "ratio")
+    a: NDArray[np.int32]
+    b: NDArray[np.int32]
+    distance: NDArray[np.float32]
+    ratio: NDArray[np.float32]
+
+    def __init__(self, a: ArrayLike, b: ArrayLike, distance: ArrayLike = 0, ratio: ArrayLike = 0) -> None:
+        self.a = np.ascontiguousarray(a, np.int32)
+        self.b = np.ascontiguousarray(b, np.int32)
+        if self.a.ndim != 1 or self.a.shape != self.b.shape:
+            raise ValueError(f"a and b must be two lists of one length, not {self.a.shape} and {self.b.shape}")
+        self.distance = np.ascontiguousarray(np.broadcast_to(np.asarray(distance, np.float32), self.a.shape))
+        self.ratio = np.ascontiguousarray(np.broadcast_to(np.asarray(ratio, np.float32), self.a.shape))
+
+    @classmethod
+    def _of(cls, parts: tuple[Any, Any, Any, Any]) -> Matches:
+        made = cls.__new__(cls)
+        made.a, made.b, made.distance, made.ratio = parts
+        return made
+
+    @property
+    def _parts(self) -> tuple[Any, Any, Any, Any]:
+        return self.a, self.b, self.distance, self.ratio
+
+    def __len__(self) -> int:
+        return int(self.a.shape[0])
+
+    def __getitem__(self, which: Any) -> Matches:
+        """Some of the matches: a slice, indices or a mask."""
+        if isinstance(which, (int, np.integer)):
+            which = [which]
+        return Matches._of(tuple(np.ascontiguousarray(part[which]) for part in self._parts))  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        n = len(self)
+        return f"<cornea.Matches: {n} match{'' if n == 1 else 'es'}>"
+
+    def points(self, first: Features, second: Features) -> NDArray[np.float32]:
+        """n x 4: x1, y1, x2, y2 of every match, for the estimators."""
+        out = np.empty((len(self), 4), np.float32)
+        out[:, 0], out[:, 1] = first.x[self.a], first.y[self.a]
+        out[:, 2], out[:, 3] = second.x[self.b], second.y[self.b]
+        return out
+
+    def to_cv2(self) -> list[Any]:
+        """A list of cv2.DMatch."""
+        from . import convert
+
+        return convert.to_cv2_matches(self)
+
+    @staticmethod
+    def from_cv2(matches: Any) -> Matches:
+        """From cv2.DMatch, or from pairs of them as knnMatch gives."""
+        from . import convert
+
+        return convert.from_cv2_matches(matches)
+
+
+def one_per_place(matches: Matches, first: Features, second: Features) -> Matches:
+    """Of matches that join the same two places (points of several orientations) the nearest."""
+    parts = _cornea.one_per_place(
+        matches._parts, first._columns, first.octave, second._columns, second.octave
+    )
+    return Matches._of(parts)

@@ -1,0 +1,68 @@
+"""Image files and arrays."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Union
+
+from numpy.typing import NDArray
+
+from . import _cornea
+
+PathLike = Union[str, "os.PathLike[str]"]
+#: Two numbers that are black and white, "auto" (16-bit pixels up to 4095 are 12-bit) or "full".
+Range = Union[str, tuple[float, float]]
+
+
+def is_path(thing: Any) -> bool:
+    return isinstance(thing, (str, os.PathLike))
+
+
+def read(
+    file: PathLike,
+    *,
+    colour: bool = False,
+    upright: bool = False,
+    range: Range = "auto",
+    max_pixels: int = _cornea.MAX_PIXELS,
+) -> NDArray[Any]:
+    """Reads an image file: PNG, JPEG, PBM/PGM/PPM, PFM, TIFF, WebP.
+
+    Returns height x width (gray), or height x width x 3 (RGB) with `colour`, as uint8, uint16 or
+    float32 (0 to 1), whichever the file holds. Pixels come as they are stored; `upright` turns them as
+    EXIF says. `range` names the stored values that are black and white: "auto" takes 16-bit pixels of
+    which none exceeds 4095 for 12-bit ones, "full" takes all as they are, (low, high) are given.
+
+    >>> import cornea, tempfile, pathlib
+    >>> view = cornea.scene(width=320, height=240).views[0]
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "view.png"
+    >>> cornea.write(file, view.image)
+    >>> image = cornea.read(file)
+    >>> image.shape, image.dtype.name
+    ((240, 320), 'uint8')
+    """
+    path = os.fspath(file)
+    if colour:
+        return _cornea.read_colour(path, upright, range, max_pixels, False)
+    return _cornea.read_gray(path, upright, range, max_pixels)[0]
+
+
+def write(file: PathLike, image: Any, *, jpeg_quality: int = 95) -> None:
+    """Writes an image in the format of the file's ending: .png, .jpg, .pgm, .ppm, .pfm (float32,
+    exact), .tif. The file appears whole or not at all."""
+    _cornea.write_image(os.fspath(file), image, jpeg_quality)
+
+
+def image_of(thing: Any) -> Any:
+    """An array as it is; a file's name, read."""
+    return read(thing) if is_path(thing) else thing
+
+
+def same_kind(images: list[Any]) -> list[list[int]]:
+    """Indices of images that can go through one call, in groups: one shape and one type each."""
+    groups: dict[Any, list[int]] = {}
+    for index, image in enumerate(images):
+        shape = getattr(image, "shape", None)
+        kind = (tuple(shape) if shape is not None else index, str(getattr(image, "dtype", "")))
+        groups.setdefault(kind, []).append(index)
+    return list(groups.values())

@@ -1,0 +1,90 @@
+"""Images to images."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from . import _cornea
+from ._device import context
+from ._files import image_of, same_kind
+from ._options import OptionValue, options_text, settings, table
+
+_FILTERS = table("filters")
+
+
+class Filter:
+    """A filter, made once; then it takes image after image, or lists of them.
+
+    filter     "gaussian", "bilateral" or "trilateral"
+    device, threads, stream   as for detect()
+    **options  of the filter; see help(cornea.filter)
+
+    Threads may share it; one call runs at a time.
+    """
+
+    def __init__(
+        self,
+        filter: str = "trilateral",
+        *,
+        device: str = "auto",
+        threads: int = 0,
+        stream: Any = None,
+        **options: OptionValue,
+    ) -> None:
+        known = _FILTERS[filter].options if filter in _FILTERS else {}
+        self._made = _cornea.Filter(context(device, threads, stream), filter, settings(known, options))
+
+    def apply(self, image: Any, *, as_float: bool = False) -> Any:
+        """The filtered image, gray, of the same type, or float32: gray levels of 0..255 for an 8-bit or
+        16-bit image, the image's own units for a float one. Of an image on a GPU it is a DeviceArray
+        there. A list gives a list."""
+        if not isinstance(image, list):
+            return self._made.apply([image_of(image)], as_float)[0]
+        images = [image_of(one) for one in image]
+        found: list[Any] = [None] * len(images)
+        for group in same_kind(images):
+            for index, result in zip(group, self._made.apply([images[i] for i in group], as_float)):
+                found[index] = result
+        return found
+
+
+def filter(
+    image: Any,
+    filter: str = "trilateral",
+    *,
+    as_float: bool = False,
+    device: str = "auto",
+    threads: int = 0,
+    stream: Any = None,
+    **options: OptionValue,
+) -> Any:
+    """Smooths an image, or each image of a list. Colour becomes gray.
+
+    filter     "gaussian", "bilateral" or "trilateral"
+    as_float   a float32 result: gray levels of 0..255 for an 8-bit or 16-bit image, the image's own
+               units for a float one; otherwise the result has the image's type
+    device, threads, stream   as for detect()
+    **options  of the filter, below
+
+    >>> import cornea
+    >>> image = cornea.scene(width=320, height=240).views[0].image
+    >>> smooth = cornea.filter(image, "bilateral", sigma=2)
+    >>> smooth.shape, smooth.dtype.name
+    ((240, 320), 'float32')
+    """
+    first = image[0] if isinstance(image, list) and image else image
+    device = context(device, threads, None, first).name if device == "auto" else device
+    made = Filter(filter, device=device, threads=threads, stream=stream, **options)
+    return made.apply(image, as_float=as_float)
+
+
+filter.__doc__ = (
+    inspect.cleandoc(filter.__doc__ or "")
+    + "\n\n"
+    + "\n\n".join(
+        f"Options of {entry.name} ({entry.source}):\n\n{options_text(entry.options)}"
+        for entry in _FILTERS.values()
+    )
+    + "\n"
+)

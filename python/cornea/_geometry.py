@@ -1,0 +1,408 @@
+"""Matches to the geometry of two views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _cornea
+from ._device import context
+from ._options import OptionValue, settings, table, with_options
+
+_ESTIMATORS = table("estimators")
+_F, _E, _H = (_ESTIMATORS[name].options for name in ("fundamental", "essential", "homography"))
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Camera:
+    """The camera of an image: pixels, the centre of the first pixel being (0, 0), as in OpenCV.
+
+    A point (X, Y, Z) in camera coordinates has x = X / Z, y = Y / Z, r2 = x x + y y, and lies at
+    u = fx (x (1 + k1 r2 + k2 r2 r2) + 2 p1 x y + p2 (r2 + 2 x x)) + cx, likewise v: OpenCV's first four
+    coefficients, COLMAP's OPENCV model.
+    """
+
+    fx: float
+    fy: float
+    cx: float
+    cy: float
+    k1: float = 0
+    k2: float = 0
+    p1: float = 0
+    p2: float = 0
+
+    @staticmethod
+    def from_matrix(K: Any, distortion: Sequence[float] = ()) -> Camera:
+        """From a 3 x 3 matrix without skew, and up to four of OpenCV's coefficients."""
+        matrix = np.asarray(K, float)
+        if matrix.shape != (3, 3) or matrix[0, 1] != 0 or tuple(matrix[2]) != (0, 0, 1):
+            raise ValueError("a camera matrix is [[fx, 0, cx], [0, fy, cy], [0, 0, 1]]")
+        if len(distortion) > 4:
+            raise ValueError(f"Cornea knows k1, k2, p1 and p2; {len(distortion)} coefficients were given")
+        return Camera(matrix[0, 0], matrix[1, 1], matrix[0, 2], matrix[1, 2], *map(float, distortion))
+
+    @staticmethod
+    def from_colmap(model: str, params: Sequence[float]) -> Camera:
+        """From COLMAP's model and numbers, in which the centre of the first pixel is (0.5, 0.5)."""
+        members = {
+            "SIMPLE_PINHOLE": ("f", "cx", "cy"),
+            "PINHOLE": ("fx", "fy", "cx", "cy"),
+            "SIMPLE_RADIAL": ("f", "cx", "cy", "k1"),
+            "RADIAL": ("f", "cx", "cy", "k1", "k2"),
+            "OPENCV": ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2"),
+        }
+        if model not in members:
+            raise ValueError(f"no model of COLMAP that is read here; there are {', '.join(members)}")
+        if len(params) != len(members[model]):
+            raise ValueError(f"{model} takes {len(members[model])} numbers, {','.join(members[model])}")
+        given = dict(zip(members[model], map(float, params)))
+        if "f" in given:
+            given["fx"] = given["fy"] = given.pop("f")
+        given["cx"] -= 0.5
+        given["cy"] -= 0.5
+        return Camera(**given)
+
+    @property
+    def matrix(self) -> Matrix:
+        """K, 3 x 3."""
+        return np.array([[self.fx, 0, self.cx], [0, self.fy, self.cy], [0, 0, 1]])
+
+    def _numbers(self) -> tuple[float, ...]:
+        return tuple(float(getattr(self, field.name)) for field in fields(self))
+
+
+#: A camera, its 3 x 3 matrix, or fx, fy, cx, cy with up to four coefficients behind them.
+CameraLike = Union[Camera, Sequence[float], NDArray[Any]]
+
+
+def _camera(thing: Any) -> tuple[float, ...]:
+    if isinstance(thing, Camera):
+        return thing._numbers()
+    array = np.asarray(thing, float)
+    if array.shape == (3, 3):
+        return Camera.from_matrix(array)._numbers()
+    if array.ndim == 1 and 4 <= array.size <= 8:
+        return Camera(*array.tolist())._numbers()
+    raise ValueError("a camera is a cornea.Camera, a 3 x 3 matrix, or fx, fy, cx, cy and up to k1, k2, p1, p2")
+
+
+def _cameras(first: Any, second: Any) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    if first is None and second is None:
+        return None
+    if first is None:
+        raise ValueError("camera1 is missing; give both cameras, or camera1 alone where they are equal")
+    numbers = _camera(first)
+    return numbers, numbers if second is None else _camera(second)
+
+
+def correspondences(x1: Any, x2: Any = None) -> NDArray[np.float32]:
+    """n x 4 float32 of n x 4 numbers, or of n x 2 and n x 2."""
+    if x2 is not None:
+        first, second = np.asarray(x1, np.float32), np.asarray(x2, np.float32)
+        if first.ndim != 2 or second.ndim != 2 or first.shape[1:] != (2,) or first.shape != second.shape:
+            raise ValueError(f"points are {first.shape} and {second.shape}; both must be n x 2")
+        return np.ascontiguousarray(np.hstack([first, second]))
+    points = np.asarray(x1, np.float32)
+    if points.ndim != 2 or points.shape[1] != 4:
+        raise ValueError(f"matches are {points.shape}; they must be n x 4: x1, y1, x2, y2")
+    return np.ascontiguousarray(points)
+
+
+@dataclass(frozen=True)
+class _Result:
+    kind: str  #: "general", "planar", "none", "degenerate" or "too few points"
+    inliers: NDArray[np.bool_]  #: of every match
+    inlier_count: int  #: places: matches that are equal in all four coordinates count once
+    places: int  #: matches, equal ones once
+    threshold: float  #: that inliers were told by, pixels
+    hypotheses: int  #: drawn
+    rounds: int
+    converged: bool
+    stopped_by: str  #: "confidence", "target", "maximum" or "nothing to do"
+
+    def _facts(self) -> str:
+        return f"{self.kind}, {self.inlier_count} of {self.places} inliers"
+
+
+@dataclass(frozen=True, repr=False)
+class FundamentalResult(_Result):
+    """x2^T F x1 = 0. F is None where there is none; where the kind is "planar" H is the result to use,
+    and F one of many that contain it."""
+
+    F: Matrix | None
+    H: Matrix | None
+    may_be_chance: bool  #: inliers are so few that they may agree by chance
+
+    def __repr__(self) -> str:
+        return f"<cornea.FundamentalResult: {self._facts()}>"
+
+
+@dataclass(frozen=True, repr=False)
+class EssentialResult(_Result):
+    """x2^T E x1 = 0 for rays in camera coordinates; X2 = R X1 + t with |t| = 1."""
+
+    E: Matrix | None
+    R: Matrix | None
+    t: Matrix | None
+    points: NDArray[np.float32]  #: n x 3, in the first camera's coordinates; 0, 0, 0: none
+    pure_rotation: bool  #: R is right and t means nothing
+    median_angle_degrees: float  #: between the two rays of an inlier
+
+    def __repr__(self) -> str:
+        return f"<cornea.EssentialResult: {self._facts()}>"
+
+
+@dataclass(frozen=True, repr=False)
+class HomographyResult(_Result):
+    """x2 ~ H x1."""
+
+    H: Matrix | None
+
+    def __repr__(self) -> str:
+        return f"<cornea.HomographyResult: {self._facts()}>"
+
+
+@dataclass(frozen=True, repr=False)
+class TwoViewResult:
+    """What two views have, by COLMAP's rule: E, F or H."""
+
+    configuration: str  #: COLMAP's: "calibrated", "uncalibrated", "planar or panoramic", ...
+    F: Matrix | None
+    E: Matrix | None
+    H: Matrix | None
+    R: Matrix | None
+    t: Matrix | None
+    inliers: NDArray[np.bool_]
+    inlier_count: int
+    median_angle_degrees: float
+    points: NDArray[np.float32]
+    fundamental: FundamentalResult
+    essential: EssentialResult
+    homography: HomographyResult
+
+    def __repr__(self) -> str:
+        return f"<cornea.TwoViewResult: {self.configuration}, {self.inlier_count} inliers>"
+
+
+def two_view_result(parts: dict[str, Any]) -> TwoViewResult:
+    return TwoViewResult(
+        **{
+            **parts,
+            "fundamental": FundamentalResult(**parts["fundamental"]),
+            "essential": EssentialResult(**parts["essential"]),
+            "homography": HomographyResult(**parts["homography"]),
+        }
+    )
+
+
+def _keys(keys: Sequence[int] | None, count: int) -> list[int]:
+    return [0] * count if keys is None else [int(key) for key in keys]
+
+
+@with_options(_F)
+class Fundamental:
+    """Estimates fundamental matrices by RANSAC; made once."""
+
+    def __init__(
+        self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
+    ) -> None:
+        self._made = _cornea.Fundamental(context(device, threads, stream), settings(_F, options))
+
+    def estimate(self, x1: Any, x2: Any = None, *, key: int = 0) -> FundamentalResult:
+        """Of n x 4 matches, or of n x 2 and n x 2 points; `key` keys the random samples."""
+        return FundamentalResult(**self._made.estimate([correspondences(x1, x2)], [key])[0])
+
+    def estimate_batch(self, pairs: Sequence[Any], *, keys: Sequence[int] | None = None) -> list[FundamentalResult]:
+        """Of many pairs in one call, n x 4 each."""
+        given = [correspondences(pair) for pair in pairs]
+        return [FundamentalResult(**parts) for parts in self._made.estimate(given, _keys(keys, len(given)))]
+
+
+@with_options(_H)
+class Homography:
+    """Estimates homographies by RANSAC; made once."""
+
+    def __init__(
+        self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
+    ) -> None:
+        self._made = _cornea.Homography(context(device, threads, stream), settings(_H, options))
+
+    def estimate(self, x1: Any, x2: Any = None, *, key: int = 0) -> HomographyResult:
+        """Of n x 4 matches, or of n x 2 and n x 2 points; `key` keys the random samples."""
+        return HomographyResult(**self._made.estimate([correspondences(x1, x2)], [key])[0])
+
+    def estimate_batch(self, pairs: Sequence[Any], *, keys: Sequence[int] | None = None) -> list[HomographyResult]:
+        """Of many pairs in one call, n x 4 each."""
+        given = [correspondences(pair) for pair in pairs]
+        return [HomographyResult(**parts) for parts in self._made.estimate(given, _keys(keys, len(given)))]
+
+
+@with_options(_E)
+class Essential:
+    """Estimates essential matrices and poses of known cameras by RANSAC; made once."""
+
+    def __init__(
+        self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
+    ) -> None:
+        self._made = _cornea.Essential(context(device, threads, stream), settings(_E, options))
+
+    def estimate(
+        self, x1: Any, x2: Any = None, *, camera1: CameraLike, camera2: CameraLike | None = None, key: int = 0
+    ) -> EssentialResult:
+        """Of n x 4 matches, or of n x 2 and n x 2 points, in pixels. Without camera2 both images have
+        camera1."""
+        points = correspondences(x1, x2)
+        return EssentialResult(**self._made.estimate([points], [_cameras(camera1, camera2)], [key])[0])
+
+    def estimate_batch(
+        self,
+        pairs: Sequence[Any],
+        cameras: Sequence[tuple[CameraLike, CameraLike]],
+        *,
+        keys: Sequence[int] | None = None,
+    ) -> list[EssentialResult]:
+        """Of many pairs in one call, n x 4 each, with two cameras each."""
+        given = [correspondences(pair) for pair in pairs]
+        known = [_cameras(first, second) for first, second in cameras]
+        return [EssentialResult(**parts) for parts in self._made.estimate(given, known, _keys(keys, len(given)))]
+
+
+class TwoView:
+    """E, F and H of the same matches, and COLMAP's choice between them; made once.
+
+    fundamental, essential, homography   options of each, as dictionaries
+    essential_share    of F's inliers that E's must reach
+    homography_share   of E's or F's inliers that H's must reach
+    """
+
+    def __init__(
+        self,
+        *,
+        fundamental: Mapping[str, OptionValue] | None = None,
+        essential: Mapping[str, OptionValue] | None = None,
+        homography: Mapping[str, OptionValue] | None = None,
+        essential_share: float = _cornea.ESSENTIAL_SHARE,
+        homography_share: float = _cornea.HOMOGRAPHY_SHARE,
+        device: str = "auto",
+        threads: int = 0,
+        stream: Any = None,
+    ) -> None:
+        self._made = _cornea.TwoView(
+            context(device, threads, stream),
+            settings(_F, fundamental or {}),
+            settings(_E, essential or {}),
+            settings(_H, homography or {}),
+            essential_share,
+            homography_share,
+        )
+
+    def estimate(
+        self,
+        x1: Any,
+        x2: Any = None,
+        *,
+        camera1: CameraLike | None = None,
+        camera2: CameraLike | None = None,
+        key: int = 0,
+    ) -> TwoViewResult:
+        """Of n x 4 matches, or of n x 2 and n x 2 points; with cameras where they are known."""
+        points = correspondences(x1, x2)
+        return two_view_result(self._made.estimate([points], [_cameras(camera1, camera2)], [key])[0])
+
+    def estimate_batch(
+        self,
+        pairs: Sequence[Any],
+        cameras: Sequence[tuple[CameraLike, CameraLike] | None] | None = None,
+        *,
+        keys: Sequence[int] | None = None,
+    ) -> list[TwoViewResult]:
+        """Of many pairs in one call, n x 4 each; None where a pair's cameras are not known."""
+        given = [correspondences(pair) for pair in pairs]
+        known = [None if two is None else _cameras(*two) for two in (cameras or [None] * len(given))]
+        return [two_view_result(parts) for parts in self._made.estimate(given, known, _keys(keys, len(given)))]
+
+
+@with_options(_F)
+def fundamental(
+    x1: Any,
+    x2: Any = None,
+    *,
+    key: int = 0,
+    device: str = "auto",
+    threads: int = 0,
+    stream: Any = None,
+    **options: OptionValue,
+) -> FundamentalResult:
+    """The fundamental matrix of matched points, by RANSAC: x2^T F x1 = 0.
+
+    x1, x2   n x 4 numbers (x1, y1, x2, y2), or n x 2 and n x 2; pixels, taken as float32
+    key      of the random samples, together with the seed
+
+    >>> import cornea
+    >>> first, second = (view.image for view in cornea.scene(width=320, height=240).views)
+    >>> a, b = cornea.detect(first, "sift"), cornea.detect(second, "sift")
+    >>> result = cornea.fundamental(cornea.match(a, b).points(a, b))
+    >>> result.kind, result.F.shape
+    ('general', (3, 3))
+    """
+    made = Fundamental(device=device, threads=threads, stream=stream, **options)
+    return made.estimate(x1, x2, key=key)
+
+
+@with_options(_H)
+def homography(
+    x1: Any,
+    x2: Any = None,
+    *,
+    key: int = 0,
+    device: str = "auto",
+    threads: int = 0,
+    stream: Any = None,
+    **options: OptionValue,
+) -> HomographyResult:
+    """The homography of matched points, by RANSAC: x2 ~ H x1. Arguments as for fundamental()."""
+    made = Homography(device=device, threads=threads, stream=stream, **options)
+    return made.estimate(x1, x2, key=key)
+
+
+@with_options(_E)
+def essential(
+    x1: Any,
+    x2: Any = None,
+    *,
+    camera1: CameraLike,
+    camera2: CameraLike | None = None,
+    key: int = 0,
+    device: str = "auto",
+    threads: int = 0,
+    stream: Any = None,
+    **options: OptionValue,
+) -> EssentialResult:
+    """The essential matrix and the pose of matched points of known cameras, by RANSAC.
+
+    x1, x2             as for fundamental(), in pixels
+    camera1, camera2   Camera, 3 x 3 matrix, or fx, fy, cx, cy and up to k1, k2, p1, p2; without camera2
+                       both images have camera1
+    """
+    made = Essential(device=device, threads=threads, stream=stream, **options)
+    return made.estimate(x1, x2, camera1=camera1, camera2=camera2, key=key)
+
+
+def _matrix(matrix: Any) -> Matrix:
+    return np.ascontiguousarray(matrix, np.float64)
+
+
+def epipolar_distances(F: Any, x1: Any, x2: Any = None) -> Matrix:
+    """Of every match the sum of its two distances to the epipolar lines, pixels."""
+    return _cornea.epipolar_distances(_matrix(F), correspondences(x1, x2))
+
+
+def transfer_distances(H: Any, x1: Any, x2: Any = None) -> Matrix:
+    """Of every match the distance of x2 to H x1 plus that of x1 to H^-1 x2, pixels."""
+    return _cornea.transfer_distances(_matrix(H), correspondences(x1, x2))

@@ -1,0 +1,40 @@
+// The options of scenes, apart from tables.h because they show Eigen's headers. They stand in the
+// visitors' namespace, where the templates of tables.h find them.
+#pragma once
+
+#include "tables.h"
+
+#include "cornea/scene.h"
+
+namespace cornea::catalog {
+
+inline constexpr Choice<SceneKind> kSceneKinds[] = {{SceneKind::boxes, "boxes"},
+                                                    {SceneKind::plane, "plane"},
+                                                    {SceneKind::checkerboard, "checkerboard"}};
+
+template <class Visitor>
+void visit(SceneOptions& o, Visitor& v) {
+  v("kind", o.kind, "boxes on a street, a flat mural, or a flat board with known corners",
+    kSceneKinds);
+  v("views", o.views, "number of cameras");
+  v("width", o.width, "pixels");
+  v("height", o.height, "pixels");
+  v("seed", o.seed, "another seed, another scene");
+  v("step-degrees", o.step_degrees, "between neighbouring views, seen from the scene");
+  v("baseline", o.baseline, "metres between neighbouring views; 0: by step_degrees");
+  v("field-of-view-degrees", o.field_of_view_degrees, "across the image's width");
+  v("focal-px", o.focal_px, "focal length, pixels; 0: by field_of_view_degrees");
+  v("jitter", o.jitter, "how far cameras stray from the arc, share of the distance");
+  v("samples", o.samples, "rays per pixel and axis");
+  v("board-columns", o.board_columns, "cells of the checkerboard across");
+  v("board-rows", o.board_rows, "cells of the checkerboard down");
+  v("noise", o.degradation.noise, "standard deviation, gray levels of 0..255");
+  v("contrast", o.degradation.contrast, "factor about middle gray");
+  v("brightness", o.degradation.brightness, "added, gray levels of 0..255");
+  v("jpeg-quality", o.degradation.jpeg_quality, "1..100; 0: not compressed");
+  v("blur", o.degradation.blur, "Gaussian sigma, pixels");
+  v("rotate-degrees", o.degradation.rotate_degrees, "clockwise, all views but the first");
+  v("scale", o.degradation.scale, "of all views but the first");
+}
+
+}  // namespace cornea::catalog

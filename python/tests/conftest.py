@@ -1,0 +1,67 @@
+"""What the tests share: generated photographs, and the program, whose answers Python must give."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cornea
+
+PROGRAM = Path(os.environ.get("CORNEA_PROGRAM", Path(cornea.__file__).parent / "bin" / "cornea"))
+
+
+def run_program(*words):
+    """The JSON that the program writes, on the CPU."""
+    command = [str(PROGRAM), *map(str, words), "--device", "cpu", "--quiet", "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="session")
+def program():
+    if not PROGRAM.exists():
+        pytest.skip("this package was built without the program")
+    return run_program
+
+
+@pytest.fixture(scope="session")
+def scene():
+    return cornea.scene(width=480, height=360)
+
+
+@pytest.fixture(scope="session")
+def views(scene, tmp_path_factory):
+    """Two 8-bit photographs as files."""
+    folder = tmp_path_factory.mktemp("views")
+    files = []
+    for view in scene.views:
+        files.append(folder / f"{view.name}.png")
+        cornea.write(files[-1], view.image)
+    return files
+
+
+@pytest.fixture(scope="session")
+def image(views):
+    return cornea.read(views[0])
+
+
+@pytest.fixture(scope="session")
+def matches(views):
+    """n x 4 correspondences with outliers among them."""
+    a, b = (cornea.detect(file, "sift", device="cpu") for file in views)
+    points = cornea.match(a, b, ratio=0.95, device="cpu").points(a, b)
+    assert len(points) > 200
+    return points
+
+
+@pytest.fixture(scope="session")
+def matches_file(matches, tmp_path_factory):
+    file = tmp_path_factory.mktemp("matches") / "matches.csv"
+    rows = [",".join(repr(float(v)) for v in row) for row in matches]
+    file.write_text("x1,y1,x2,y2\n" + "\n".join(rows) + "\n")
+    assert np.array_equal(cornea.read_matches(file), matches)
+    return file

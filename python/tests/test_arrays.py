@@ -1,0 +1,171 @@
+"""Arrays of every type and layout, and those that cannot be taken."""
+
+import numpy as np
+import pytest
+
+import cornea
+
+
+def points(image, name="harris", **options):
+    found = cornea.detect(image, name, device="cpu", **options)
+    return np.column_stack([found.xy, found.response])
+
+
+@pytest.mark.parametrize("name", ["harris", "sift", "foagdd", "moravec"])
+def test_layouts_do_not_count(image, name):
+    expected = points(image, name)
+    assert len(expected) > 0
+    wide = np.zeros((image.shape[0], 2 * image.shape[1] + 7), np.uint8)
+    wide[:, 3 : 3 + image.shape[1]] = image
+    sparse = np.zeros((image.shape[0], 2 * image.shape[1]), np.uint8)
+    sparse[:, ::2] = image
+    read_only = image.copy()
+    read_only.flags.writeable = False
+    layouts = {
+        "rows apart": wide[:, 3 : 3 + image.shape[1]],
+        "columns apart": sparse[:, ::2],
+        "Fortran order": np.asfortranarray(image),
+        "backwards": np.ascontiguousarray(image[::-1, ::-1])[::-1, ::-1],
+        "read-only": read_only,
+    }
+    for layout, array in layouts.items():
+        assert np.array_equal(array, image)
+        assert np.array_equal(points(array, name), expected), layout
+
+
+def test_colour_layouts(image):
+    rgb = np.dstack([image, np.roll(image, 3, 1), np.roll(image, 5, 0)])
+    expected = points(rgb)
+    bgr = np.ascontiguousarray(rgb[..., ::-1])
+    planar = np.ascontiguousarray(rgb.transpose(2, 0, 1)).transpose(1, 2, 0)
+    padded = np.zeros((rgb.shape[0], rgb.shape[1] + 5, 3), np.uint8)
+    padded[:, : rgb.shape[1]] = rgb
+    four = np.zeros((*rgb.shape[:2], 4), np.uint8)
+    four[..., :3] = rgb
+    for array in (bgr[..., ::-1], planar, padded[:, : rgb.shape[1]], four[..., :3]):
+        assert np.array_equal(points(array), expected)
+    assert not np.array_equal(points(bgr), expected)
+
+
+def test_rows_that_begin_between_pixels(image):
+    rgb = np.dstack([image] * 3)
+    row = 3 * rgb.shape[1] + 1  # bytes: no whole number of RGB pixels
+    buffer = np.zeros(row * rgb.shape[0], np.uint8)
+    view = np.lib.stride_tricks.as_strided(buffer, rgb.shape, (row, 3, 1))
+    view[...] = rgb
+    assert np.array_equal(points(view), points(rgb))
+
+
+@pytest.mark.parametrize("name", ["harris", "sift", "foagdd", "moravec"])
+def test_depths(image, name):
+    wide = image.astype(np.uint16) * 257
+    assert np.allclose(points(wide, name, max_points=30)[:, :2], points(image, name, max_points=30)[:, :2], atol=0.05)
+    floats = image.astype(np.float32) / 255
+    assert len(points(floats, name)) == pytest.approx(len(points(image, name)), rel=0.05)
+
+
+def test_an_unaligned_array(image):
+    floats = image.astype(np.float32) / 255
+    bytes_of = np.frombuffer(b"\0" + floats.tobytes(), np.uint8)[1:]
+    unaligned = bytes_of.view(np.float32).reshape(floats.shape)
+    assert not unaligned.flags.aligned
+    assert np.array_equal(points(unaligned), points(floats))
+
+
+def test_lists_of_images(image):
+    other, small = np.roll(image, 40, 1), np.ascontiguousarray(image[:200, :300])
+    for name in cornea.info()["detectors"]:
+        found = cornea.detect([image, small, other], name, device="cpu")
+        for one, alone in zip(found, (image, small, other)):
+            expected = cornea.detect(alone, name, device="cpu")
+            assert np.array_equal(one.xy, expected.xy)
+            if name == "sift":
+                assert np.array_equal(one.descriptors, expected.descriptors)
+    assert cornea.detect([], "harris", device="cpu") == []
+    filtered = cornea.filter([image, small], "gaussian", device="cpu")
+    assert np.array_equal(filtered[1], cornea.filter(small, "gaussian", device="cpu"))
+
+
+def test_results_own_their_memory(image):
+    sift = cornea.Sift(device="cpu")
+    first = sift.detect(image)
+    copies = first.xy.copy(), first.descriptors.copy()
+    sift.detect(np.roll(image, 17, 1))
+    del sift
+    assert np.array_equal(first.xy, copies[0]) and np.array_equal(first.descriptors, copies[1])
+
+
+def test_filters_write_no_input(image):
+    before = image.copy()
+    cornea.filter(image, "bilateral", device="cpu")
+    assert np.array_equal(image, before)
+
+
+@pytest.mark.parametrize(
+    "wrong, error, words",
+    [
+        ([[1, 2], [3, 4]], TypeError, "image 0 is a list"),
+        (((1, 2), (3, 4)), TypeError, "is a tuple; give an array"),
+        (None, TypeError, "is a NoneType"),
+        (3.5, TypeError, "is a float"),
+        (np.zeros((20, 20)), TypeError, "elements of float64; they must be uint8, uint16 or float32"),
+        (np.zeros((20, 20), np.int32), TypeError, "elements of int32"),
+        (np.zeros((20, 20), bool), TypeError, "elements of bool"),
+        (np.zeros((20, 20), np.complex64), TypeError, "elements of complex64"),
+        (np.zeros((20, 20), object), TypeError, "is a ndarray with elements of object"),
+        (np.zeros((20, 20), ">u2"), TypeError, "is a ndarray with elements of >u2"),
+        (np.zeros((20, 20, 4), np.uint8), ValueError, "with 4 channels"),
+        (np.zeros((20, 20, 1), np.uint8), ValueError, "with 1 channel;"),
+        (np.zeros(20, np.uint8), ValueError, "height x width"),
+        (np.zeros((2, 20, 20, 3), np.uint8), ValueError, "2 x 20 x 20 x 3"),
+        (np.zeros((0, 20), np.uint8), ValueError, "is empty"),
+        (np.zeros((20, 0, 3), np.uint8), ValueError, "is empty"),
+        (np.full((20, 20), 200, np.float32), ValueError, "200"),
+        (np.full((20, 20), np.nan, np.float32), ValueError, "NaN|nan|not a number"),
+    ],
+)
+def test_wrong_images(wrong, error, words):
+    with pytest.raises(error, match=words):
+        cornea.detect(wrong, "harris", device="cpu")
+
+
+def test_wrong_masks(image):
+    with pytest.raises(ValueError, match="the mask is 10 x 10 pixels and the image"):
+        cornea.detect(image, mask=np.ones((10, 10), bool), device="cpu")
+    with pytest.raises(TypeError, match="the mask has elements of float32; they must be uint8 or bool"):
+        cornea.detect(image, mask=np.ones(image.shape, np.float32), device="cpu")
+    with pytest.raises(ValueError, match="the mask is 360 x 480 x 1"):
+        cornea.detect(image, mask=np.ones((*image.shape, 1), bool), device="cpu")
+
+
+def test_wrong_descriptors():
+    good = np.zeros((4, 128), np.uint8)
+    for wrong, error, words in (
+        (np.zeros((4, 64), np.uint8), ValueError, "they must be n x 128"),
+        (np.zeros((4, 128), np.float32), TypeError, "elements of float32; they must be uint8"),
+        (np.zeros((4, 256), np.uint8)[:, ::2], ValueError, "contiguous"),
+        ([[0] * 128], TypeError, "is a list"),
+        (cornea.Features([1], [2]), ValueError, "have no descriptors"),
+    ):
+        with pytest.raises(error, match=words):
+            cornea.match(good, wrong, device="cpu")
+    assert len(cornea.match(good[:0], good, device="cpu")) == 0
+
+
+def test_a_tensor_of_torch(image):
+    torch = pytest.importorskip("torch")
+    tensor = torch.from_numpy(image.copy())
+    assert np.array_equal(points(tensor), points(image))
+    assert np.array_equal(points(tensor.t().contiguous().t()), points(image))
+
+
+def test_a_memory_view(image):
+    assert np.array_equal(points(memoryview(image)), points(image))
+
+
+def test_a_device_array_without_a_device():
+    class Pretended:
+        __cuda_array_interface__ = {"shape": (4, 4), "typestr": "|u1", "data": (4096, False), "version": 3}
+
+    with pytest.raises(ValueError, match="lies on a CUDA device and the work is to run on cpu"):
+        cornea.detect(Pretended(), device="cpu")

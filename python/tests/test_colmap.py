@@ -1,0 +1,137 @@
+"""Folders into COLMAP databases, as the program makes them, and databases of others."""
+
+import sqlite3
+import threading
+
+import numpy as np
+import pytest
+
+import cornea
+from cornea import colmap
+
+if not cornea.info()["sqlite"]:
+    pytest.skip("this build has no COLMAP databases", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def photographs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("photographs")
+    for view in cornea.scene(views=4, width=400, height=300).views:
+        cornea.write(folder / f"{view.name}.png", view.image)
+    return folder
+
+
+def rows(database, table):
+    with sqlite3.connect(database) as opened:
+        return sorted(opened.execute(f"SELECT * FROM {table}").fetchall())
+
+
+@pytest.fixture(scope="module")
+def made(photographs, tmp_path_factory):
+    """A database with all three steps done."""
+    database = tmp_path_factory.mktemp("made") / "database.db"
+    reports = [
+        colmap.extract(database, photographs, device="cpu"),
+        colmap.match(database, device="cpu"),
+        colmap.verify(database, device="cpu"),
+    ]
+    return database, reports
+
+
+def test_the_same_database_as_the_program(program, photographs, made, tmp_path):
+    database = tmp_path / "program.db"
+    program("extract", photographs, "--db", database)
+    program("match-all", "--db", database)
+    program("verify", "--db", database)
+    for table in ("cameras", "images", "keypoints", "descriptors", "matches", "two_view_geometries"):
+        found = rows(made[0], table)
+        assert len(found) > 0
+        assert found == rows(database, table), table
+
+
+def test_counts(made):
+    extracted, matched, verified = made[1]
+    assert extracted["extracted"] == 4 and extracted["features"] > 400
+    assert matched["matched"] == 6
+    assert verified["verified"] == 6 and sum(verified["configurations"].values()) == 6
+
+
+def test_what_is_done_is_kept(made, photographs):
+    assert colmap.extract(made[0], photographs, device="cpu")["skipped"] == 4
+    assert colmap.match(made[0], device="cpu")["skipped"] == 6
+    assert colmap.verify(made[0], device="cpu")["skipped"] == 6
+
+
+def test_other_options_are_noticed(made, photographs):
+    with pytest.raises((ValueError, OSError), match="changed|options|redo"):
+        colmap.extract(made[0], photographs, device="cpu", max_points=100)
+
+
+def test_progress_and_cancelling(photographs, tmp_path):
+    database = tmp_path / "database.db"
+    seen, end = [], threading.Event()
+
+    def progress(done, total):
+        seen.append((done, total))
+        if done == 2:
+            end.set()
+
+    report = colmap.extract(database, photographs, device="cpu", progress=progress, cancel=end)
+    assert report["stopped"] and 2 <= report["extracted"] < 4
+    assert seen[0] == (0, 4)
+    again = colmap.extract(database, photographs, device="cpu", progress=lambda done, total: None)
+    assert again["skipped"] == report["extracted"] and not again["stopped"]
+    stopped = colmap.match(database, device="cpu", cancel=lambda: True)
+    assert stopped["stopped"]
+
+
+def test_an_exception_of_a_callback_ends_the_run(photographs, tmp_path):
+    database = tmp_path / "database.db"
+
+    def progress(done, total):
+        if done == 1:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        colmap.extract(database, photographs, device="cpu", progress=progress)
+    assert colmap.extract(database, photographs, device="cpu")["skipped"] >= 1
+
+
+def test_wrong_calls(photographs, tmp_path):
+    with pytest.raises(OSError, match="missing.db"):
+        colmap.match(tmp_path / "missing.db", device="cpu")
+    with pytest.raises(OSError, match="nowhere"):
+        colmap.extract(tmp_path / "a.db", tmp_path / "nowhere", device="cpu")
+    with pytest.raises(ValueError, match="changed is 'stop', 'redo' or 'keep', not 'maybe'"):
+        colmap.extract(tmp_path / "a.db", photographs, changed="maybe", device="cpu")
+    with pytest.raises(ValueError, match="SIFT has no option maximum"):
+        colmap.extract(tmp_path / "a.db", photographs, maximum=3, device="cpu")
+    with pytest.raises(ValueError, match="verify has no option sample"):
+        colmap.verify(tmp_path / "a.db", sample=7, device="cpu")
+
+
+def test_a_list_of_pairs(made, photographs, tmp_path):
+    database, notes = tmp_path / "database.db", []
+    colmap.extract(database, photographs, device="cpu")
+    (tmp_path / "pairs.txt").write_text("view_000.png view_001.png\nview_001.png view_002.png\nview_001.png nobody.png\n")
+    report = colmap.match(database, pairs_path=tmp_path / "pairs.txt", note=notes.append, device="cpu")
+    assert report["matched"] == 2 and report["refused"] == 1 and "nobody.png" in notes[0]
+    assert colmap.match_sequential(database, overlap=1, device="cpu")["pairs"] == 3
+
+
+def test_a_database_of_pycolmap(photographs, tmp_path):
+    """Matches that pycolmap made are verified in one call, and its mapper takes the result."""
+    pycolmap = pytest.importorskip("pycolmap")
+    database = tmp_path / "pycolmap.db"
+    pycolmap.extract_features(database, photographs, device=pycolmap.Device.cpu)
+    # pycolmap verifies as it matches; only its matches are kept.
+    pycolmap.match_exhaustive(database, device=pycolmap.Device.cpu)
+    with sqlite3.connect(database) as opened:
+        opened.execute("DELETE FROM two_view_geometries")
+    report = colmap.verify(database, device="cpu")
+    matched = len(rows(database, "matches"))
+    assert report["verified"] == report["pairs"] == matched > 0
+    assert report["inliers"] > 100 and report["configurations"]["degenerate"] < matched
+    with pycolmap.Database.open(database) as opened:
+        geometries = opened.read_two_view_geometries()
+    assert sum(len(g.inlier_matches) for g in geometries[1]) == report["inliers"]

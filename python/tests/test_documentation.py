@@ -1,0 +1,119 @@
+"""Examples run: those of the docstrings, of docs/python.md, of the README and of the notebook."""
+
+import doctest
+import json
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cornea
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ["cornea", *(f"cornea.{m.name}" for m in pkgutil.iter_modules(cornea.__path__) if m.name not in ("__main__", "_cornea"))]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    module = __import__(name, fromlist=["_"])
+    assert module.__doc__
+    assert doctest.testmod(module).failed == 0
+
+
+def test_docstrings_have_examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    names = set()
+    for name in MODULES:
+        names |= {test.name for test in finder.find(__import__(name, fromlist=["_"])) if test.examples}
+    for function in ("_detect.detect", "_match.match", "_geometry.fundamental", "_pair.pair", "colmap"):
+        assert f"cornea.{function}" in names
+
+
+def blocks(file):
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / file).read_text(), re.M | re.S)
+
+
+@pytest.fixture
+def in_a_folder_with_photographs(views, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "photographs").mkdir()
+    for name, view in zip(("a.jpg", "b.jpg"), views):
+        for folder in (tmp_path, tmp_path / "photographs"):
+            cornea.write(folder / name, cornea.read(view))
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    return tmp_path
+
+
+# What examples of other libraries need; without it the example is passed over.
+NEEDS = {"import torch": "torch", "import cv2": "cv2", "import pycolmap": "pycolmap", "hloc": "h5py"}
+
+
+@pytest.mark.parametrize("file", ["docs/python.md", "README.md"])
+def test_documents(file, in_a_folder_with_photographs):
+    examples = blocks(file)
+    assert examples
+    names = {}
+    for example in examples:
+        if any(words in example and not _has(module) for words, module in NEEDS.items()):
+            continue
+        if "cuda" in example and not cornea.info()["devices"]:
+            continue
+        exec(compile(example, file, "exec"), names)
+
+
+def _has(module):
+    try:
+        __import__(module)
+    except ImportError:
+        return False
+    return True
+
+
+def test_the_notebook(in_a_folder_with_photographs):
+    pytest.importorskip("matplotlib")
+    cells = json.loads((ROOT / "examples" / "pair.ipynb").read_text())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) >= 5
+    names = {}
+    for number, cell in enumerate(code):
+        exec(compile(cell, f"cell {number}", "exec"), names)
+    assert names["result"].kind == "general"
+
+
+SAMPLE = '''
+import cornea
+import numpy as np
+from numpy.typing import NDArray
+
+image: NDArray[np.uint8] = np.zeros((100, 100), np.uint8)
+features: cornea.Features = cornea.detect(image, "sift", max_points=500, doubled=False)
+several: list[cornea.Features] = cornea.Harris(window=5).detect([image, image])
+x: NDArray[np.float32] = features.x
+matches: cornea.Matches = cornea.Matcher(ratio=0.9).match(features, features)
+result: cornea.FundamentalResult = cornea.fundamental(matches.points(features, features), seed=3)
+if result.F is not None:
+    print(result.F @ np.ones(3), result.inlier_count + 1)
+pair: cornea.PairResult = cornea.pair(image, image, detector="harris")
+pose = cornea.essential(np.zeros((9, 4)), camera1=cornea.Camera(500, 500, 49.5, 49.5)).R
+smooth = cornea.filter(image, "gaussian", sigma=2.0)
+cornea.colmap.verify("database.db", progress=lambda done, total: print(done, total))
+'''
+
+
+def test_types(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "sample.py").write_text(SAMPLE)
+    (tmp_path / "wrong.py").write_text("import cornea\ncornea.pair('a', 'b').F.shape + 'no'\ncornea.nothing()\n")
+    environment = dict(os.environ, MYPYPATH=str(Path(cornea.__file__).parents[1]))
+
+    def check(*files):
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), *files]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+
+    done = check("sample.py")
+    assert done.returncode == 0, done.stdout
+    assert check("wrong.py").returncode == 1
