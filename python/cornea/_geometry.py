@@ -92,13 +92,15 @@ def _camera(thing: Any) -> tuple[float, ...]:
     raise ValueError("a camera is a cornea.Camera, a 3 x 3 matrix, or fx, fy, cx, cy and up to k1, k2, p1, p2")
 
 
-def _cameras(first: Any, second: Any) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+def _cameras(
+    first: Any, second: Any, focal_known: bool = True
+) -> tuple[tuple[float, ...], tuple[float, ...], bool] | None:
     if first is None and second is None:
         return None
     if first is None:
         raise ValueError("camera1 is missing; give both cameras, or camera1 alone where they are equal")
     numbers = _camera(first)
-    return numbers, numbers if second is None else _camera(second)
+    return numbers, numbers if second is None else _camera(second), focal_known
 
 
 def correspondences(x1: Any, x2: Any = None) -> NDArray[np.float32]:
@@ -153,6 +155,7 @@ class EssentialResult(_Result):
     points: NDArray[np.float32]  #: n x 3, in the first camera's coordinates; 0, 0, 0: none
     pure_rotation: bool  #: R is right and t means nothing
     median_angle_degrees: float  #: between the two rays of an inlier
+    focal_factor: float  #: of the focal lengths that were given, where it was sought; otherwise 1
 
     def __repr__(self) -> str:
         return f"<cornea.EssentialResult: {self._facts()}>"
@@ -309,22 +312,30 @@ class TwoView:
         *,
         camera1: CameraLike | None = None,
         camera2: CameraLike | None = None,
+        focal_known: bool = True,
         key: int = 0,
     ) -> TwoViewResult:
-        """Of n x 4 matches, or of n x 2 and n x 2 points; with cameras where they are known."""
+        """Of n x 4 matches, or of n x 2 and n x 2 points; with cameras where they are known.
+
+        focal_known   False: the focal lengths are guesses, and a factor of both is sought as well
+                      (`result.essential.focal_factor`)
+        """
         points = correspondences(x1, x2)
-        return two_view_result(self._made.estimate([points], [_cameras(camera1, camera2)], [key])[0])
+        known = _cameras(camera1, camera2, focal_known)
+        return two_view_result(self._made.estimate([points], [known], [key])[0])
 
     def estimate_batch(
         self,
         pairs: Sequence[Any],
         cameras: Sequence[tuple[CameraLike, CameraLike] | None] | None = None,
         *,
+        focal_known: bool = True,
         keys: Sequence[int] | None = None,
     ) -> list[TwoViewResult]:
         """Of many pairs in one call, n x 4 each; None where a pair's cameras are not known."""
         given = [correspondences(pair) for pair in pairs]
-        known = [None if two is None else _cameras(*two) for two in (cameras or [None] * len(given))]
+        all_cameras = cameras or [None] * len(given)
+        known = [None if two is None else _cameras(*two, focal_known) for two in all_cameras]
         return [two_view_result(parts) for parts in self._made.estimate(given, known, _keys(keys, len(given)))]
 
 

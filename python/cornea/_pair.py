@@ -277,9 +277,9 @@ def _known_cameras(
             raise ValueError("give the cameras or a focal length, not both")
         return _cameras(camera1, camera2)
     if focal is not None:
-        return _cameras(first.middle(focal), second.middle(focal))
+        return _cameras(first.middle(focal), second.middle(focal), focal_known=False)
     if use_exif and first.focal and second.focal:
-        return _cameras(first.middle(first.focal), second.middle(second.focal))
+        return _cameras(first.middle(first.focal), second.middle(second.focal), focal_known=False)
     return None
 
 
@@ -312,7 +312,8 @@ def pair(
     detector           "sift", or corners of another one, which SIFT describes
     camera1, camera2   as for essential(); without camera2 both images have camera1
     focal              focal length of both images, pixels, with the principal points in the middle;
-                       without it and without cameras that of EXIF, where both files have one
+                       without it and without cameras that of EXIF, where both files have one; a guess,
+                       which is corrected where the matches speak clearly against it
     use_exif           False: F alone, whatever EXIF says
     mask1, mask2       uint8 or bool: no points where they are 0
     max_features       the strongest of an image; 0: no limit

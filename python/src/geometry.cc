@@ -207,6 +207,7 @@ nb::dict dict_of(const EssentialResult& result) {
   dict["points"] = points_of(result.points);
   dict["pure_rotation"] = result.pure_rotation;
   dict["median_angle_degrees"] = result.median_angle_degrees;
+  dict["focal_factor"] = result.focal_factor;
   return dict;
 }
 
@@ -246,7 +247,7 @@ Intrinsics camera_from(nb::handle numbers) {
 
 std::optional<IntrinsicsPair> cameras_from(nb::handle pair) {
   if (pair.is_none()) return std::nullopt;
-  return IntrinsicsPair{camera_from(pair[0]), camera_from(pair[1])};
+  return IntrinsicsPair{camera_from(pair[0]), camera_from(pair[1]), nb::cast<bool>(pair[2])};
 }
 
 void bind_geometry(nb::module_& m) {

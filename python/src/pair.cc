@@ -85,7 +85,7 @@ std::string PairObject::page(nb::handle first, nb::handle second, const std::str
     pose.E = e.E;
     pose.R = e.R;
     pose.t = e.t;
-    pose.cameras = *cameras;
+    pose.cameras = cameras->refocused(e.focal_factor);
     pose.points = e.points;
     pose.of_undistorted = cameras->first.is_distorted() || cameras->second.is_distorted();
     pose.sentence = pose_sentence;

@@ -132,7 +132,7 @@ def test_homography(program, matches, matches_file, options):
     same_counts(found, expected)
 
 
-@pytest.mark.parametrize("options", [{}, {"threshold_per_line": 1, "seed": 5}])
+@pytest.mark.parametrize("options", [{}, {"threshold_per_line": 1, "seed": 5}, {"shared_focal": True}])
 def test_essential(program, scene, matches, matches_file, options):
     K = scene.views[0].K
     camera = ",".join(repr(float(v)) for v in (K[0, 0], K[1, 1], K[0, 2], K[1, 2]))
@@ -141,6 +141,7 @@ def test_essential(program, scene, matches, matches_file, options):
     for key in ("E", "R", "t"):
         assert np.array_equal(getattr(found, key), expected[key]), key
     assert found.median_angle_degrees == expected["median_angle_degrees"]
+    assert found.focal_factor == expected["focal_factor"]
     same_counts(found, expected)
 
 
