@@ -82,6 +82,10 @@ void visit(SiftOptions& o, Visitor& v) {
   v("contrast", o.contrast, "least difference of levels times intervals; black to white is 1");
   v("edge-ratio", o.edge_ratio, "largest ratio of curvatures; 0: no test for edges");
   v("orientations", o.orientations, "most features a point, 1 to 8; 0: one, upright");
+  v("affine-shape", o.affine_shape,
+    "points are ellipses, described as if round: for strong changes of viewpoint");
+  v("domain-size-pooling", o.domain_size_pooling,
+    "descriptors are means over 10 sizes of their domain, 1/6 to 3");
   v("root", o.root, "RootSIFT: square roots of the L1-normalised descriptor");
   visit_caps(o, v);
 }

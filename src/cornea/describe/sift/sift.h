@@ -18,6 +18,20 @@
 //      4 to a cell and direction; 4 x 4 cells of 8 directions, shared out linearly between
 //      neighbours, under a Gaussian of 2 cells. Normalised, cut at 0.2, normalised, times 512.
 //
+// Two options help where the viewpoint changes much.
+//
+//   affine_shape: points are ellipses (T. Lindeberg and J. Garding, Image and Vision Computing 15,
+//   1997; A. Baumberg, CVPR 2000). Between 2 and 3 a point gets a shape A, symmetric, its smaller
+//   eigenvalue 1. From A = 1 on, 5 times: the moments m = sum of w g g^T over the gradients g of
+//   the level below the point's own at 12 x 12 places, 1.25 apart on the plane that scale * A maps
+//   to pixels, under a Gaussian w of 3 there; A = m^(-1/2), scaled so that its smaller eigenvalue
+//   is 1, its larger one 5 at most. Angles come from 16 x 16 places of that plane, 0.5625 apart,
+//   and descriptors from the grid of step 4 on it, of that level too; a gradient is A^T g there.
+//   domain_size_pooling (J. Dong and S. Soatto, CVPR 2015): descriptors of 10 sizes, (1/6 + 17 k /
+//   60) of the point's own for k = 0 .. 9, each from the level of the point's octave whose blur
+//   fits its size best, each with 3 x 3 samples per cell, normalised, cut and normalised, are added
+//   up.
+//
 // Positions are those of the input image. Pixels 2x and 2x + 1 of the doubled image lie a quarter
 // of a pixel before and after pixel x: doubling moves no point.
 //
@@ -44,24 +58,26 @@ enum class ScaleSpace { gaussian, bilateral, trilateral };
 
 struct CORNEA_API SiftOptions {
   ScaleSpace scale_space = ScaleSpace::gaussian;
-  double sigma_range = 20;  // of the bilateral filter, gray levels of 0..255
-  bool doubled = true;      // begin with an octave of twice the image's size
-  int octaves = 0;          // most; 0: as many as have room for a point
-  int intervals = 3;        // n, 1 to 8: levels per octave in which points are sought
-  double sigma = 1.6;       // of level 0, in its octave's pixels
-  double blur = 0.5;        // that the image is taken to have, pixels
-  double contrast = 0.04;   // least |D| times n; black to white is 1
-  double edge_ratio = 10;   // of the curvatures; 0: no test for edges
-  int orientations = 4;     // most features per point, 1 to 8; 0: one, upright
-  bool root = false;        // RootSIFT: square roots of the L1-normalised descriptor
-  int max_points = 0;       // keep the features of the strongest points; 0: no limit
-  int cell = 0;             // side of a grid cell, pixels of the image; 0: no grid
-  int max_per_cell = 0;     // keep the strongest points of each cell; needs `cell`
+  double sigma_range = 20;           // of the bilateral filter, gray levels of 0..255
+  bool doubled = true;               // begin with an octave of twice the image's size
+  int octaves = 0;                   // most; 0: as many as have room for a point
+  int intervals = 3;                 // n, 1 to 8: levels per octave in which points are sought
+  double sigma = 1.6;                // of level 0, in its octave's pixels
+  double blur = 0.5;                 // that the image is taken to have, pixels
+  double contrast = 0.04;            // least |D| times n; black to white is 1
+  double edge_ratio = 10;            // of the curvatures; 0: no test for edges
+  int orientations = 4;              // most features per point, 1 to 8; 0: one, upright
+  bool affine_shape = false;         // points are ellipses; see above
+  bool domain_size_pooling = false;  // descriptors are means over 10 sizes; see above
+  bool root = false;                 // RootSIFT: square roots of the L1-normalised descriptor
+  int max_points = 0;                // keep the features of the strongest points; 0: no limit
+  int cell = 0;                      // side of a grid cell, pixels of the image; 0: no grid
+  int max_per_cell = 0;              // keep the strongest points of each cell; needs `cell`
 
   void validate() const;
 };
 
-// Whether describe() finds the angle of a point or takes the one it has.
+// Whether describe() finds the angle of a point, and its shape, or takes those it has.
 enum class Angles { assign, keep };
 
 // Made once; then it takes image after image and allocates nothing after the first of a size,

@@ -246,8 +246,8 @@ CORNEA_HD inline SiftPoint point_of(const LevelPixel& at, const SiftFit& fit, in
 // A feature in the coordinates of the image.
 CORNEA_HD inline Keypoint keypoint_of(const SiftPoint& p, float step, float origin,
                                       int octave_index, float turn) {
-  return {p.x * step + origin, p.y * step + origin, p.scale * step,
-          turn * kTurn,        p.response,          octave_index};
+  return {p.x * step + origin, p.y * step + origin, p.scale * step, turn * kTurn,
+          p.response,          octave_index,        1.0f,           0.0f};
 }
 
 // The pixel of the image's mask that a point of an octave lies on, and the row or column of grid
@@ -306,29 +306,20 @@ CORNEA_HD inline float peak_turn(int bin, float before, float height, float afte
 // ---------------------------------------------------------------------------------------------
 // Descriptors.
 
-// Where the samples of a point lie: sample (i, j) of the grid, i across and j down, is at
-// origin + i along + j turned along.
-struct DescriptorFrame {
-  float x, y;    // of sample (0, 0)
-  float ax, ay;  // from a sample to the next one across
-  Rotation rotation;
-};
-CORNEA_HD inline DescriptorFrame descriptor_frame(float x, float y, float scale, float turn) {
-  constexpr float kHalf = 0.5f * (kGrid - 1);
-  const Rotation r = rotation_of(turn);
-  const float spacing = scale * (kCellScales / kPerCell);
-  const float ax = spacing * r.cosine, ay = spacing * r.sine;
-  return {x - kHalf * (ax - ay), y - kHalf * (ay + ax), ax, ay, r};
+// From a sample of the grid to the next one, for `per_cell` samples along a side of a cell.
+CORNEA_HD inline float descriptor_spacing(float scale, int per_cell = kPerCell) {
+  return scale * (kCellScales / static_cast<float>(per_cell));
 }
 
 // Weights of a sample along one axis: of the Gaussian, and the share of the second of the two cells
-// that it lies between. Sample i lies between cells i / kPerCell - 1 and i / kPerCell.
-CORNEA_HD inline float sample_weight(int i) {
-  const float cells = (static_cast<float>(i) - 0.5f * (kGrid - 1)) * (1.0f / kPerCell);
+// that it lies between. Sample i lies between cells i / per_cell - 1 and i / per_cell.
+CORNEA_HD inline float sample_weight(int i, int per_cell = kPerCell) {
+  const float middle = 0.5f * static_cast<float>((kCells + 1) * per_cell - 1);
+  const float cells = (static_cast<float>(i) - middle) * (1.0f / static_cast<float>(per_cell));
   return power_of_two(-0.18033688f * (cells * cells));  // exp(-cells^2 / 8)
 }
-CORNEA_HD inline float second_share(int i) {
-  return (static_cast<float>(i % kPerCell) + 0.5f) * (1.0f / kPerCell);
+CORNEA_HD inline float second_share(int i, int per_cell = kPerCell) {
+  return (static_cast<float>(i % per_cell) + 0.5f) * (1.0f / static_cast<float>(per_cell));
 }
 
 // Whether the 4 x 4 pixels around a sample's place all lie in the level; other samples do not

@@ -40,6 +40,7 @@ std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, i
                       kParts * s.extrema * sizeof(Extremum);
   bytes += images * s.points *
            (sizeof(SiftPoint) * (caps_points() ? 2 : 1) + kMostAngles * sizeof(float) + 2);
+  if (options_.affine_shape) bytes += images * s.points * sizeof(PointShape);
   bytes += images * s.features * sizeof(OrientedPoint);
   if (keeps_) bytes += kSlots * images * s.features * kDescriptorLength;
   bytes += std::size_t(shape.width) * shape.height * images;  // 8-bit pixels
@@ -76,6 +77,7 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   }
   turns_.reserve<float>(context_, s.points * images * kMostAngles);
   angle_counts_.reserve<std::uint8_t>(context_, s.points * images);
+  if (options_.affine_shape) shapes_.reserve<PointShape>(context_, s.points * images);
   features_.reserve<OrientedPoint>(context_, s.features * images);
   slot_images_ = std::max(slot_images_, images);
   const std::size_t host_features = s.features * slot_images_ * kSlots;
@@ -138,8 +140,8 @@ void DeviceSift::forget_graphs_of_other_memory() {
   std::vector<std::size_t> held = {extremum_capacity_,        point_capacity_, feature_capacity_,
                                    std::size_t(slot_images_), largest_image_,  largest_group_};
   for (const Buffer* buffer :
-       {&floats_, &marks_, &extrema_, &points_, &kept_points_, &turns_, &angle_counts_, &features_,
-        &host_keypoints_, &host_descriptors_, &device_counts_, &host_counts_}) {
+       {&floats_, &marks_, &extrema_, &points_, &kept_points_, &turns_, &angle_counts_, &shapes_,
+        &features_, &host_keypoints_, &host_descriptors_, &device_counts_, &host_counts_}) {
     held.push_back(reinterpret_cast<std::size_t>(buffer->data<void>()));
   }
   for (const void* at :

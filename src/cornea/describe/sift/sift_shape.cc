@@ -66,6 +66,23 @@ float turn_of_angle(float radians) {
   return rest < 1.0f ? rest : 0.0f;
 }
 
+PointShape shape_of(const Keypoint& point) {
+  const Rotation r = rotation_of(turn_of_angle(point.axis));
+  const float more = point.stretch - 1.0f;
+  return {1.0f + more * (r.cosine * r.cosine), more * (r.cosine * r.sine),
+          1.0f + more * (r.sine * r.sine)};
+}
+
+SizeLevels size_levels(const SiftOptions& options) {
+  SizeLevels sizes;
+  sizes.levels = options.intervals + 3;
+  for (int k = 0; k < kSizes; ++k) {
+    sizes.offset[k] =
+        static_cast<int>(std::lround(options.intervals * std::log2(double(domain_size(k)))));
+  }
+  return sizes;
+}
+
 SiftPoint place_of(const SiftOptions& options, const SiftShape& shape, const Keypoint& point) {
   const int first = shape.octaves.front().index, last = shape.octaves.back().index;
   const double doublings = std::log2(point.scale / options.sigma);

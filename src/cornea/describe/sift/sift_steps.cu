@@ -15,6 +15,7 @@ DeviceSift::DeviceSift(const Context& context, const SiftOptions& options)
       context_(core::with_own_stream(context)),
       options_(options),
       limits_(sift_limits(options)),
+      sizes_(size_levels(options)),
       frames_(context_, Working::stored),
       untimed_(context_),
       streams_(context.cuda_index()) {
@@ -93,7 +94,7 @@ void DeviceSift::enqueue_features_of(cudaStream_t on, int part, const PointLists
   enqueue_features(on, space_.images, points, angle_lists(), options_.max_points, features);
   if (part == 0) record(streams_.listed, on);
   if (clock) clock->mark("angles");
-  enqueue_descriptors(on, space_, points, features, options_.root, out);
+  enqueue_descriptors(on, space_, points, features, descriptor_rule(), out);
   if (clock) clock->mark("descriptors");
 }
 

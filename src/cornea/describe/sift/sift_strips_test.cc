@@ -53,6 +53,9 @@ TEST(SiftStrips, GiveTheBytesOfTheWholeScaleSpace) {
                              {.octaves = 2, .orientations = 0},
                              {.intervals = 1, .sigma = 2, .contrast = 0.004},
                              {.intervals = 5, .blur = 2},
+                             {.affine_shape = true},
+                             {.domain_size_pooling = true},
+                             {.contrast = 0.01, .affine_shape = true, .domain_size_pooling = true},
                              {.contrast = 0.01, .max_points = 150},
                              {.contrast = 0.01, .cell = 40, .max_per_cell = 3},
                              {.contrast = 0.01, .max_points = 40, .cell = 16, .max_per_cell = 2}};
