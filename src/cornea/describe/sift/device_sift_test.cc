@@ -188,6 +188,13 @@ TEST(SiftDevices, GiveTheSameBits) {
   for (const SiftOptions& options :
        {SiftOptions{}, SiftOptions{.doubled = false}, SiftOptions{.root = true, .max_points = 300},
         SiftOptions{.contrast = 0.01, .cell = 30, .max_per_cell = 2},
+        SiftOptions{.contrast = 0.01, .settle = Settling::strict, .root = false},
+        SiftOptions{.contrast = 0.005, .edge_ratio = 0, .settle = Settling::lenient},
+        SiftOptions{.keep = KeepPoints::scale, .max_points = 120},
+        SiftOptions{.keep = KeepPoints::both, .max_points = 120},
+        SiftOptions{.keep = KeepPoints::contrast, .max_points = 120},
+        SiftOptions{.contrast = 0.01, .keep = KeepPoints::scale, .cell = 30, .max_per_cell = 2},
+        SiftOptions{.contrast = 0.01, .keep = KeepPoints::both, .cell = 30, .max_per_cell = 2},
         SiftOptions{.intervals = 5, .orientations = 0}, SiftOptions{.octaves = 2, .sigma = 2.1},
         SiftOptions{.scale_space = ScaleSpace::bilateral, .contrast = 0.02},
         SiftOptions{.scale_space = ScaleSpace::trilateral, .contrast = 0.01, .edge_ratio = 0}}) {
