@@ -138,19 +138,20 @@ void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, int first_oct
                     const SiftLimits& limits, const Marks& marks, const PointLists& points);
 // Which points the cap by grid cell keeps, as 0 or 1 in selection.keep(); images are `width` wide.
 void enqueue_cell_cap(cudaStream_t stream, const DeviceSpace& space, int width,
-                      const PointLists& points, int cell, int most,
+                      const PointLists& points, KeepPoints rank, int cell, int most,
                       const core::CellSelection& selection);
-// The strongest `most` (0: all) of the points whose `keep` (if there is one) is not 0.
-void enqueue_point_cap(cudaStream_t stream, int images, const PointLists& points,
-                       const std::uint8_t* keep, std::uint32_t most, const PointLists& kept);
+// The first `most` (0: all) by rank of the points whose `keep` (if there is one) is not 0.
+void enqueue_point_cap(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
+                       KeepPoints rank, const std::uint8_t* keep, std::uint32_t most,
+                       const PointLists& kept);
 // With affine shape, their shapes and the angles on the normalised plane.
 void enqueue_angles(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                     int most, const AngleLists& angles);
 void enqueue_affine_angles(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                            int most, const AngleLists& angles);
-// The features of the points in order: the strongest `most` (0: all).
+// The features of the points in order.
 void enqueue_features(cudaStream_t stream, int images, const PointLists& points,
-                      const AngleLists& angles, std::uint32_t most, const FeatureLists& features);
+                      const AngleLists& angles, const FeatureLists& features);
 // One feature a point of the first image, with the point's first angle, 0 if it has none; or with
 // the given angles.
 void enqueue_one_each(cudaStream_t stream, const PointLists& points, const AngleLists& angles,

@@ -18,7 +18,7 @@ using namespace core;
 
 // A point with what is known of its features so far.
 struct HeldPoint {
-  static constexpr int kNotYet = -1, kDropped = -2;
+  static constexpr int kNotYet = -1;
   FoundPoint found;
   int angles = kNotYet;
   PointShape shape;
@@ -152,16 +152,19 @@ class HostSift : public SiftBackend {
     auto same = [](const HeldPoint& a, const HeldPoint& b) { return order_of(a) == order_of(b); };
     points_.erase(std::unique(points_.begin(), points_.end(), same), points_.end());
 
-    auto response = [](const HeldPoint& p) { return p.found.point.response; };
+    auto rank = [&](const HeldPoint& p) {
+      const SiftPoint& point = p.found.point;
+      return rank_of(point, space_.shape().octaves[point.octave].step, options_.keep);
+    };
     if (options_.max_per_cell > 0) {
       auto cell = [&](const HeldPoint& p) {
         const Keypoint k = in_image(p.found.point);
         return std::uint64_t(cell_index(k.y, options_.cell)) << 32 |
                std::uint32_t(cell_index(k.x, options_.cell));
       };
-      keep_strongest_per_cell(points_, options_.max_per_cell, cell, response);
+      keep_strongest_per_cell(points_, options_.max_per_cell, cell, rank);
     }
-    if (options_.max_points > 0) keep_strongest(points_, options_.max_points, response);
+    if (options_.max_points > 0) keep_strongest(points_, options_.max_points, rank);
   }
 
   void find_new_angles() {
@@ -185,32 +188,13 @@ class HostSift : public SiftBackend {
   std::vector<Feature> features() const {
     std::vector<Feature> list;
     for (int i = 0; i < static_cast<int>(points_.size()); ++i) {
-      for (int k = 0; k < points_[i].angles; ++k) {
-        if (points_[i].rows[k] != HeldPoint::kDropped) list.push_back({i, k});
-      }
+      for (int k = 0; k < points_[i].angles; ++k) list.push_back({i, k});
     }
     return list;
   }
 
-  void drop_beyond_cap() {
-    const std::vector<Feature> list = features();
-    if (options_.max_points == 0 || list.size() <= std::size_t(options_.max_points)) return;
-    std::vector<Feature> kept = list;
-    keep_strongest(kept, options_.max_points,
-                   [&](const Feature& f) { return points_[f.point].found.point.response; });
-    std::size_t next = 0;
-    for (const Feature& f : list) {
-      const bool stays =
-          next < kept.size() && kept[next].point == f.point && kept[next].angle == f.angle;
-      stays ? void(++next) : void(points_[f.point].rows[f.angle] = HeldPoint::kDropped);
-    }
-  }
-
-  // Describes the features that are new, behind the descriptors of parts before, without those
-  // beyond the cap. Under a cap per cell a later part may take a point of several features away, so
-  // that one beyond the cap comes back: then the cap waits for the last part.
+  // Describes the features that are new, behind the descriptors of parts before.
   void describe_new(std::vector<std::uint8_t>& descriptors) {
-    if (options_.max_per_cell == 0 || space_.is_one_part()) drop_beyond_cap();
     std::vector<Feature> list = features();
     int rows = static_cast<int>(descriptors.size() / kDescriptorLength);
     std::erase_if(list, [&](const Feature& f) {
@@ -234,7 +218,6 @@ class HostSift : public SiftBackend {
   // Descriptors lie in the order in which parts had them; they are put in order where there were
   // several.
   void write(Features& out) {
-    drop_beyond_cap();
     const std::vector<Feature> list = features();
     out.keypoints.resize(list.size());
     const bool in_order = space_.is_one_part();

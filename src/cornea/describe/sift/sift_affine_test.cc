@@ -221,7 +221,9 @@ TEST_P(SiftOnDevice, PoolsDomainSizesAsDefined) {
   const Image<float> image = blob_image(220, 180, 23);
   const std::vector<Keypoint> points = random_points(220, 180, 7);
   for (bool affine : {false, true}) {
-    Sift sift(context, {.doubled = false, .affine_shape = affine, .domain_size_pooling = true});
+    Sift sift(
+        context,
+        {.doubled = false, .affine_shape = affine, .domain_size_pooling = true, .root = false});
     Features found;
     sift.describe(image, points, found, Angles::keep);
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -324,8 +326,8 @@ int correct_matches(const Context& context, const SiftOptions& options, const Im
 TEST_P(SiftOnDevice, AffineShapeMatchesMoreOfATiltedImage) {
   const std::vector<Blob> blobs = blobs_of_plane(320, 300, 32);
   const Image<float> front = seen(blobs, 320, 320, {}), tilted = seen(blobs, 320, 320, kTilted);
-  const int plain = correct_matches(context, {.root = true}, front, tilted);
-  const int affine = correct_matches(context, {.affine_shape = true, .root = true}, front, tilted);
+  const int plain = correct_matches(context, {}, front, tilted);
+  const int affine = correct_matches(context, {.affine_shape = true}, front, tilted);
   EXPECT_GT(affine, 2 * plain) << plain;
   EXPECT_GT(affine, 40);
 }
@@ -391,7 +393,7 @@ TEST(SiftAffine, GivesTheSameBytesOnAnyThreads) {
   const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
   for (const SiftOptions& options :
        {SiftOptions{.affine_shape = true}, SiftOptions{.domain_size_pooling = true},
-        SiftOptions{.affine_shape = true, .domain_size_pooling = true, .root = true}}) {
+        SiftOptions{.affine_shape = true, .domain_size_pooling = true, .root = false}}) {
     const Features one = Sift(Context::cpu(1), options).detect(image);
     for (int threads : {2, 5}) {
       EXPECT_TRUE(equal(one, Sift(Context::cpu(threads), options).detect(image)));

@@ -27,9 +27,11 @@ DeviceSift::Sizes DeviceSift::sizes_of(const SiftShape& shape, int images) const
   const std::size_t points = 1024 + pixels / 200;
   sizes.points = std::max<std::size_t>(points, point_capacity_);
   sizes.point_groups = point_groups(static_cast<std::uint32_t>(sizes.points)) * images;
-  sizes.features = options_.max_points > 0
-                       ? std::min<std::size_t>(options_.max_points, points + points / 4)
-                       : points + points / 4;
+  sizes.features = points + points / 4;
+  if (options_.max_points > 0) {  // each with all its orientations
+    const std::size_t most = std::size_t(options_.max_points) * std::max(options_.orientations, 1);
+    sizes.features = std::min(sizes.features, most);
+  }
   sizes.features = std::max<std::size_t>(sizes.features, feature_capacity_);
   sizes.extrema = std::max<std::uint32_t>((1024 + pixels / 50) * images, extremum_capacity_);
   return sizes;

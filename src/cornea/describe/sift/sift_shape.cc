@@ -57,7 +57,7 @@ SiftLimits sift_limits(const SiftOptions& options) {
   const double r = options.edge_ratio;
   return {options.intervals, static_cast<float>(options.contrast / options.intervals),
           r > 0 ? static_cast<float>((r + 1) * (r + 1) / r) : 0.0f,
-          static_cast<float>(options.sigma)};
+          static_cast<float>(options.sigma), options.settle};
 }
 
 float turn_of_angle(float radians) {
