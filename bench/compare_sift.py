@@ -1,16 +1,24 @@
-"""Cornea's SIFT beside OpenCV's, in one run: who matches more, more correctly and more precisely, and
-who is faster on this CPU at an equal number of points?
+"""Cornea's SIFT beside COLMAP's (VLFeat's, on the CPU) and OpenCV's, in one run: who matches more places, more
+correctly and more precisely, and who is faster on this CPU at an equal number of features?
 
   python3 bench/compare_sift.py --cornea build/cpu/cornea [--image photo.jpg ...] [--json out.json]
 
 Matches are judged on the Oxford sequences of planes (graf, boat, leuven, ubc: img1 .. img6 and H1toN.txt
-in a folder each), looked for under --data: at most 4,000 features per image, ratio 0.8, correct within 3
-pixels of the homography. Without them only the time is compared. Exits with 1 if Cornea has fewer correct
-matches, a share of correct ones half a point lower, or a larger median error.
+in a folder each), looked for under --data; without them only the time is compared. The same for all: the most
+points per image (--most), the least contrast (0.02, COLMAP's), RootSIFT, and the matcher: nearest by
+Euclidean distance, ratio 0.8, mutual. Matches that join the same two places, of points with several
+orientations, count once; one is correct within 3 pixels of the homography. All else is each one's own:
+COLMAP's cap and Cornea's count points, whose orientations follow, and COLMAP keeps whole levels of scale, so
+that it has more points than asked for; OpenCV's counts features.
+
+COLMAP is compared where pycolmap can be imported. Exits with 1 if Cornea has fewer correct matches in all
+than another at any number of points, or a larger mean error of the correct ones than COLMAP. (OpenCV has the
+error of fewer and other matches: those of small scales and small changes, which are more precise.)
 """
 import argparse
 import json
 import os
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -20,74 +28,180 @@ import numpy as np
 
 from compare_opencv import gray_images, processor, run, time_opencv
 
+try:
+    import pycolmap
+except ImportError:
+    pycolmap = None
+
 SEQUENCES = ("graf", "boat", "leuven", "ubc")
-MOST, RATIO, NEAR = 4000, 0.8, 3.0
+RATIO, NEAR, CONTRAST = 0.8, 3.0, 0.02
 SIZES = [(640, 480), (1280, 960), (1920, 1080)]
 
 
-def cornea_features(cornea, device, file, folder):
-    run(cornea, "detect", file, "--detector", "sift", "--max-points", MOST, "--device", device, "--json",
-        folder / "points.json", "--descriptors", folder / "descriptors.npy", "--quiet")
-    points = np.array(json.loads((folder / "points.json").read_text())[0]["points"])
-    return points[:, :2], np.load(folder / "descriptors.npy").astype(np.float32)
+# ---------------------------------------------------------------------------------------------
+# Features: (places, descriptors) per image, n x 2 with pixel centres at integers and n x 128.
+
+def cornea_features(program, device, flags, files, most):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run(program, "detect", *files, "--detector", "sift", "--max-points", most, "--contrast", CONTRAST,
+            "--root", *flags, "--device", device, "--csv", folder, "--descriptors", folder, "--quiet")
+        return [(np.loadtxt(folder / f"{f.stem}_sift.csv", delimiter=",", skiprows=1, usecols=(0, 1), ndmin=2),
+                 np.load(folder / f"{f.stem}_sift.npy").astype(np.float32)) for f in files]
 
 
-def opencv_features(file):
-    points, descriptors = cv2.SIFT_create(nfeatures=MOST).detectAndCompute(cv2.imread(str(file), 0), None)
-    return np.array([p.pt for p in points])[:MOST], descriptors[:MOST]
+def colmap_features(files, most):
+    options = pycolmap.FeatureExtractionOptions()
+    options.use_gpu = False
+    options.sift.max_num_features = most
+    options.sift.peak_threshold = CONTRAST / options.sift.octave_resolution
+    options.sift.normalization = pycolmap.Normalization.L1_ROOT
+    sift = pycolmap.Sift(options, device=pycolmap.Device.cpu)
+    out = []
+    for file in files:
+        points, descriptors = sift.extract(cv2.imread(str(file), 0))
+        out.append((points[:, :2].astype(float) - 0.5, descriptors.astype(np.float32)))
+    return out
+
+
+def opencv_features(files, most):
+    sift = cv2.SIFT_create(nfeatures=most, contrastThreshold=CONTRAST)
+    out = []
+    for file in files:
+        points, descriptors = sift.detectAndCompute(cv2.imread(str(file), 0), None)
+        root = np.sqrt(descriptors / np.maximum(descriptors.sum(axis=1, keepdims=True), 1e-9))
+        out.append((np.array([p.pt for p in points]), 512 * root.astype(np.float32)))
+    return out
+
+
+# ---------------------------------------------------------------------------------------------
+# Matches.
+
+def nearest_two(a, b):
+    """Of each row of a: the nearest row of b, its squared distance, and that of the second nearest."""
+    index, first, second = [], [], []
+    squares = (b * b).sum(axis=1)
+    for begin in range(0, len(a), 2000):
+        part = a[begin:begin + 2000]
+        d = (part * part).sum(axis=1, keepdims=True) + squares - 2 * (part @ b.T)
+        rows = np.arange(len(part))
+        best = d.argmin(axis=1)
+        index.append(best)
+        first.append(d[rows, best])
+        d[rows, best] = np.inf
+        second.append(d.min(axis=1))
+    return np.concatenate(index), np.concatenate(first), np.concatenate(second)
+
+
+def matches_of(a, b):
+    """Pairs of rows: nearest by ratio, and mutually."""
+    index, first, second = nearest_two(a, b)
+    back = nearest_two(b, a)[0]
+    near = first < RATIO ** 2 * second
+    mutual = back[index] == np.arange(len(a))
+    at = np.flatnonzero(near & mutual)
+    return at, index[at]
 
 
 def judge(first, second, homography):
-    """(matches, errors of the correct ones in pixels)"""
-    pairs = [near for near, other in cv2.BFMatcher(cv2.NORM_L2).knnMatch(first[1], second[1], k=2)
-             if near.distance < RATIO * other.distance]
-    a = first[0][[m.queryIdx for m in pairs]]
-    b = second[0][[m.trainIdx for m in pairs]]
-    mapped = np.c_[a, np.ones(len(a))] @ homography.T
-    errors = np.linalg.norm(mapped[:, :2] / mapped[:, 2:] - b, axis=1)
-    return len(pairs), errors[errors < NEAR]
+    """(pairs of places as n x 4, their errors in pixels)"""
+    i, j = matches_of(first[1], second[1])
+    places = np.unique(np.c_[first[0][i], second[0][j]], axis=0)
+    mapped = np.c_[places[:, :2], np.ones(len(places))] @ homography.T
+    return places, np.linalg.norm(mapped[:, :2] / mapped[:, 2:] - places[:, 2:], axis=1)
 
 
-def compare_matches(cornea, device, data, folder):
-    """A row a pair, and a row for all of them."""
-    rows, errors = [], {"opencv": [], "cornea": []}
+def corner_error(places, homography, shape):
+    """The mean error, in pixels, of the image's corners under the homography that the matches give."""
+    if len(places) < 4:
+        return np.inf
+    cv2.setRNGSeed(1)
+    found, _ = cv2.findHomography(places[:, :2], places[:, 2:], cv2.USAC_MAGSAC, 2.0, maxIters=10000,
+                                  confidence=0.9999)
+    if found is None:
+        return np.inf
+    height, width = shape
+    corners = np.array([[[0, 0]], [[width - 1, 0]], [[width - 1, height - 1]], [[0, height - 1]]], float)
+    mapped = [cv2.perspectiveTransform(corners, h)[:, 0] for h in (found, homography)]
+    return float(np.linalg.norm(mapped[0] - mapped[1], axis=1).mean())
+
+
+def compare_matches(who, data, most):
+    """Rows of one number of points: a pair each."""
+    rows = []
     for sequence in SEQUENCES:
         files = [next((data / sequence).glob(f"img{i}.*")) for i in range(1, 7)]
-        features = {"opencv": [opencv_features(f) for f in files],
-                    "cornea": [cornea_features(cornea, device, f, folder) for f in files]}
+        shape = cv2.imread(str(files[0]), 0).shape
+        sets = {name: features(files, most) for name, features in who.items()}
         for i in range(2, 7):
             homography = np.loadtxt(data / sequence / f"H1to{i}.txt")
-            row = {"pair": f"{sequence} 1-{i}"}
-            for who, sets in features.items():
-                matches, near = judge(sets[0], sets[i - 1], homography)
-                errors[who].append(near)
-                row[who] = {"features": [len(sets[0][0]), len(sets[i - 1][0])], "matches": matches,
-                            "correct": len(near),
-                            "median_error": float(np.median(near)) if len(near) else None}
+            row = {"most": most, "sequence": sequence, "pair": f"{sequence} 1-{i}"}
+            for name, images in sets.items():
+                places, errors = judge(images[0], images[i - 1], homography)
+                correct = errors < NEAR
+                row[name] = {"points": [len(np.unique(images[k][0], axis=0)) for k in (0, i - 1)],
+                             "features": [len(images[k][0]) for k in (0, i - 1)],
+                             "matches": len(places), "correct": int(correct.sum()),
+                             "error": float(errors[correct].mean()) if correct.any() else None,
+                             "corner_error": corner_error(places, homography, shape)}
             rows.append(row)
-    total = {"pair": "all"}
-    for who in errors:
-        total[who] = {"matches": sum(r[who]["matches"] for r in rows),
-                      "correct": sum(r[who]["correct"] for r in rows),
-                      "median_error": float(np.median(np.concatenate(errors[who])))}
-    return rows, total
+    return rows
 
+
+def summary(rows, name):
+    """Of some pairs: sums, the mean error over all correct matches, the median error of corners."""
+    of = [row[name] for row in rows]
+    matches, correct = (sum(r[k] for r in of) for k in ("matches", "correct"))
+    return {"points": float(np.mean([r["points"] for r in of])),
+            "features": float(np.mean([r["features"] for r in of])), "matches": matches, "correct": correct,
+            "precision": correct / max(matches, 1),
+            "error": sum(r["correct"] * (r["error"] or 0) for r in of) / max(correct, 1),
+            "corner_error": float(np.median([r["corner_error"] for r in of]))}
+
+
+def print_matches(rows, names):
+    head = f"{'points':>7} {'features':>8} {'matches':>8} {'correct':>8} {'share':>6} {'error':>6} {'corners':>8}"
+    for most in dict.fromkeys(row["most"] for row in rows):
+        print(f"\nat most {most} points per image\n{'':8} {'':8} {head}")
+        some = [row for row in rows if row["most"] == most]
+        for sequence in (*SEQUENCES, "all"):
+            for name in names:
+                s = summary([r for r in some if sequence in (r["sequence"], "all")], name)
+                print(f"{sequence if name == names[0] else '':8} {name:8} {s['points']:7.0f} {s['features']:8.0f} "
+                      f"{s['matches']:8} {s['correct']:8} {100 * s['precision']:5.1f}% {s['error']:6.3f} "
+                      f"{s['corner_error']:8.2f}")
+
+
+def failures(rows, names):
+    out = []
+    for most in dict.fromkeys(row["most"] for row in rows):
+        sums = {name: summary([r for r in rows if r["most"] == most], name) for name in names}
+        for name in names[1:]:
+            if sums["cornea"]["correct"] < sums[name]["correct"]:
+                out.append(f"{most} points: fewer correct matches than {name}")
+            if name == "colmap" and sums["cornea"]["error"] > sums[name]["error"]:
+                out.append(f"{most} points: a larger mean error than {name}")
+    return out
+
+
+# ---------------------------------------------------------------------------------------------
+# Time.
 
 def compare_speed(cornea, images, folder, repeat):
     rows = []
     for name, image in images.items():
         file = folder / "speed.png"
         cv2.imwrite(str(file), image)
-        # As many features from both: what the one with fewer finds.
-        counts = [len(cv2.SIFT_create().detect(image, None))]
+        # As many features from both: what the one with fewer finds. Cornea's cap counts points.
         found = json.loads(run(cornea, "detect", file, "--detector", "sift", "--device", "cpu", "--json", "-"))
-        counts.append(len(found[0]["points"]))
-        most = min(counts)
-        sift = cv2.SIFT_create(nfeatures=most)
+        found = np.array(found[0]["points"])[:, :2]
+        features = min(len(cv2.SIFT_create().detect(image, None)), len(found))
+        points = round(features * len(np.unique(found, axis=0)) / len(found))
+        sift = cv2.SIFT_create(nfeatures=features)
         opencv_ms, opencv_points = time_opencv(lambda im: sift.detectAndCompute(im, None)[0], image, repeat)
         result = json.loads(run(cornea, "bench", "--image", file, "--device", "cpu", "--threads",
                                 cv2.getNumThreads(), "--repeat", repeat, "--batch", 1, "--detector", "sift",
-                                "--set", f"max-points={most}", "--json", "-"))["results"][0]
+                                "--set", f"max-points={points}", "--json", "-"))["results"][0]
         ms = result["milliseconds"]["median"]
         rows.append({"image": name, "width": image.shape[1], "height": image.shape[0],
                      "opencv_ms": opencv_ms, "opencv_points": opencv_points, "cornea_ms": ms,
@@ -96,60 +210,61 @@ def compare_speed(cornea, images, folder, repeat):
     return rows
 
 
-def print_matches(rows, total):
-    def cells(side):
-        share = 100 * side["correct"] / max(side["matches"], 1)
-        error = "-" if side["median_error"] is None else f"{side['median_error']:.3f}"
-        return f"{side['matches']:8} {side['correct']:8} {share:7.1f}% {error:>7}"
-
-    heads = f"{'matches':>8} {'correct':>8} {'share':>8} {'error':>7}"
-    print(f"{'':12} {'OpenCV ' + cv2.__version__:^34}   {'Cornea':^34}\n{'pair':12} {heads}   {heads}")
-    for row in rows + [total]:
-        print(f"{row['pair']:12} {cells(row['opencv'])}   {cells(row['cornea'])}")
-
-
-def is_as_good(total):
-    opencv, cornea = total["opencv"], total["cornea"]
-    share = {who: total[who]["correct"] / total[who]["matches"] for who in ("opencv", "cornea")}
-    return (cornea["correct"] >= opencv["correct"] and share["cornea"] >= share["opencv"] - 0.005
-            and cornea["median_error"] <= opencv["median_error"])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cornea", default="build/cpu/cornea")
     parser.add_argument("--device", default="cpu", help="for the matches; times are the CPU's")
     parser.add_argument("--data", default=Path(os.environ.get("CORNEA_DATA", "../shared")) / "data/vgg_affine",
                         type=Path, help="folder with graf, boat, leuven and ubc")
+    parser.add_argument("--most", type=int, nargs="*", default=[2000, 4000, 8000], help="points per image")
+    parser.add_argument("--flags", type=shlex.split, default=[], help="further ones of cornea detect")
+    parser.add_argument("--alone", action="store_true", help="no other library, and no times")
+    parser.add_argument("--no-times", action="store_true", help="matches only")
     parser.add_argument("--image", nargs="*", default=[], help="photographs, beside the synthetic scenes")
     parser.add_argument("--repeat", type=int, default=15)
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--json")
     options = parser.parse_args()
 
-    rows, total = [], None
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        speed = compare_speed(options.cornea, gray_images(options.cornea, SIZES, options.image, folder), folder,
-                              options.repeat)
-        if all((options.data / s).is_dir() for s in SEQUENCES):
-            rows, total = compare_matches(options.cornea, options.device, options.data, folder)
-    if total:
-        print_matches(rows, total)
+    who = {"cornea": lambda files, most: cornea_features(options.cornea, options.device, options.flags, files, most)}
+    if not options.alone:
+        if pycolmap:
+            who["colmap"] = colmap_features
+        else:
+            print("no pycolmap: COLMAP is not compared (pip install pycolmap)")
+        who["opencv"] = opencv_features
+    rows, speed = [], []
+    if all((options.data / s).is_dir() for s in SEQUENCES):
+        for most in options.most:
+            rows += compare_matches(who, options.data, most)
+        print_matches(rows, list(who))
     else:
         print(f"no image pairs with ground truth at {options.data}: matches are not compared (--data)")
-    print(f"\nSIFT on {processor()}, {cv2.getNumThreads()} threads\n")
-    print(f"{'image':22} {'OpenCV':>10} {'features':>9} {'Cornea':>10} {'features':>9} {'ratio':>6}")
+    if not options.alone and not options.no_times:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            speed = compare_speed(options.cornea, gray_images(options.cornea, SIZES, options.image, folder), folder,
+                                  options.repeat)
+        print(f"\nSIFT on {processor()}, {cv2.getNumThreads()} threads\n")
+        print(f"{'image':22} {'OpenCV':>10} {'features':>9} {'Cornea':>10} {'features':>9} {'ratio':>6}")
     for row in speed:
         print(f"{row['image']:22} {row['opencv_ms']:7.1f} ms {row['opencv_points']:9} "
               f"{row['cornea_ms']:7.1f} ms {row['cornea_points']:9} {row['ratio']:6.2f}")
     if options.json:
+        totals = [{"most": most, "sequence": sequence,
+                   **{name: summary([r for r in rows if r["most"] == most and sequence in (r["sequence"], "all")],
+                                    name) for name in who}}
+                  for most in options.most for sequence in (*SEQUENCES, "all")] if rows else []
         Path(options.json).write_text(json.dumps(
             {"processor": processor(), "threads": cv2.getNumThreads(), "opencv": cv2.__version__,
-             "commit": options.commit, "repeat": options.repeat, "device_of_matches": options.device,
-             "most_features": MOST, "ratio": RATIO, "correct_within_pixels": NEAR, "pairs": rows,
-             "all_pairs": total, "speed": speed}, indent=2) + "\n")
-    return 0 if total is None or is_as_good(total) else 1
+             "pycolmap": pycolmap.__version__ if pycolmap else None, "commit": options.commit,
+             "repeat": options.repeat, "device_of_matches": options.device, "flags": options.flags,
+             "contrast": CONTRAST, "ratio": RATIO, "correct_within_pixels": NEAR, "totals": totals, "pairs": rows,
+             "speed": speed}, indent=2) + "\n")
+    failed = failures(rows, list(who))
+    for line in failed:
+        print(line)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

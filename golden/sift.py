@@ -7,6 +7,7 @@ import numpy as np
 
 BORDER = 5          # pixels at an octave's edges without points
 FIT_STEPS = 5
+LENIENT_MOVE, LENIENT_MOST = 0.6, 1.5   # pixels; pixels and levels
 BINS = 36           # of the histogram of directions
 FURTHER_PEAK = 0.8  # of the highest peak
 ORIENTATIONS = 4    # features per point at most
@@ -24,9 +25,10 @@ PEAK_HEIGHT = 1e-3  # of a peak to another one or to 0.8 of the highest, as a sh
 
 
 class Options:
-    def __init__(self, doubled=True, intervals=3, sigma=1.6, blur=0.5, contrast=0.04, edge_ratio=10, root=False):
+    def __init__(self, doubled=True, intervals=3, sigma=1.6, blur=0.5, contrast=0.04, edge_ratio=10,
+                 settle="lenient", root=True):
         self.doubled, self.intervals, self.sigma, self.blur = doubled, intervals, sigma, blur
-        self.contrast, self.edge_ratio, self.root = contrast, edge_ratio, root
+        self.contrast, self.edge_ratio, self.settle, self.root = contrast, edge_ratio, settle, root
 
 
 def near_half(v):
@@ -136,7 +138,7 @@ def fit(d, l, y, x):
     return offset, centre + gradient @ offset / 2, hessian[1:, 1:]
 
 
-def settle(octave, l, y, x, doubt):
+def settle_strictly(octave, l, y, x, doubt):
     """Follows the fits to a pixel that holds its own extremum; None if there is none."""
     for _ in range(FIT_STEPS):
         offset, value, curvatures = fit(octave.d, l, y, x)
@@ -151,6 +153,31 @@ def settle(octave, l, y, x, doubt):
         if not octave.has_points_at(l, y, x):
             return None
     return None
+
+
+def settle_in_level(octave, l, y, x, doubt):
+    """Follows the fits within a level, a pixel at a time; None if the last one lies too far away."""
+    for step in range(FIT_STEPS):
+        offset, value, curvatures = fit(octave.d, l, y, x)
+        moves = np.where(np.abs(offset[1:]) > LENIENT_MOVE, np.sign(offset[1:]), 0)
+        if step == FIT_STEPS - 1:
+            break
+        if np.any(np.abs(np.abs(offset[1:]) - LENIENT_MOVE) < HALF_PIXEL):
+            doubt.reasons.append("near_tie")
+        if not moves.any():
+            break
+        y, x = (int(v) for v in np.array([y, x]) + moves)
+        if not octave.has_points_at(l, y, x):
+            return None
+    within = doubt.passes(LENIENT_MOST - np.abs(offset).max(), HALF_PIXEL, "near_threshold")
+    return ((l, y, x), offset, value, curvatures) if within else None
+
+
+def settle(octave, l, y, x, options, doubt):
+    settled = settle_strictly(octave, l, y, x, doubt)
+    if settled is None and options.settle == "lenient":
+        settled = settle_in_level(octave, l, y, x, doubt)
+    return settled
 
 
 def is_stable(value, curvatures, options, doubt):
@@ -258,7 +285,7 @@ def features(gray, options):
                     doubt = Doubt()
                     if not is_extremum(octave.d, l, y, x, contrast, doubt):
                         continue
-                    settled = settle(octave, l, y, x, doubt)
+                    settled = settle(octave, l, y, x, options, doubt)
                     if settled is None or not is_stable(*settled[2:], options, doubt):
                         if doubt.reasons and settled is None:
                             # It might have settled somewhere near.
@@ -271,14 +298,16 @@ def features(gray, options):
             offset, value = settled[1], settled[2]
             px, py = x + offset[2], y + offset[1]
             scale = options.sigma * 2 ** ((l + offset[0]) / options.intervals)
+            nearest = l + (1 if offset[0] >= 0.5 else -1 if offset[0] <= -0.5 else 0)
+            level = octave.levels[min(max(nearest, 1), options.intervals)]
             place = octave.step * px + octave.origin, octave.step * py + octave.origin
             if doubt.reasons:
                 free[doubt.reasons[0]].append((*place, 3 * octave.step))
                 continue
-            for angle in angles(octave.levels[l], px, py, scale, doubt):
+            for angle in angles(level, px, py, scale, doubt):
                 found.append({"octave": octave.index, "x": place[0], "y": place[1], "scale": octave.step * scale,
                               "angle": angle, "response": abs(value),
-                              "descriptor": descriptor(octave.levels[l], px, py, scale, angle, options.root, doubt)})
+                              "descriptor": descriptor(level, px, py, scale, angle, options.root, doubt)})
             if doubt.reasons:
                 free[doubt.reasons[0]].append((*place, 0.05))
     return found, free

@@ -78,6 +78,32 @@ TEST_F(Cli, SiftAddsScaleAngleAndDescriptors) {
   EXPECT_EQ(read_image<Rgb<std::uint8_t>>(folder / "s.png").width(), 512);
 }
 
+TEST_F(Cli, AffineShapeAddsTheFrame) {
+  const std::string detect =
+      "cornea detect small.png --detector sift --contrast 0.01 --device cpu -q ";
+  const Outcome o =
+      shell(detect + "--affine-shape --domain-size-pooling --csv a.csv --json a.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto image = read_image<std::uint8_t>(folder / "small.png");
+  const Features expected =
+      Sift(Context::cpu(), {.contrast = 0.01, .affine_shape = true, .domain_size_pooling = true})
+          .detect(image);
+  ASSERT_GT(expected.size(), 5u);
+  const std::string csv = read_text(folder / "a.csv");
+  EXPECT_EQ(csv.rfind("x,y,response,scale,angle,a11,a12,a21,a22\n", 0), 0u) << csv.substr(0, 80);
+  const Json points = Json::parse(read_text(folder / "a.json"))[0]["points"];
+  ASSERT_EQ(points.size(), expected.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const AffineFrame a = affine_frame(expected.keypoints[i]);
+    ASSERT_EQ(points[i].size(), 9u);
+    EXPECT_EQ(points[i][4].get<float>(), expected.keypoints[i].angle);
+    EXPECT_EQ(points[i][5].get<float>(), float(a.a11));
+    EXPECT_EQ(points[i][6].get<float>(), float(a.a12));
+    EXPECT_EQ(points[i][7].get<float>(), float(a.a21));
+    EXPECT_EQ(points[i][8].get<float>(), float(a.a22));
+  }
+}
+
 TEST_F(Cli, SeveralImagesGoIntoFoldersAndABrokenOneIsSkipped) {
   write_image(folder / "other.png", testing::random_image<std::uint16_t>(80, 50, 2));
   std::ofstream(folder / "broken.png") << "not an image";

@@ -20,7 +20,9 @@ TEST_F(Cli, MatchWritesTheStableJsonKeysAndAList) {
     EXPECT_EQ(json["detector"], detector);
     EXPECT_EQ(json["device"], "cpu");
     ASSERT_EQ(json["keypoints"].size(), 2u);
-    EXPECT_EQ(json["keypoints"][0], 300);
+    // SIFT's points may have several orientations, a feature each.
+    const int features = json["keypoints"][0];
+    EXPECT_TRUE(detector == "sift" ? features > 300 && features < 600 : features == 300);
     EXPECT_GT(json["milliseconds"], 0);
     ASSERT_GT(json["matches"].size(), 30u);
     for (const Json& m : json["matches"]) {

@@ -126,6 +126,7 @@ TEST_P(Golden, SiftPointsAnglesAndDescriptors) {
                         .blur = o["blur"],
                         .contrast = o["contrast"],
                         .edge_ratio = o["edge_ratio"],
+                        .settle = o["settle"] == "strict" ? Settling::strict : Settling::lenient,
                         .root = o["root"]});
     const Features found = sift.detect(image(golden).view());
     std::vector<std::size_t> of_found;  // indices, without the free ones

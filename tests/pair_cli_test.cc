@@ -91,8 +91,8 @@ TEST_F(Cli, PairTakesTheOptionsOfEveryStage) {
     return Json::parse(o.out);
   };
   const Json plain = run("");
-  EXPECT_EQ(run("--max-features 60")["keypoints"][0], 60);
-  EXPECT_EQ(run("--max-points 50")["keypoints"][0], 50);
+  EXPECT_EQ(run("--max-features 60 --orientations 1")["keypoints"][0], 60);
+  EXPECT_EQ(run("--max-points 50 --orientations 1")["keypoints"][0], 50);
   EXPECT_LT(run("--ratio 0.5")["matches"], plain["matches"]);
   EXPECT_GT(run("--no-mutual")["matches"], plain["matches"]);
   EXPECT_LT(run("--threshold 0.2")["inliers"], plain["inliers"]);

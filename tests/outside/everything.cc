@@ -42,7 +42,7 @@ void options_with_some_members() {
   expect(validates(MoravecOptions{.window = 5}), "MoravecOptions");
   expect(validates(HarrisOptions{.k = 0.05}), "HarrisOptions");
   expect(validates(FoagddOptions{.rho = 1.4}), "FoagddOptions");
-  expect(validates(SiftOptions{.root = true}), "SiftOptions");
+  expect(validates(SiftOptions{.affine_shape = true, .domain_size_pooling = true}), "SiftOptions");
   expect(validates(MatchOptions{.ratio = 0.7f}), "MatchOptions");
   expect(validates(FundamentalOptions{.seed = 5}), "FundamentalOptions");
   expect(validates(GaussianOptions{.sigma = 2}), "GaussianOptions");
@@ -110,6 +110,7 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   const std::vector<Corner> corners = {{50, 50, 1}};
   sift.describe(a, keypoints_of(corners, 2.5f), described, Angles::assign);
   expect(described.size() == 1, "describe");
+  expect(affine_frame(described.keypoints[0]).a11 <= 2.5, "affine_frame");
 
   Matcher matcher(context);
   matcher.time_stages(true);

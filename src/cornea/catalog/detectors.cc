@@ -68,6 +68,10 @@ void visit(FoagddOptions& o, Visitor& v) {
 constexpr Choice<ScaleSpace> kScaleSpaces[] = {{ScaleSpace::gaussian, "gaussian"},
                                                {ScaleSpace::bilateral, "bilateral"},
                                                {ScaleSpace::trilateral, "trilateral"}};
+constexpr Choice<Settling> kSettling[] = {{Settling::strict, "strict"},
+                                          {Settling::lenient, "lenient"}};
+constexpr Choice<KeepPoints> kKeepPoints[] = {
+    {KeepPoints::contrast, "contrast"}, {KeepPoints::scale, "scale"}, {KeepPoints::both, "both"}};
 
 template <class Visitor>
 void visit(SiftOptions& o, Visitor& v) {
@@ -81,9 +85,23 @@ void visit(SiftOptions& o, Visitor& v) {
   v("blur", o.blur, "that the image is taken to have, pixels");
   v("contrast", o.contrast, "least difference of levels times intervals; black to white is 1");
   v("edge-ratio", o.edge_ratio, "largest ratio of curvatures; 0: no test for edges");
+  v("settle", o.settle,
+    "which fits to an extremum count: strict, within half a pixel and half a level; lenient, those "
+    "too that settle in one level",
+    kSettling);
   v("orientations", o.orientations, "most features a point, 1 to 8; 0: one, upright");
+  v("affine-shape", o.affine_shape,
+    "points are ellipses, described as if round: for strong changes of viewpoint");
+  v("domain-size-pooling", o.domain_size_pooling,
+    "descriptors are means over 10 sizes of their domain, 1/6 to 3");
   v("root", o.root, "RootSIFT: square roots of the L1-normalised descriptor");
-  visit_caps(o, v);
+  v("keep", o.keep,
+    "which points a cap keeps: those of the largest contrast, scale, or both: contrast times scale "
+    "squared; a cap counts points, and all orientations of a point that is kept follow it",
+    kKeepPoints);
+  v("max-points", o.max_points, "most points of an image, chosen by --keep; 0: no limit");
+  v("cell", o.cell, "side of a grid cell, pixels; 0: no grid");
+  v("max-per-cell", o.max_per_cell, "most points of each cell, chosen by --keep; needs --cell");
 }
 
 // What is common to both kinds of entries.

@@ -1,6 +1,7 @@
 #include "cornea/catalog/detectors.h"
 
 #include <cmath>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -35,7 +36,16 @@ TEST(DetectorTable, SettingsReachTheDetector) {
   const Context context = Context::cpu();
   for (const DetectorEntry& entry : detector_table()) {
     if (entry.make_sift) {
-      EXPECT_EQ(entry.make_sift(context, {{"max-points", "7"}})->detect(image).size(), 7u);
+      const Settings seven = {{"max-points", "7"}, {"orientations", "1"}};
+      EXPECT_EQ(entry.make_sift(context, seven)->detect(image).size(), 7u);
+      for (const auto& [name, keep] :
+           {std::pair("contrast", KeepPoints::contrast), std::pair("scale", KeepPoints::scale),
+            std::pair("both", KeepPoints::both)}) {
+        EXPECT_EQ(entry.make_sift(context, {{"keep", name}})->options().keep, keep);
+      }
+      const Settings strict = {{"settle", "strict"}}, lenient = {{"settle", "lenient"}};
+      EXPECT_EQ(entry.make_sift(context, strict)->options().settle, Settling::strict);
+      EXPECT_EQ(entry.make_sift(context, lenient)->options().settle, Settling::lenient);
       const SiftOptions set =
           entry.make_sift(context, {{"scale-space", "trilateral"}, {"doubled", "no"}})->options();
       EXPECT_TRUE(set.scale_space == ScaleSpace::trilateral && !set.doubled);

@@ -66,6 +66,9 @@ void check_results(const DetectCommand& c) {
   check_outputs(inputs, outputs);
 }
 
+// What is known of a point.
+enum class Columns { corners, features, affine };
+
 // A detector of either kind. Corners are points without scale, angle and descriptor.
 class Detector {
  public:
@@ -84,6 +87,10 @@ class Detector {
   }
 
   bool describes() const { return sift_ != nullptr; }
+  Columns columns() const {
+    if (!sift_) return Columns::corners;
+    return sift_->options().affine_shape ? Columns::affine : Columns::features;
+  }
   const DetectReport& report() const { return sift_ ? sift_->report() : corners_->report(); }
   Image<float> response(AnyView image) { return corners_->response(image); }
 
@@ -102,22 +109,29 @@ class Detector {
   std::unique_ptr<Sift> sift_;
 };
 
-std::vector<float> numbers_of(const Keypoint& k, bool described) {
-  if (!described) return {k.x, k.y, k.response};
-  return {k.x, k.y, k.response, k.scale, k.angle};
+std::vector<float> numbers_of(const Keypoint& k, Columns columns) {
+  std::vector<float> numbers = {k.x, k.y, k.response};
+  if (columns == Columns::corners) return numbers;
+  numbers.insert(numbers.end(), {k.scale, k.angle});
+  if (columns == Columns::features) return numbers;
+  const AffineFrame a = affine_frame(k);
+  numbers.insert(numbers.end(), {float(a.a11), float(a.a12), float(a.a21), float(a.a22)});
+  return numbers;
 }
 
-std::string csv_text(const std::vector<Keypoint>& points, bool described) {
-  io::CsvWriter csv(described ? "x,y,response,scale,angle" : "x,y,response");
-  for (const Keypoint& k : points) csv.row(numbers_of(k, described));
+std::string csv_text(const std::vector<Keypoint>& points, Columns columns) {
+  io::CsvWriter csv(columns == Columns::corners    ? "x,y,response"
+                    : columns == Columns::features ? "x,y,response,scale,angle"
+                                                   : "x,y,response,scale,angle,a11,a12,a21,a22");
+  for (const Keypoint& k : points) csv.row(numbers_of(k, columns));
   return csv.contents();
 }
 
-Json json_points(const std::vector<Keypoint>& points, bool described) {
+Json json_points(const std::vector<Keypoint>& points, Columns columns) {
   Json list = Json::array();
   for (const Keypoint& k : points) {
     Json numbers = Json::array();
-    for (float v : numbers_of(k, described)) numbers.push_back(io::shortest(v));
+    for (float v : numbers_of(k, columns)) numbers.push_back(io::shortest(v));
     list.push_back(std::move(numbers));
   }
   return list;
@@ -128,7 +142,7 @@ void write_results(const DetectCommand& c, const Context& context, Detector& det
   const bool several = c.images.size() > 1;
   if (!c.csv.empty()) {
     write_text(output_for(c.detector, c.csv, image, several, ".csv"),
-               csv_text(found.keypoints, detector.describes()));
+               csv_text(found.keypoints, detector.columns()));
   }
   if (!c.descriptors.empty()) {
     write_text(output_for(c.detector, c.descriptors, image, several, ".npy"),
@@ -193,7 +207,7 @@ int run_detect(const DetectCommand& c) {
                            {"detector", c.detector},
                            {"device", context.name()},
                            {"milliseconds", ms},
-                           {"points", json_points(found.keypoints, detector.describes())}});
+                           {"points", json_points(found.keypoints, detector.columns())}});
         if (c.fits_between_pixels()) results.back()["between_pixels"] = fitted;
         add_reading(results.back(), c.common, {&gray});
         const int width = reduced.image().width(), height = reduced.image().height();
@@ -240,7 +254,8 @@ Run add_detect(CLI::App& app) {
   command
       ->add_option(
           "--csv", c->csv,
-          "x,y,response (sift: and scale, angle), one line per point; a folder for several "
+          "x,y,response (sift: and scale, angle; with --affine-shape a11..a22), one line per "
+          "point; a folder for several "
           "images")
       ->type_name("OUT.csv");
   command

@@ -189,7 +189,7 @@ Run add_extract(CLI::App& app) {
                       "left alone");
   command
       ->add_option("--max-features,--max-points", c->options.sift.max_points,
-                   "features of the strongest N points of an image; 0: no limit")
+                   "most points of an image, chosen by --keep; 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");

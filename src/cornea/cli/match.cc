@@ -127,7 +127,7 @@ Run add_match(CLI::App& app) {
   add_described_detector_option(*command, c->detector);
   command
       ->add_option("--max-features,--max-points", c->max_features,
-                   "the strongest N of an image; 0: no limit")
+                   "most points of an image, the strongest (SIFT: by --keep); 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");

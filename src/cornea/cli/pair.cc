@@ -137,7 +137,7 @@ Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
   add_described_detector_option(*command, c->options.detector);
   command
       ->add_option("--max-features,--max-points", c->options.max_features,
-                   "the strongest N of an image; 0: no limit")
+                   "most points of an image, the strongest (SIFT: by --keep); 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");

@@ -2,6 +2,7 @@
 // first pixel is (0, 0).
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,8 +21,31 @@ struct Keypoint {
   float angle = 0;  // radians, from x towards y
   float response = 0;
   std::int32_t octave = 0;
+  // Affine shape: the point is an ellipse whose shorter axis is `scale` and whose longer one is
+  // `stretch` times that, in direction `axis` (radians of 0..pi, from x towards y). `angle` is the
+  // direction of its frame's first column (affine_frame() below).
+  float stretch = 1;
+  float axis = 0;
   friend bool operator==(const Keypoint&, const Keypoint&) = default;
 };
+
+// The matrix that maps the unit circle to a point's ellipse, and the x axis to the direction of its
+// angle: the shape that COLMAP stores. Without a stretch, scale * [cos, -sin; sin, cos].
+struct AffineFrame {
+  double a11 = 1, a12 = 0, a21 = 0, a22 = 1;
+};
+inline AffineFrame affine_frame(const Keypoint& k) {
+  const double c = std::cos(double(k.angle)), s = std::sin(double(k.angle)), scale = k.scale;
+  if (k.stretch == 1) return {scale * c, -scale * s, scale * s, scale * c};
+  // A is symmetric with eigenvalues 1 and stretch; the frame is scale * A R, where R turns x to
+  // the direction that A brings to the angle.
+  const double more = double(k.stretch) - 1, p = std::cos(double(k.axis));
+  const double q = std::sin(double(k.axis));
+  const double xx = 1 + more * p * p, xy = more * p * q, yy = 1 + more * q * q;
+  const double x = yy * c - xy * s, y = xx * s - xy * c, length = std::sqrt(x * x + y * y);
+  const double u = scale * x / length, v = scale * y / length;
+  return {xx * u + xy * v, xy * u - xx * v, xy * u + yy * v, yy * u - xy * v};
+}
 
 // Points and what describes each of them: kLength bytes per point, in the order of the points.
 struct Features {

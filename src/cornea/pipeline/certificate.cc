@@ -235,34 +235,73 @@ const Question kQuestions[] = {
      [](auto& c, auto& in) {
        return filtered(c, "trilateral", {{"sigma", "7"}}, in.board);
      }},
-    {"sift, texture", 0xa8406c5c43b1e3b9,
+    {"sift, texture", 0xcc4b414750f94dc5,
      [](auto& c, auto& in) { return features_answer(c, {}, in.first); }},
-    {"sift, turned, root", 0x80e0e5580803e3ea,
+    {"sift, turned, 100 points", 0x8da564a8e6af3c9c,
      [](auto& c, auto& in) {
-       return features_answer(c, {{"root", "yes"}}, in.second);
+       return features_answer(c, {{"max-points", "100"}}, in.second);
      }},
-    {"sift, bilateral scale space", 0xa742454528769df5,
+    {"sift, affine shape", 0xc67610f83fae1617,
      [](auto& c, auto& in) {
-       return features_answer(c, {{"scale-space", "bilateral"}}, in.first);
+       return features_answer(c, {{"affine-shape", "yes"}}, in.second);
      }},
-    {"sift, trilateral scale space", 0xc52575dd5d53f524,
+    {"sift, affine shape, pooled", 0xe1b72914c031aff8,
      [](auto& c, auto& in) {
-       return features_answer(c, {{"scale-space", "trilateral"}}, in.first);
+       return features_answer(c, {{"affine-shape", "yes"}, {"domain-size-pooling", "yes"}},
+                              in.first);
      }},
-    {"matches", 0x24e495de62f58bf1,
+    {"sift, strict, plain", 0xa8406c5c43b1e3b9,
+     [](auto& c, auto& in) {
+       return features_answer(c, {{"settle", "strict"}, {"root", "no"}}, in.first);
+     }},
+    {"sift, strict, turned", 0x80e0e5580803e3ea,
+     [](auto& c, auto& in) {
+       return features_answer(c, {{"settle", "strict"}}, in.second);
+     }},
+    {"sift, strict, bilateral scale space", 0xa742454528769df5,
+     [](auto& c, auto& in) {
+       return features_answer(
+           c, {{"scale-space", "bilateral"}, {"settle", "strict"}, {"root", "no"}}, in.first);
+     }},
+    {"sift, strict, trilateral scale space", 0xc52575dd5d53f524,
+     [](auto& c, auto& in) {
+       return features_answer(
+           c, {{"scale-space", "trilateral"}, {"settle", "strict"}, {"root", "no"}}, in.first);
+     }},
+    {"sift, strict, contrast, 100 points", 0xf99499fee37e8026,
+     [](auto& c, auto& in) {
+       return features_answer(c,
+                              {{"settle", "strict"},
+                               {"root", "no"},
+                               {"keep", "contrast"},
+                               {"orientations", "1"},
+                               {"max-points", "100"}},
+                              in.first);
+     }},
+    {"sift, strict, contrast, 2 per cell", 0xdf5c9289da2aee40,
+     [](auto& c, auto& in) {
+       return features_answer(c,
+                              {{"settle", "strict"},
+                               {"root", "no"},
+                               {"keep", "contrast"},
+                               {"cell", "40"},
+                               {"max-per-cell", "2"}},
+                              in.first);
+     }},
+    {"matches", 0x0961319ee4f964af,
      [](auto& c, auto& in) {
        Hash hash;
        const auto pairs = add_matches(c, in, hash);
        return Answer{hash.value(), text(pairs.size(), " matches")};
      }},
-    {"F, matches", 0xd63f75a1dddecf9e,
+    {"F, matches", 0x4045e4631d24cdb0,
      [](auto& c, auto& in) {
        Hash unused;
        return fundamental(c, add_matches(c, in, unused));
      }},
     {"F, half wrong", 0x036025e21787b967,
      [](auto& c, auto& in) { return fundamental(c, in.correspondences); }},
-    {"E, matches", 0x98a54ddefc2b6f72,
+    {"E, matches", 0xc268f61808d403c7,
      [](auto& c, auto& in) {
        Hash unused;
        return essential(c, add_matches(c, in, unused), {300, 300, 159.5, 119.5});
@@ -271,7 +310,7 @@ const Question kQuestions[] = {
      [](auto& c, auto& in) {
        return essential(c, in.correspondences, {900, 900, 640, 480});
      }},
-    {"H, matches", 0x182809506155b715,
+    {"H, matches", 0x46f4979cd0e642ab,
      [](auto& c, auto& in) {
        Hash unused;
        return homography(c, add_matches(c, in, unused));

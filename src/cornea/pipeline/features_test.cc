@@ -1,5 +1,8 @@
 #include "cornea/pipeline/features.h"
 
+#include <set>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "cornea/core/error.h"
@@ -17,7 +20,11 @@ TEST_P(Extraction, EveryDetectorsPointsAreDescribed) {
     FeatureExtractor extractor(context, entry.name, {{"max-points", "20"}});
     Features found;
     extractor.extract(image, found);
-    EXPECT_EQ(found.size(), 20u) << entry.name;
+    // Of a point with several orientations there are several features.
+    std::set<std::pair<float, float>> places;
+    for (const Keypoint& k : found.keypoints) places.insert({k.x, k.y});
+    EXPECT_EQ(places.size(), 20u) << entry.name;
+    EXPECT_GE(found.size(), 20u) << entry.name;
     EXPECT_EQ(found.descriptors.size(), found.size() * Features::kLength) << entry.name;
     EXPECT_GT(extractor.milliseconds(), 0) << entry.name;
   }

@@ -28,7 +28,8 @@ namespace cornea {
 struct CORNEA_API PairOptions {
   std::string detector = "sift";  // of the table
   Settings settings = {};         // of the detector
-  // The strongest of an image; 0: no limit. A "max-points" among the settings goes before it.
+  // Most points of an image, the strongest (SIFT: by its option `keep`, with all orientations of
+  // each); 0: no limit. A "max-points" among the settings goes before it.
   int max_features = 20000;
   // Longest side of an image in host memory, pixels; a larger one is reduced to it before features
   // are sought. Coordinates are always those of the image that was given. 0: any size.

@@ -106,7 +106,13 @@ class DeviceSift : public SiftBackend {
   }
   AngleLists angle_lists() const {
     return {turns_.data<float>(), angle_counts_.data<std::uint8_t>(),
-            marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_};
+            marks_.data<std::uint32_t>() + words_ + rows_ + row_groups_, point_shapes()};
+  }
+  PointShape* point_shapes() const {
+    return options_.affine_shape ? shapes_.data<PointShape>() : nullptr;
+  }
+  DescriptorRule descriptor_rule() const {
+    return {options_.root, options_.domain_size_pooling, sizes_, point_shapes()};
   }
   FeatureLists feature_lists(int slot) const {
     return {features_.data<OrientedPoint>(), feature_capacity_, counts(slot, kFeatures)};
@@ -130,6 +136,7 @@ class DeviceSift : public SiftBackend {
   Context context_;  // with the stream of the steps
   SiftOptions options_;
   SiftLimits limits_;
+  SizeLevels sizes_;
   core::Frames frames_;
   core::StageClock untimed_;             // of the filters
   DeviceView<const std::uint8_t> mask_;  // the last one, where graphs look for it
@@ -157,6 +164,7 @@ class DeviceSift : public SiftBackend {
   core::Buffer kept_points_{Place::device, "sift: points under the caps"};
   core::Buffer turns_{Place::device, "sift: angles"};
   core::Buffer angle_counts_{Place::device, "sift: counts of angles"};
+  core::Buffer shapes_{Place::device, "sift: shapes"};
   core::Buffer features_{Place::device, "sift: features in order"};
   core::Buffer device_counts_{Place::device, "sift: counts"};
   core::Buffer kept_descriptors_{Place::device, "sift: descriptors"};

@@ -123,9 +123,14 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
   prepare(shape, 1);
   std::vector<SiftPoint> places;
   std::vector<float> turns;
+  std::vector<PointShape> shapes;
+  const bool keep = angles == Angles::keep, affine = options_.affine_shape;
   for (const Keypoint& p : points) {
     places.push_back(place_of(options_, shape, p));
-    if (angles == Angles::keep) turns.push_back(turn_of_angle(p.angle));
+    if (!keep) continue;
+    shapes.push_back(shape_of(p));
+    const float turn = turn_of_angle(p.angle);
+    turns.push_back(affine ? normalised_turn(shapes.back(), turn) : turn);
   }
   const float* given = nullptr;
   try {
@@ -141,7 +146,8 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
     };
     send(lists.points, places.data(), n * sizeof(SiftPoint));
     send(lists.counts, &n, sizeof n);
-    if (angles == Angles::keep) {
+    if (keep) {
+      if (affine) send(point_shapes(), shapes.data(), n * sizeof(PointShape));
       float* to = given_turns_.reserve<float>(context_, n);
       send(to, turns.data(), n * sizeof(float));
       given = to;
@@ -150,7 +156,7 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
     if (!given) enqueue_angles(stream(), space_, lists, options_.orientations > 0 ? 1 : 0, found);
     const FeatureLists features = feature_lists(0);
     enqueue_one_each(stream(), lists, found, given, features);
-    enqueue_descriptors(stream(), space_, lists, features, options_.root, feature_targets(0));
+    enqueue_descriptors(stream(), space_, lists, features, descriptor_rule(), feature_targets(0));
     cuda_check(cudaEventRecord(streams_.done[0], stream()), "recording an event");
     wait(0);
   } catch (...) {
@@ -159,7 +165,9 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
     throw;
   }
   for (std::uint32_t i = 0; i < n; ++i) {
-    if (!given) out.keypoints[i].angle = host_keypoints_.data<Keypoint>()[i].angle;
+    Keypoint& point = out.keypoints[i];
+    if (!given) set_frame(point, host_keypoints_.data<Keypoint>()[i]);
+    if (!affine) point.stretch = 1, point.axis = 0;
   }
   std::memcpy(out.descriptors.data(), host_descriptors_.data<std::uint8_t>(),
               out.descriptors.size());

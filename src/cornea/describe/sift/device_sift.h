@@ -13,6 +13,7 @@
 #include "cornea/core/features.h"
 #include "cornea/core/image.h"
 #include "cornea/core/warp.h"
+#include "cornea/describe/sift/sift_frame.h"
 #include "cornea/describe/sift/sift_math.h"
 
 namespace cornea::sift {
@@ -86,6 +87,7 @@ struct AngleLists {
   float* turns;                 // kMostAngles a point
   std::uint8_t* counts;         // of each point
   std::uint32_t* group_counts;  // of kGroupPoints points each, at 0 in the beginning
+  PointShape* shapes;           // of each point; null: all are round
 };
 inline constexpr std::uint32_t kGroupPoints = 64;
 CORNEA_HD inline std::uint32_t point_groups(std::uint32_t capacity) {
@@ -136,21 +138,32 @@ void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, int first_oct
                     const SiftLimits& limits, const Marks& marks, const PointLists& points);
 // Which points the cap by grid cell keeps, as 0 or 1 in selection.keep(); images are `width` wide.
 void enqueue_cell_cap(cudaStream_t stream, const DeviceSpace& space, int width,
-                      const PointLists& points, int cell, int most,
+                      const PointLists& points, KeepPoints rank, int cell, int most,
                       const core::CellSelection& selection);
-// The strongest `most` (0: all) of the points whose `keep` (if there is one) is not 0.
-void enqueue_point_cap(cudaStream_t stream, int images, const PointLists& points,
-                       const std::uint8_t* keep, std::uint32_t most, const PointLists& kept);
+// The first `most` (0: all) by rank of the points whose `keep` (if there is one) is not 0.
+void enqueue_point_cap(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
+                       KeepPoints rank, const std::uint8_t* keep, std::uint32_t most,
+                       const PointLists& kept);
+// With affine shape, their shapes and the angles on the normalised plane.
 void enqueue_angles(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                     int most, const AngleLists& angles);
-// The features of the points in order: the strongest `most` (0: all).
+void enqueue_affine_angles(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
+                           int most, const AngleLists& angles);
+// The features of the points in order.
 void enqueue_features(cudaStream_t stream, int images, const PointLists& points,
-                      const AngleLists& angles, std::uint32_t most, const FeatureLists& features);
+                      const AngleLists& angles, const FeatureLists& features);
 // One feature a point of the first image, with the point's first angle, 0 if it has none; or with
 // the given angles.
 void enqueue_one_each(cudaStream_t stream, const PointLists& points, const AngleLists& angles,
                       const float* turns, const FeatureLists& features);
+// How features are described.
+struct DescriptorRule {
+  bool root, pooled;
+  SizeLevels sizes;          // of pooling
+  const PointShape* shapes;  // of each point; null: all are round
+};
 void enqueue_descriptors(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
-                         const FeatureLists& features, bool root, const FeatureTargets& out);
+                         const FeatureLists& features, const DescriptorRule& rule,
+                         const FeatureTargets& out);
 
 }  // namespace cornea::sift

@@ -25,8 +25,10 @@ TEST_P(SiftOnDevice, BatchesGiveTheBytesOfSingleImages) {
     images.push_back(to_u8(blob_image(150 + 0 * i, 110, i % 5)));
     views.push_back(images.back());
   }
-  for (int most : {0, 40}) {
-    Sift sift(context, {.max_points = most}), single(context, {.max_points = most});
+  for (const SiftOptions& options :
+       {SiftOptions{}, SiftOptions{.max_points = 40},
+        SiftOptions{.affine_shape = true, .domain_size_pooling = true}}) {
+    Sift sift(context, options), single(context, options);
     std::vector<Features> batch(images.size());
     for (int run = 0; run < 3; ++run) {
       sift.detect_batch(views, batch);
@@ -42,7 +44,8 @@ TEST_P(SiftOnDevice, GivesTheSameBytesAHundredTimes) {
   const std::vector<AnyView> views(7, AnyView(image));
   for (const SiftOptions& options :
        {SiftOptions{}, SiftOptions{.max_points = 100},
-        SiftOptions{.max_points = 150, .cell = 50, .max_per_cell = 4}}) {
+        SiftOptions{.max_points = 150, .cell = 50, .max_per_cell = 4},
+        SiftOptions{.affine_shape = true, .domain_size_pooling = true, .max_points = 100}}) {
     Sift sift(context, options);
     const Features first = sift.detect(image);
     Features again;
@@ -186,9 +189,24 @@ TEST(SiftDevices, GiveTheSameBits) {
   }
   const Context cuda = Context::cuda(), cpu = Context::cpu();
   for (const SiftOptions& options :
-       {SiftOptions{}, SiftOptions{.doubled = false}, SiftOptions{.root = true, .max_points = 300},
+       {SiftOptions{},
+        SiftOptions{.doubled = false},
+        SiftOptions{.root = true, .max_points = 300},
         SiftOptions{.contrast = 0.01, .cell = 30, .max_per_cell = 2},
-        SiftOptions{.intervals = 5, .orientations = 0}, SiftOptions{.octaves = 2, .sigma = 2.1},
+        SiftOptions{.contrast = 0.01, .settle = Settling::strict, .root = false},
+        SiftOptions{.contrast = 0.005, .edge_ratio = 0, .settle = Settling::lenient},
+        SiftOptions{.keep = KeepPoints::scale, .max_points = 120},
+        SiftOptions{.keep = KeepPoints::both, .max_points = 120},
+        SiftOptions{.keep = KeepPoints::contrast, .max_points = 120},
+        SiftOptions{.contrast = 0.01, .keep = KeepPoints::scale, .cell = 30, .max_per_cell = 2},
+        SiftOptions{.contrast = 0.01, .keep = KeepPoints::both, .cell = 30, .max_per_cell = 2},
+        SiftOptions{.intervals = 5, .orientations = 0},
+        SiftOptions{.octaves = 2, .sigma = 2.1},
+        SiftOptions{.affine_shape = true},
+        SiftOptions{.domain_size_pooling = true},
+        SiftOptions{.affine_shape = true, .domain_size_pooling = true, .root = false},
+        SiftOptions{.contrast = 0.01, .affine_shape = true, .max_points = 200},
+        SiftOptions{.intervals = 4, .orientations = 0, .affine_shape = true},
         SiftOptions{.scale_space = ScaleSpace::bilateral, .contrast = 0.02},
         SiftOptions{.scale_space = ScaleSpace::trilateral, .contrast = 0.01, .edge_ratio = 0}}) {
     Sift on_cuda(cuda, options), on_cpu(cpu, options);
@@ -203,6 +221,9 @@ TEST(SiftDevices, GiveTheSameBits) {
       Features c, d;
       on_cpu.describe(image, a.keypoints, c);
       on_cuda.describe(image, a.keypoints, d);
+      EXPECT_TRUE(equal(c, d));
+      on_cpu.describe(image, a.keypoints, c, Angles::keep);
+      on_cuda.describe(image, a.keypoints, d, Angles::keep);
       EXPECT_TRUE(equal(c, d));
     }
   }

@@ -8,6 +8,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/parallel.h"
 #include "cornea/core/selection.h"
+#include "cornea/describe/sift/host_point.h"
 #include "cornea/describe/sift/sift_backend.h"
 
 namespace cornea::sift {
@@ -17,9 +18,10 @@ using namespace core;
 
 // A point with what is known of its features so far.
 struct HeldPoint {
-  static constexpr int kNotYet = -1, kDropped = -2;
+  static constexpr int kNotYet = -1;
   FoundPoint found;
   int angles = kNotYet;
+  PointShape shape;
   std::array<float, kMostAngles> turns;
   std::array<int, kMostAngles> rows;  // of their descriptors
 };
@@ -32,7 +34,10 @@ auto order_of(const HeldPoint& p) {
 class HostSift : public SiftBackend {
  public:
   HostSift(const Context& context, const SiftOptions& options, std::size_t most_bytes)
-      : context_(context), options_(options), space_(context, options, most_bytes) {}
+      : context_(context),
+        options_(options),
+        space_(context, options, most_bytes),
+        steps_(space_, options) {}
 
   const Context& context() const override { return context_; }
 
@@ -117,9 +122,14 @@ class HostSift : public SiftBackend {
     write(out);
   }
 
-  Keypoint in_image(const SiftPoint& p, float turn = 0) const {
+  Keypoint in_image(const SiftPoint& p) const {
     const OctaveShape& o = space_.shape().octaves[p.octave];
-    return keypoint_of(p, o.step, o.origin, o.index, turn);
+    return keypoint_of(p, o.step, o.origin, o.index, 0);
+  }
+  Keypoint in_image(const SiftPoint& p, const PointShape& shape, float turn) const {
+    const OctaveShape& o = space_.shape().octaves[p.octave];
+    return options_.affine_shape ? affine_keypoint(p, shape, o.step, o.origin, o.index, turn)
+                                 : keypoint_of(p, o.step, o.origin, o.index, turn);
   }
 
   void drop_masked(std::vector<FoundPoint>& points, HostView<const std::uint8_t> mask) const {
@@ -135,40 +145,40 @@ class HostSift : public SiftBackend {
   // parts.
   void hold(const std::vector<FoundPoint>& found) {
     const auto known = static_cast<std::ptrdiff_t>(points_.size());
-    for (const FoundPoint& p : found) points_.push_back({p, HeldPoint::kNotYet, {}, {}});
+    for (const FoundPoint& p : found) points_.push_back({p, HeldPoint::kNotYet, {}, {}, {}});
     auto before = [](const HeldPoint& a, const HeldPoint& b) { return order_of(a) < order_of(b); };
     std::inplace_merge(points_.begin(), points_.begin() + known, points_.end(), before);
     // An extremum of another part may have settled on the same pixel; the first is the known one.
     auto same = [](const HeldPoint& a, const HeldPoint& b) { return order_of(a) == order_of(b); };
     points_.erase(std::unique(points_.begin(), points_.end(), same), points_.end());
 
-    auto response = [](const HeldPoint& p) { return p.found.point.response; };
+    auto rank = [&](const HeldPoint& p) {
+      const SiftPoint& point = p.found.point;
+      return rank_of(point, space_.shape().octaves[point.octave].step, options_.keep);
+    };
     if (options_.max_per_cell > 0) {
       auto cell = [&](const HeldPoint& p) {
         const Keypoint k = in_image(p.found.point);
         return std::uint64_t(cell_index(k.y, options_.cell)) << 32 |
                std::uint32_t(cell_index(k.x, options_.cell));
       };
-      keep_strongest_per_cell(points_, options_.max_per_cell, cell, response);
+      keep_strongest_per_cell(points_, options_.max_per_cell, cell, rank);
     }
-    if (options_.max_points > 0) keep_strongest(points_, options_.max_points, response);
+    if (options_.max_points > 0) keep_strongest(points_, options_.max_points, rank);
   }
 
   void find_new_angles() {
-    parallel_for(context_, static_cast<int>(points_.size()), kPointsAtOnce,
-                 [&](int begin, int end) {
-                   Patch patch(space_);
-                   for (int i = begin; i < end; ++i) {
-                     HeldPoint& p = points_[i];
-                     if (p.angles != HeldPoint::kNotYet) continue;
-                     p.rows.fill(HeldPoint::kNotYet);
-                     p.turns[0] = 0;
-                     p.angles = 1;
-                     if (options_.orientations == 0) continue;
-                     p.angles = find_angles(level_around(space_, p.found.point, patch),
-                                            p.found.point, options_.orientations, p.turns);
-                   }
-                 });
+    parallel_for(
+        context_, static_cast<int>(points_.size()), kPointsAtOnce, [&](int begin, int end) {
+          Patch patch(space_);
+          for (int i = begin; i < end; ++i) {
+            HeldPoint& p = points_[i];
+            if (p.angles != HeldPoint::kNotYet) continue;
+            p.rows.fill(HeldPoint::kNotYet);
+            p.shape = steps_.shape(p.found.point, patch);
+            p.angles = steps_.angles(p.found.point, p.shape, options_.orientations, p.turns, patch);
+          }
+        });
   }
 
   struct Feature {
@@ -178,32 +188,13 @@ class HostSift : public SiftBackend {
   std::vector<Feature> features() const {
     std::vector<Feature> list;
     for (int i = 0; i < static_cast<int>(points_.size()); ++i) {
-      for (int k = 0; k < points_[i].angles; ++k) {
-        if (points_[i].rows[k] != HeldPoint::kDropped) list.push_back({i, k});
-      }
+      for (int k = 0; k < points_[i].angles; ++k) list.push_back({i, k});
     }
     return list;
   }
 
-  void drop_beyond_cap() {
-    const std::vector<Feature> list = features();
-    if (options_.max_points == 0 || list.size() <= std::size_t(options_.max_points)) return;
-    std::vector<Feature> kept = list;
-    keep_strongest(kept, options_.max_points,
-                   [&](const Feature& f) { return points_[f.point].found.point.response; });
-    std::size_t next = 0;
-    for (const Feature& f : list) {
-      const bool stays =
-          next < kept.size() && kept[next].point == f.point && kept[next].angle == f.angle;
-      stays ? void(++next) : void(points_[f.point].rows[f.angle] = HeldPoint::kDropped);
-    }
-  }
-
-  // Describes the features that are new, behind the descriptors of parts before, without those
-  // beyond the cap. Under a cap per cell a later part may take a point of several features away, so
-  // that one beyond the cap comes back: then the cap waits for the last part.
+  // Describes the features that are new, behind the descriptors of parts before.
   void describe_new(std::vector<std::uint8_t>& descriptors) {
-    if (options_.max_per_cell == 0 || space_.is_one_part()) drop_beyond_cap();
     std::vector<Feature> list = features();
     int rows = static_cast<int>(descriptors.size() / kDescriptorLength);
     std::erase_if(list, [&](const Feature& f) {
@@ -218,9 +209,8 @@ class HostSift : public SiftBackend {
       for (int i = begin; i < end; ++i) {
         const HeldPoint& p = points_[list[i].point];
         const int k = list[i].angle;
-        describe_point(level_around(space_, p.found.point, patch), p.found.point, p.turns[k],
-                       options_.root,
-                       descriptors.data() + std::size_t(p.rows[k]) * kDescriptorLength);
+        steps_.describe(p.found.point, p.shape, p.turns[k],
+                        descriptors.data() + std::size_t(p.rows[k]) * kDescriptorLength, patch);
       }
     });
   }
@@ -228,7 +218,6 @@ class HostSift : public SiftBackend {
   // Descriptors lie in the order in which parts had them; they are put in order where there were
   // several.
   void write(Features& out) {
-    drop_beyond_cap();
     const std::vector<Feature> list = features();
     out.keypoints.resize(list.size());
     const bool in_order = space_.is_one_part();
@@ -236,7 +225,7 @@ class HostSift : public SiftBackend {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const HeldPoint& p = points_[list[i].point];
       const int k = list[i].angle;
-      out.keypoints[i] = in_image(p.found.point, p.turns[k]);
+      out.keypoints[i] = in_image(p.found.point, p.shape, p.turns[k]);
       if (in_order) continue;
       std::copy_n(out.descriptors.begin() + std::ptrdiff_t(p.rows[k]) * kDescriptorLength,
                   kDescriptorLength, ordered.begin() + std::ptrdiff_t(i) * kDescriptorLength);
@@ -250,28 +239,37 @@ class HostSift : public SiftBackend {
     out.descriptors.assign(points.size() * kDescriptorLength, 0);
     begin(image);
     while (next_part(clock)) {
-      parallel_for(
-          context_, static_cast<int>(points.size()), kPointsAtOnce, [&](int first, int end) {
-            Patch patch(space_);
-            for (int i = first; i < end; ++i) {
-              const SiftPoint p = place_of(options_, space_.shape(), points[i]);
-              if (!begins_in_part(p)) continue;
-              const auto level = level_around(space_, p, patch);
-              float turn = 0;
-              if (angles == Angles::keep) {
-                turn = turn_of_angle(points[i].angle);
-              } else {
-                std::array<float, kMostAngles> turns;
-                turn =
-                    options_.orientations > 0 && find_angles(level, p, 1, turns) > 0 ? turns[0] : 0;
-                out.keypoints[i].angle = turn * kTurn;
-              }
-              describe_point(level, p, turn, options_.root,
-                             out.descriptors.data() + std::size_t(i) * kDescriptorLength);
-            }
-          });
+      parallel_for(context_, static_cast<int>(points.size()), kPointsAtOnce,
+                   [&](int first, int end) {
+                     Patch patch(space_);
+                     for (int i = first; i < end; ++i) {
+                       const SiftPoint p = place_of(options_, space_.shape(), points[i]);
+                       if (!begins_in_part(p)) continue;
+                       describe_one(p, angles, patch, out.keypoints[i],
+                                    out.descriptors.data() + std::size_t(i) * kDescriptorLength);
+                     }
+                   });
       if (clock) clock->mark("descriptors");
     }
+  }
+
+  void describe_one(const SiftPoint& p, Angles angles, Patch& patch, Keypoint& point,
+                    std::uint8_t* descriptor) const {
+    const bool affine = options_.affine_shape, keep = angles == Angles::keep;
+    const PointShape shape = !affine ? PointShape()
+                             : keep  ? shape_of(point)
+                                     : steps_.shape(p, patch);
+    std::array<float, kMostAngles> turns = {};
+    if (keep) {
+      const float turn = turn_of_angle(point.angle);
+      turns[0] = affine ? normalised_turn(shape, turn) : turn;
+      if (!affine) point.stretch = 1, point.axis = 0;
+    } else {
+      const int most = std::min(options_.orientations, 1);
+      if (steps_.angles(p, shape, most, turns, patch) == 0) turns[0] = 0;
+      set_frame(point, in_image(p, shape, turns[0]));
+    }
+    steps_.describe(p, shape, turns[0], descriptor, patch);
   }
 
   bool begins_in_part(const SiftPoint& p) const {
@@ -285,6 +283,7 @@ class HostSift : public SiftBackend {
   Context context_;
   SiftOptions options_;
   HostScaleSpace space_;
+  PointSteps steps_;
   std::vector<HeldPoint> points_;  // of the image, in order
 };
 

@@ -4,12 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "cornea/core/buffer.h"
 #include "cornea/core/context.h"
 #include "cornea/core/frames.h"
 #include "cornea/core/image.h"
+#include "cornea/describe/sift/sift_frame.h"
 #include "cornea/describe/sift/sift_shape.h"
 #include "cornea/filter/float_filter.h"
 
@@ -140,10 +142,10 @@ class Patch {
   std::vector<HostView<const float>> levels_;
 };
 
-// The level that describes a point: of the part, or of the patch where the part does not hold
-// enough.
-HostView<const float> level_around(const HostScaleSpace& space, const SiftPoint& point,
-                                   Patch& patch);
+// Level `level` of a point's octave, `reach` pixels around it: of the part, or of the patch where
+// the part does not hold enough. Valid until the patch covers another place.
+HostView<const float> level_around(const HostScaleSpace& space, const SiftPoint& point, int level,
+                                   int reach, Patch& patch);
 
 // A point and the pixel that it settled on, which no other point of its octave has.
 struct FoundPoint {
@@ -158,9 +160,25 @@ std::vector<FoundPoint> find_points(const Context& context, const HostScaleSpace
 // The turns of a point's peaks, the highest first; at most `most`. Returns how many.
 int find_angles(HostView<const float> level, const SiftPoint& point, int most,
                 std::array<float, kMostAngles>& turns);
+// And of the histograms of directions that are its sum, which they become in the first of them.
+using AngleParts = float[kAngleParts][40];
+int highest_peaks(AngleParts& parts, int most, std::array<float, kMostAngles>& turns);
 
-// A point's descriptor, kDescriptorLength bytes.
+// One step of the adaptation of a point's shape: the shape that the moments under the last one ask
+// for.
+PointShape adapted_shape(HostView<const float> level, const SiftPoint& point,
+                         const PointShape& last);
+// find_angles() in the normalised plane.
+int find_affine_angles(HostView<const float> level, const SiftPoint& point, const PointShape& shape,
+                       int most, std::array<float, kMostAngles>& turns);
+
+// A point's descriptor, kDescriptorLength bytes; on the normalised patch; and pooled over domain
+// sizes, from a level for each.
 void describe_point(HostView<const float> level, const SiftPoint& point, float turn, bool root,
                     std::uint8_t* descriptor);
+void describe_affine(HostView<const float> level, const SiftPoint& point, const PointShape& shape,
+                     float turn, bool root, std::uint8_t* descriptor);
+void describe_pooled(std::span<const HostView<const float>> levels, const SiftPoint& point,
+                     const PointShape& shape, float turn, bool root, std::uint8_t* descriptor);
 
 }  // namespace cornea::sift

@@ -83,6 +83,10 @@ void check_points(AnyView image, std::span<const Keypoint> points, Angles angles
             "; it lies above 0 and up to 2000 pixels (for corners: see keypoints_of())");
     require(angles == Angles::assign || std::isfinite(p.angle), "the angle of point ", i,
             " is not a number");
+    require(angles == Angles::assign ||
+                (p.stretch >= 1 && p.stretch <= 2 * kMostStretch && std::isfinite(p.axis)),
+            "the shape of point ", i, " is ", p.stretch, " along ", p.axis,
+            "; its stretch lies in 1..", 2 * kMostStretch, " (1: round)");
   }
 }
 

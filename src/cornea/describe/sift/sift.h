@@ -10,13 +10,27 @@
 //      octave, that is positive and the largest or negative and the smallest of the 27 around it
 //      (of equal ones the first), with |D| above half of contrast / n, is fitted with a quadratic
 //      in x, y and l, up to 5 times, each time around the pixel that the fit before it points to.
-//      It is a point if the fit settles, |D| there is at least contrast / n, and the two curvatures
-//      of D have one sign and a ratio under edge_ratio.
+//      It is a point if the fit settles (see Settling), |D| there is at least contrast / n, and the
+//      two curvatures of D have one sign and a ratio under edge_ratio.
 //   3. Angles: 36 bins of gradient directions in a disc of radius 4.5 times the scale. The highest
 //      bin and all local peaks of at least 0.8 of it give a feature each.
 //   4. Descriptors: gradients at 20 x 20 places of a grid that is turned and scaled with the point,
 //      4 to a cell and direction; 4 x 4 cells of 8 directions, shared out linearly between
-//      neighbours, under a Gaussian of 2 cells. Normalised, cut at 0.2, normalised, times 512.
+//      neighbours, under a Gaussian of 2 cells. Normalised, cut at 0.2, RootSIFT, times 512.
+//
+// Two options help where the viewpoint changes much.
+//
+//   affine_shape: points are ellipses (T. Lindeberg and J. Garding, Image and Vision Computing 15,
+//   1997; A. Baumberg, CVPR 2000). Between 2 and 3 a point gets a shape A, symmetric, its smaller
+//   eigenvalue 1. From A = 1 on, 5 times: the moments m = sum of w g g^T over the gradients g of
+//   the level below the point's own at 12 x 12 places, 1.25 apart on the plane that scale * A maps
+//   to pixels, under a Gaussian w of 3 there; A = m^(-1/2), scaled so that its smaller eigenvalue
+//   is 1, its larger one 5 at most. Angles come from 16 x 16 places of that plane, 0.5625 apart,
+//   and descriptors from the grid of step 4 on it, of that level too; a gradient is A^T g there.
+//   domain_size_pooling (J. Dong and S. Soatto, CVPR 2015): descriptors of 10 sizes, (1/6 + 17 k /
+//   60) of the point's own for k = 0 .. 9, each from the level of the point's octave whose blur
+//   fits its size best, each with 3 x 3 samples per cell, normalised, cut and normalised, are added
+//   up.
 //
 // Positions are those of the input image. Pixels 2x and 2x + 1 of the doubled image lie a quarter
 // of a pixel before and after pixel x: doubling moves no point.
@@ -42,6 +56,21 @@ namespace cornea {
 
 enum class ScaleSpace { gaussian, bilateral, trilateral };
 
+// Which extrema become points.
+// Strict: those with a fit, among the 5, that stays within half a pixel and half a level of the
+// place around which it was made (Lowe).
+// Lenient: these, and of the others, whose fits go back and forth between two places or leave the
+// levels of the octave, those that settle within their own level: of 5 fits there, each a pixel
+// further in x and y where the one before it points more than 0.6 pixels away, the last one stays
+// within 1.5 pixels and 1.5 levels (VLFeat).
+enum class Settling { strict, lenient };
+
+// Which points a cap keeps: those of the largest contrast |D|, of the largest scale in the image,
+// or, both, of the largest |D| times scale squared. A cap counts points: all orientations of a
+// point that is kept follow it, so that there may be more features than points. Of equal points the
+// first are kept.
+enum class KeepPoints { contrast, scale, both };
+
 struct CORNEA_API SiftOptions {
   ScaleSpace scale_space = ScaleSpace::gaussian;
   double sigma_range = 20;  // of the bilateral filter, gray levels of 0..255
@@ -52,16 +81,20 @@ struct CORNEA_API SiftOptions {
   double blur = 0.5;        // that the image is taken to have, pixels
   double contrast = 0.04;   // least |D| times n; black to white is 1
   double edge_ratio = 10;   // of the curvatures; 0: no test for edges
-  int orientations = 4;     // most features per point, 1 to 8; 0: one, upright
-  bool root = false;        // RootSIFT: square roots of the L1-normalised descriptor
-  int max_points = 0;       // keep the features of the strongest points; 0: no limit
-  int cell = 0;             // side of a grid cell, pixels of the image; 0: no grid
-  int max_per_cell = 0;     // keep the strongest points of each cell; needs `cell`
+  Settling settle = Settling::lenient;
+  int orientations = 4;                // most features per point, 1 to 8; 0: one, upright
+  bool affine_shape = false;           // points are ellipses; see above
+  bool domain_size_pooling = false;    // descriptors are means over 10 sizes; see above
+  bool root = true;                    // RootSIFT: square roots of the L1-normalised descriptor
+  KeepPoints keep = KeepPoints::both;  // under the caps that follow
+  int max_points = 0;                  // most points of an image; 0: no limit
+  int cell = 0;                        // side of a grid cell, pixels of the image; 0: no grid
+  int max_per_cell = 0;                // most points of each cell; needs `cell`
 
   void validate() const;
 };
 
-// Whether describe() finds the angle of a point or takes the one it has.
+// Whether describe() finds the angle of a point, and its shape, or takes those it has.
 enum class Angles { assign, keep };
 
 // Made once; then it takes image after image and allocates nothing after the first of a size,

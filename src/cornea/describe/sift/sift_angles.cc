@@ -13,7 +13,6 @@ using namespace core;
 using Floats = Pack<float>;
 using Words = Pack<std::int32_t>;
 
-constexpr int kPitch = 40;        // of a histogram
 constexpr int kMostColumns = 64;  // gradients that are made at once
 
 // Gradients of `count` pixels of a row: their bins and their magnitudes times the weights.
@@ -40,7 +39,7 @@ int find_angles(HostView<const float> level, const SiftPoint& point, int most,
                 std::array<float, kMostAngles>& turns) {
   const AngleWindow window = angle_window(point);
   const int r = window.radius, side = 2 * r + 1;
-  float parts[kAngleParts][kPitch] = {};
+  AngleParts parts = {};
   std::int32_t bins[kMostColumns + kLanes<float>];
   float magnitudes[kMostColumns + kLanes<float>];
   // Gradients need a neighbour on each side.
@@ -69,6 +68,10 @@ int find_angles(HostView<const float> level, const SiftPoint& point, int most,
       }
     }
   }
+  return highest_peaks(parts, most, turns);
+}
+
+int highest_peaks(AngleParts& parts, int most, std::array<float, kMostAngles>& turns) {
   for (int part = 1; part < kAngleParts; ++part) {
     for (int b = 0; b < kAngleBins; ++b) parts[0][b] += parts[part][b];
   }

@@ -1,3 +1,4 @@
+#include "cornea/describe/sift/device_angles.h"
 #include "cornea/describe/sift/device_sift.h"
 
 namespace cornea::sift {
@@ -5,25 +6,21 @@ namespace {
 
 using namespace core;
 
-constexpr int kPointWarps = 8;          // of a block, a point each
-constexpr int kPitch = kAngleBins + 1;  // of a histogram: lanes that add to one bin do not collide
-static_assert(kAngleParts == kWarp);
-
-constexpr int kAtOnce = 4;   // gradients of a lane that are under way at a time
-constexpr int kTabled = 64;  // pixels across the windows whose weights are kept
+constexpr int kPointWarps = 8;  // of a block, a point each
+constexpr int kAtOnce = 4;      // gradients of a lane that are under way at a time
+constexpr int kTabled = 64;     // pixels across the windows whose weights are kept
 
 // A warp a point: a lane gathers the gradients of every 32nd pixel of the window's square in a
 // histogram of its own.
 __global__ void __launch_bounds__(kPointWarps* kWarp)
     angles_kernel(const __grid_constant__ DeviceSpace space, PointLists points, int most,
                   AngleLists angles) {
-  __shared__ float histograms[kPointWarps][kAngleParts * kPitch];
+  __shared__ float histograms[kPointWarps][kAngleParts * kAnglePitch];
   __shared__ float bins[kPointWarps][2][kAngleBins];
   __shared__ float weights[kPointWarps][2][kTabled];
   const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, image = blockIdx.y;
   const std::uint32_t end = points.end(image);
-  float* const mine = histograms[warp] + lane * kPitch;
-  float *const raw = bins[warp][0], *const smooth = bins[warp][1];
+  float* const mine = histograms[warp] + lane * kAnglePitch;
   for (std::uint32_t i = points.begin(image) + blockIdx.x * kPointWarps + warp; i < end;
        i += gridDim.x * kPointWarps) {
     const SiftPoint point = points.of(image)[i];
@@ -74,53 +71,7 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
       }
     }
     __syncwarp();
-    for (int b = lane; b < kAngleBins; b += kWarp) {
-      float sum = histograms[warp][b];
-#pragma unroll 8
-      for (int part = 1; part < kAngleParts; ++part) sum += histograms[warp][part * kPitch + b];
-      raw[b] = sum;
-    }
-    __syncwarp();
-    auto wrapped = [](int b) {
-      return b < 0 ? b + kAngleBins : b >= kAngleBins ? b - kAngleBins : b;
-    };
-    float highest = 0;
-    for (int b = lane; b < kAngleBins; b += kWarp) {
-      smooth[b] = smooth_bin([&](int k) { return raw[wrapped(k)]; }, b);
-      highest = fmaxf(highest, smooth[b]);
-    }
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      highest = fmaxf(highest, __shfl_xor_sync(~0u, highest, step));
-    }
-    __syncwarp();
-    auto is_peak = [&](int b) {
-      return is_angle_peak(smooth[wrapped(b - 1)], smooth[b], smooth[wrapped(b + 1)], highest);
-    };
-    const int second = lane + kWarp;
-    const bool first_is = is_peak(lane);
-    const bool second_is = second < kAngleBins && is_peak(min(second, kAngleBins - 1));
-    const std::uint64_t peaks =
-        std::uint64_t(__ballot_sync(~0u, second_is)) << kWarp | __ballot_sync(~0u, first_is);
-    const std::size_t at = std::size_t(image) * points.capacity + i;
-    auto place = [&](int b) {
-      int rank = 0;  // peaks that are higher, or as high and before it
-      for (std::uint64_t rest = peaks; rest; rest &= rest - 1) {
-        const int other = __ffsll(rest) - 1;
-        rank += smooth[other] > smooth[b] || (smooth[other] == smooth[b] && other < b);
-      }
-      if (rank >= most) return;
-      angles.turns[at * kMostAngles + rank] =
-          peak_turn(b, smooth[wrapped(b - 1)], smooth[b], smooth[wrapped(b + 1)]);
-    };
-    if (first_is) place(lane);
-    if (second_is) place(second);
-    if (lane == 0) {
-      const int found = min(__popcll(peaks), most);
-      angles.counts[at] = found;
-      // Sums have no order.
-      atomicAdd(angles.group_counts + image * point_groups(points.capacity) + i / kGroupPoints,
-                std::uint32_t(found));
-    }
+    place_peaks(histograms[warp], bins[warp][0], bins[warp][1], most, points, image, i, angles);
     __syncwarp();
   }
 }
@@ -143,7 +94,9 @@ void enqueue_angles(cudaStream_t stream, const DeviceSpace& space, const PointLi
                     int most, const AngleLists& angles) {
   constexpr int kBlocks = 132 * 5;
   const dim3 grid(kBlocks, space.images);
-  if (most == 0) {
+  if (angles.shapes) {
+    enqueue_affine_angles(stream, space, points, most, angles);
+  } else if (most == 0) {
     upright_kernel<<<grid, kPointWarps * kWarp, 0, stream>>>(points, angles);
   } else {
     angles_kernel<<<grid, kPointWarps * kWarp, 0, stream>>>(space, points, most, angles);

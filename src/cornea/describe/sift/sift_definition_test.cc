@@ -154,7 +154,7 @@ Fit fit_at(const Octave& o, const Place& p) {
 }
 
 // Follows up to 5 fits to a pixel that holds its own extremum, unless they leave the octave.
-Verdict settle(const Octave& o, Place& p, Fit& fit) {
+Verdict settle_strictly(const Octave& o, Place& p, Fit& fit) {
   for (int step = 0; step < 5; ++step) {
     fit = fit_at(o, p);
     Place move;
@@ -168,6 +168,35 @@ Verdict settle(const Octave& o, Place& p, Fit& fit) {
     if (!o.has_points(p)) return no;
   }
   return no;
+}
+
+// Follows up to 5 fits within the level, a pixel at a time in x and y.
+Verdict settle_in_level(const Octave& o, Place& p, Fit& fit) {
+  auto is_open = [](double offset, double limit) { return std::abs(offset - limit) < 1e-3; };
+  fit = fit_at(o, p);
+  for (int step = 0; step < 4; ++step) {
+    Place move = {};
+    for (int i = 0; i < 2; ++i) {
+      if (is_open(std::abs(fit.offset[i]), 0.6)) return maybe;
+      move[i] = fit.offset[i] > 0.6 ? 1 : fit.offset[i] < -0.6 ? -1 : 0;
+    }
+    if (move == Place{}) break;
+    for (int i = 0; i < 2; ++i) p[i] += move[i];
+    if (!o.has_points(p)) return no;
+    fit = fit_at(o, p);
+  }
+  const auto [x, y, l] = fit.offset;
+  const double furthest = std::max({std::abs(x), std::abs(y), std::abs(l)});
+  if (is_open(furthest, 1.5)) return maybe;
+  return furthest < 1.5 ? yes : no;
+}
+
+Verdict settle(const Octave& o, Place& p, Fit& fit, Settling settling) {
+  const Place from = p;
+  const Verdict strictly = settle_strictly(o, p, fit);
+  if (strictly != no || settling == Settling::strict) return strictly;
+  p = from;
+  return settle_in_level(o, p, fit);
 }
 
 Verdict is_stable(const Fit& fit, const SiftOptions& options) {
@@ -235,7 +264,7 @@ std::vector<Point> definition(const Image<float>& image, const SiftOptions& opti
       const Verdict extremum = o.has_points(p) ? is_extremum(o, p) : no;
       if (extremum == no) continue;
       Fit fit;
-      const Verdict settled = settle(o, p, fit);
+      const Verdict settled = settle(o, p, fit, options.settle);
       const Verdict is_point =
           std::min({extremum, settled, settled == yes ? is_stable(fit, options) : yes});
       if (is_point == no) continue;
@@ -245,7 +274,11 @@ std::vector<Point> definition(const Image<float>& image, const SiftOptions& opti
       point.is_point = std::max(point.is_point, is_point);
       point.octave = o.index, point.scale = o.step * scale, point.response = std::abs(fit.value);
       point.x = o.step * x + o.origin, point.y = o.step * y + o.origin;
-      if (settled == yes) point.peaks = peaks_at(o.levels[p[2]], x, y, scale);
+      if (settled == yes) {
+        const long level =
+            std::clamp(std::lround(p[2] + fit.offset[2]), 1L, long(options.intervals));
+        point.peaks = peaks_at(o.levels[level], x, y, scale);
+      }
     }
     for (auto& [pixel, point] : found) points.push_back(point);
   }
@@ -303,7 +336,7 @@ void compare_angles(const Point& p, const std::vector<double>& found, Counts& co
 
 TEST_P(SiftOnDevice, FindsTheExtremaAndAnglesOfTheDefinition) {
   Counts points, angles;
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 20; ++i) {
     SiftOptions options =
         std::array<SiftOptions, 5>{{{},
                                     {.intervals = 2, .contrast = 0.02},
@@ -311,6 +344,7 @@ TEST_P(SiftOnDevice, FindsTheExtremaAndAnglesOfTheDefinition) {
                                     {.doubled = false, .intervals = 2, .contrast = 0.01},
                                     {.contrast = 0.01, .edge_ratio = 0}}}[i % 5];
     options.orientations = 8;  // more than any point has
+    options.settle = i < 10 ? Settling::strict : Settling::lenient;
     const Image<float> image = i % 2 ? mixed_image(97, 83, i) : mixed_image(160, 120, i);
     const std::vector<Point> expected = definition(image, options);
     const std::vector<Keypoint> found = Sift(context, options).detect(image).keypoints;

@@ -1,112 +1,82 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "cornea/core/simd.h"
 #include "cornea/describe/sift/host_sift.h"
+#include "cornea/describe/sift/sift_samples.h"
 
 namespace cornea::sift {
 namespace {
 
 using namespace core;
 
-// Four samples at a time, or four pixels of a row.
-typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
-typedef std::int32_t FourWords __attribute__((vector_size(16), aligned(4), may_alias));
-
-Four load4(const float* from) { return *reinterpret_cast<const Four*>(from); }
-
-// Columns of a 4 x 4 matrix become rows.
-void transpose(Four& a, Four& b, Four& c, Four& d) {
-  const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-  const Four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-  const Four cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
-  b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
-  c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-  d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
-}
-
 // What the samples of one row give: magnitudes under the Gaussian, and directions of 0..8.
-struct SampleRow {
-  float magnitude[kGrid], direction[kGrid];
-};
-
-struct Weights {
-  float gaussian[kGrid], second[kGrid];
-};
-const Weights kWeights = [] {
-  Weights w;
-  for (int i = 0; i < kGrid; ++i) w.gaussian[i] = sample_weight(i), w.second[i] = second_share(i);
-  return w;
-}();
-
-bool inside(HostView<const float> level, float x, float y) {
-  return is_sampled(x, y, level.width, level.height);
-}
-
-// Samples outside the level weigh nothing, whatever is read at `instead`; with `all_inside` there
-// are none.
-struct SamplePlace {
-  float x, y;
-};
-template <bool all_inside>
-void sample_row(HostView<const float> level, const DescriptorFrame& frame, SamplePlace instead,
-                int j, SampleRow& out) {
-  const float row_x = frame.x - static_cast<float>(j) * frame.ay;
-  const float row_y = frame.y + static_cast<float>(j) * frame.ax;
-  float squares[kGrid], weights[kGrid];
-  for (int i = 0; i < kGrid; i += 4) {
-    const Four index = Four{0, 1, 2, 3} + static_cast<float>(i);
-    Four x = row_x + index * frame.ax, y = row_y + index * frame.ay;
-    Four weight = load4(kWeights.gaussian + i) * kWeights.gaussian[j];
-    if constexpr (!all_inside) {
-      for (int k = 0; k < 4; ++k) {
-        if (inside(level, x[k], y[k])) continue;
-        x[k] = instead.x, y[k] = instead.y;
-        weight[k] = 0;
-      }
+template <int per_cell>
+struct Grid {
+  static constexpr int kSamples = (kCells + 1) * per_cell;  // along its side
+  static constexpr int kRoom = divide_up(kSamples, 4) * 4;
+  float gaussian[kRoom] = {}, second[kRoom] = {};
+  Grid() {
+    for (int i = 0; i < kSamples; ++i) {
+      gaussian[i] = sample_weight(i, per_cell);
+      second[i] = second_share(i, per_cell);
     }
-    const FourWords column = __builtin_convertvector(x, FourWords);
-    const FourWords row = __builtin_convertvector(y, FourWords);
-    const Four fx = x - __builtin_convertvector(column, Four);
-    const Four fy = y - __builtin_convertvector(row, Four);
-    Four across[4], down[4];
-    for (int k = 0; k < 4; ++k) {
-      const float* at = level.data + level.stride * (row[k] - 1) + column[k] - 1;
-      const Four r0 = load4(at), r1 = load4(at + level.stride);
-      const Four r2 = load4(at + 2 * level.stride), r3 = load4(at + 3 * level.stride);
-      const Four f = Four{} + fy[k];
-      across[k] = mix(r1, r2, f);
-      down[k] = mix(r2 - r0, r3 - r1, f);
-    }
-    transpose(across[0], across[1], across[2], across[3]);
-    transpose(down[0], down[1], down[2], down[3]);
-    const Four gx = mix(across[2] - across[0], across[3] - across[1], fx);
-    const Four gy = mix(down[1], down[2], fx);
-    const Four along = frame.rotation.cosine * gx + frame.rotation.sine * gy;
-    const Four aside = frame.rotation.cosine * gy - frame.rotation.sine * gx;
-    *reinterpret_cast<Four*>(out.direction + i) = turn_of(aside, along) * float(kDirections);
-    *reinterpret_cast<Four*>(squares + i) = gx * gx + gy * gy;
-    *reinterpret_cast<Four*>(weights + i) = weight;
   }
-  for (int i = 0; i < kGrid; ++i) out.magnitude[i] = std::sqrt(squares[i]) * weights[i];
+};
+template <int per_cell>
+const Grid<per_cell> kGridOf;
+
+template <int per_cell>
+struct SampleRow {
+  static constexpr int kRoom = Grid<per_cell>::kRoom;
+  float magnitude[kRoom], direction[kRoom];
+};
+
+template <int per_cell, bool inside, bool affine>
+void sample_row(HostView<const float> level, const SampleFrame& frame, SamplePlace instead, int j,
+                SampleRow<per_cell>& out) {
+  const Grid<per_cell>& grid = kGridOf<per_cell>;
+  constexpr int kRoom = Grid<per_cell>::kRoom;
+  float squares[kRoom], weights[kRoom];
+  for (int i = 0; i < kRoom; i += 4) {
+    Four weight = load4(grid.gaussian + i) * grid.gaussian[j];
+    const auto [gx, gy] =
+        gradients_at<inside>(level, frame, instead, i, j, weight, Grid<per_cell>::kSamples);
+    const Four along = frame.ax * gx + frame.ay * gy;
+    const Four aside = frame.bx * gx + frame.by * gy;
+    store4(out.direction + i, turn_of(aside, along) * float(kDirections));
+    // A turn alone changes no magnitude.
+    store4(squares + i, affine ? along * along + aside * aside : gx * gx + gy * gy);
+    store4(weights + i, weight);
+  }
+  for (int i = 0; i < kRoom; ++i) out.magnitude[i] = std::sqrt(squares[i]) * weights[i];
 }
 
 // Shares a row's samples out between cells and directions. The first and the last cell lie beyond
-// the descriptor.
+// the descriptor. A cell's directions are one vector: adding nothing to most of them takes less
+// time than going through memory for two.
+typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef std::int32_t EightWords __attribute__((vector_size(32)));
 using CellRow = float[kCells + 2][kDirections];
-void share_out(const SampleRow& samples, CellRow& cells) {
-  for (int i = 0; i < kGrid; ++i) {
-    const DirectionShares to = direction_shares(samples.direction[i], samples.magnitude[i]);
-    float* cell = cells[i / kPerCell];
-    const float share = kWeights.second[i];
-    cell[kDirections + to.first] += to.to_first * share;
-    cell[kDirections + to.second] += to.to_second * share;
-    cell[to.first] += to.to_first * (1.0f - share);
-    cell[to.second] += to.to_second * (1.0f - share);
+template <int per_cell>
+void share_out(const SampleRow<per_cell>& samples, CellRow& cells) {
+  static_assert(kDirections == 8);
+  const Grid<per_cell>& grid = kGridOf<per_cell>;
+  constexpr EightWords kEach = {0, 1, 2, 3, 4, 5, 6, 7};
+  Eight before = {};
+  for (int cell = 0; cell <= kCells; ++cell) {
+    Eight after = {};
+    for (int i = cell * per_cell; i < (cell + 1) * per_cell; ++i) {
+      const DirectionShares to = direction_shares(samples.direction[i], samples.magnitude[i]);
+      const Eight second = kEach == to.second ? Eight{} + to.to_second : Eight{};
+      const Eight both = kEach == to.first ? Eight{} + to.to_first : second;
+      after += both * grid.second[i];
+      before += both * (1.0f - grid.second[i]);
+    }
+    *reinterpret_cast<Eight*>(cells[cell]) = before;
+    before = after;
   }
+  *reinterpret_cast<Eight*>(cells[kCells + 1]) = before;
 }
 
 constexpr int kParts = 32;
@@ -123,47 +93,40 @@ float sum_of(const Value& value) {
   return sums[0];
 }
 
-}  // namespace
-
-CORNEA_VECTOR_CLONES
-void describe_point(HostView<const float> level, const SiftPoint& point, float turn, bool root,
-                    std::uint8_t* descriptor) {
-  const DescriptorFrame frame = descriptor_frame(point.x, point.y, point.scale, turn);
-  // The window is a square: its corners tell whether it leaves the level.
-  constexpr float kLast = kGrid - 1;
-  bool all_inside = true;
-  for (int corner = 0; corner < 4; ++corner) {
-    const int column = corner % 2, row = corner / 2;
-    const float i = column * kLast, j = row * kLast;
-    const float x = frame.x - j * frame.ay, y = frame.y + j * frame.ax;
-    // Rounding may carry a sample a little further than this says.
-    const float right = x + i * frame.ax, down = y + i * frame.ay;
-    all_inside &=
-        inside(level, right - 0.01f, down - 0.01f) && inside(level, right + 0.01f, down + 0.01f);
-  }
-  // Near the point, where the level lies in memory; the 4 x 4 pixels around it are inside.
-  const SamplePlace instead{std::clamp(point.x, 1.0f, static_cast<float>(level.width - 3)),
-                            std::clamp(point.y, 1.0f, static_cast<float>(level.height - 3))};
-  float values[kDescriptorLength] = {};
-  for (int j = 0; j < kGrid; ++j) {
-    SampleRow samples;
-    all_inside ? sample_row<true>(level, frame, instead, j, samples)
-               : sample_row<false>(level, frame, instead, j, samples);
-    CellRow cells = {};
+// The sums of all cells, before they are normalised.
+template <int per_cell, bool affine>
+void cells_of(HostView<const float> level, const SampleFrame& frame, SamplePlace instead,
+              float* values) {
+  const Grid<per_cell>& grid = kGridOf<per_cell>;
+  const bool inside = all_inside(level, frame, grid.kSamples);
+  std::fill_n(values, kDescriptorLength, 0.0f);
+  for (int j = 0; j < grid.kSamples; ++j) {
+    SampleRow<per_cell> samples;
+    inside ? sample_row<per_cell, true, affine>(level, frame, instead, j, samples)
+           : sample_row<per_cell, false, affine>(level, frame, instead, j, samples);
+    CellRow cells;
     share_out(samples, cells);
     // Between two rows of cells.
-    const int second = j / kPerCell;
+    const int second = j / per_cell;
     for (int row = second - 1; row <= second; ++row) {
       if (row < 0 || row >= kCells) continue;
-      const float share = row == second ? kWeights.second[j] : 1.0f - kWeights.second[j];
+      const float share = row == second ? grid.second[j] : 1.0f - grid.second[j];
       float* to = values + row * kCells * kDirections;
       const float* from = cells[1];
       for (int i = 0; i < kCells * kDirections; ++i) to[i] += share * from[i];
     }
   }
-  const float norm = std::sqrt(sum_of([&](int i) { return values[i] * values[i]; }));
-  const float most = kDescriptorCut * norm;
-  for (float& v : values) v = std::min(v, most);
+}
+
+float norm_of(const float* values) {
+  return std::sqrt(sum_of([&](int i) { return values[i] * values[i]; }));
+}
+void cut(float* values) {
+  const float most = kDescriptorCut * norm_of(values);
+  for (int i = 0; i < kDescriptorLength; ++i) values[i] = std::min(values[i], most);
+}
+
+void write_bytes(const float* values, bool root, std::uint8_t* descriptor) {
   if (root) {
     const float sum = sum_of([&](int i) { return values[i]; });
     const float scale = sum > 0 ? 1.0f / sum : 0.0f;
@@ -171,10 +134,52 @@ void describe_point(HostView<const float> level, const SiftPoint& point, float t
       descriptor[i] = descriptor_byte(512.0f * std::sqrt(values[i] * scale));
     }
   } else {
-    const float after = std::sqrt(sum_of([&](int i) { return values[i] * values[i]; }));
-    const float scale = after > 0 ? 512.0f / after : 0.0f;
+    const float norm = norm_of(values);
+    const float scale = norm > 0 ? 512.0f / norm : 0.0f;
     for (int i = 0; i < kDescriptorLength; ++i) descriptor[i] = descriptor_byte(values[i] * scale);
   }
+}
+
+}  // namespace
+
+CORNEA_VECTOR_CLONES
+void describe_point(HostView<const float> level, const SiftPoint& point, float turn, bool root,
+                    std::uint8_t* descriptor) {
+  float values[kDescriptorLength];
+  const SampleFrame frame =
+      round_frame(point.x, point.y, descriptor_spacing(point.scale), kGrid, turn);
+  cells_of<kPerCell, false>(level, frame, place_inside(level, point.x, point.y), values);
+  cut(values);
+  write_bytes(values, root, descriptor);
+}
+
+CORNEA_VECTOR_CLONES
+void describe_affine(HostView<const float> level, const SiftPoint& point, const PointShape& shape,
+                     float turn, bool root, std::uint8_t* descriptor) {
+  float values[kDescriptorLength];
+  const SampleFrame frame =
+      turned_frame(point.x, point.y, descriptor_spacing(point.scale), kGrid, shape, turn);
+  cells_of<kPerCell, true>(level, frame, place_inside(level, point.x, point.y), values);
+  cut(values);
+  write_bytes(values, root, descriptor);
+}
+
+CORNEA_VECTOR_CLONES
+void describe_pooled(std::span<const HostView<const float>> levels, const SiftPoint& point,
+                     const PointShape& shape, float turn, bool root, std::uint8_t* descriptor) {
+  constexpr int kPooled = Grid<kPooledPerCell>::kSamples;
+  float values[kDescriptorLength], sums[kDescriptorLength] = {};
+  for (int k = 0; k < kSizes; ++k) {
+    const HostView<const float> level = levels[k];
+    const float spacing = descriptor_spacing(domain_size(k) * point.scale, kPooledPerCell);
+    const SampleFrame frame = turned_frame(point.x, point.y, spacing, kPooled, shape, turn);
+    cells_of<kPooledPerCell, true>(level, frame, place_inside(level, point.x, point.y), values);
+    cut(values);
+    const float norm = norm_of(values);
+    const float scale = norm > 0 ? 1.0f / norm : 0.0f;
+    for (int i = 0; i < kDescriptorLength; ++i) sums[i] += values[i] * scale;
+  }
+  write_bytes(sums, root, descriptor);
 }
 
 }  // namespace cornea::sift

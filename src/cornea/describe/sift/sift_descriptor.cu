@@ -6,13 +6,18 @@ namespace {
 using namespace core;
 
 constexpr int kThreads = 128;  // a block takes a feature at a time, a byte of it a thread
-constexpr int kSamples = kGrid * kGrid;
-constexpr int kPatch = 4;  // samples side by side that a warp takes at a time
-// A row of samples gives each cell across it a histogram. Threads that read neighbouring cells and
-// directions do not collide.
-constexpr int kTasks = kGrid * kCells, kTaskPitch = kTasks + 4;
+// Of a grid with `per_cell` samples along a side of a cell.
+template <int per_cell>
+struct Grid {
+  static constexpr int kSide = (kCells + 1) * per_cell, kSamples = kSide * kSide;
+  static constexpr int kPatch = per_cell;  // samples side by side that a warp takes at a time
+  // A row of samples gives each cell across it a histogram. Threads that read neighbouring cells
+  // and directions do not collide.
+  static constexpr int kTasks = kSide * kCells, kTaskPitch = kTasks + (12 - kTasks % 8) % 8;
+  static_assert(kSide % kPatch == 0 && kTasks <= kThreads && kTaskPitch % 8 == 4);
+};
 static_assert(kDescriptorLength == kThreads && kDirections == 8 && kCells == 4);
-static_assert(kGrid % kPatch == 0 && kTasks <= kThreads && kTaskPitch % 8 == 4);
+static_assert(Grid<kPerCell>::kSide == kGrid && kPooledPerCell <= kPerCell);
 
 // The pixels around a point that its samples touch are copied here. The default options need 77 x
 // 77 at most; points with a larger window are sampled where the level lies.
@@ -28,25 +33,26 @@ struct Place {
   int column, row;
   float fx, fy, weight;
 };
-__device__ Place place_of_sample(DeviceView<const float> level, const DescriptorFrame& frame, int i,
+__device__ Place place_of_sample(DeviceView<const float> level, const SampleFrame& frame, int i,
                                  int j, float weight) {
-  const float row_x = frame.x - static_cast<float>(j) * frame.ay;
-  const float row_y = frame.y + static_cast<float>(j) * frame.ax;
-  const float x = row_x + static_cast<float>(i) * frame.ax;
-  const float y = row_y + static_cast<float>(i) * frame.ay;
+  const float row_x = frame.x + static_cast<float>(j) * frame.vx;
+  const float row_y = frame.y + static_cast<float>(j) * frame.vy;
+  const float x = row_x + static_cast<float>(i) * frame.ux;
+  const float y = row_y + static_cast<float>(i) * frame.uy;
   if (!is_sampled(x, y, level.width, level.height)) return {-1, -1, 0, 0, 0};
   const int column = static_cast<int>(x), row = static_cast<int>(y);
   return {column, row, x - static_cast<float>(column), y - static_cast<float>(row), weight};
 }
 
 // The gradients at the samples of a point, one sample per thread. A warp takes 4 x 8 of them at a
-// time, which lie closer together, and in fewer lines of memory, than a row would.
-template <bool staged>
-__device__ void sample(DeviceView<const float> level, const DescriptorFrame& frame,
+// time (or 3 x 11), which lie closer together, and in fewer lines of memory, than a row would.
+template <int per_cell, bool staged, bool affine>
+__device__ void sample(DeviceView<const float> level, const SampleFrame& frame,
                        const Window& window, const float* gaussian, float* magnitudes,
                        float* directions) {
-  for (int s = threadIdx.x; s < kSamples; s += kThreads) {
-    const int i = s / (kGrid * kPatch) * kPatch + s % kPatch, j = s / kPatch % kGrid;
+  constexpr int kSide = Grid<per_cell>::kSide, kPatch = Grid<per_cell>::kPatch;
+  for (int s = threadIdx.x; s < Grid<per_cell>::kSamples; s += kThreads) {
+    const int i = s / (kSide * kPatch) * kPatch + s % kPatch, j = s / kPatch % kSide;
     const Place place = place_of_sample(level, frame, i, j, gaussian[i] * gaussian[j]);
     float magnitude = 0, direction = 0;
     if (place.column >= 0) {
@@ -62,25 +68,28 @@ __device__ void sample(DeviceView<const float> level, const DescriptorFrame& fra
       const float across2 = mix(a2, b2, fy), across3 = mix(a3, b3, fy);
       const float gx = mix(across2 - across0, across3 - across1, fx);
       const float gy = mix(mix(b1 - up1, down1 - a1, fy), mix(b2 - up2, down2 - a2, fy), fx);
-      const float along = frame.rotation.cosine * gx + frame.rotation.sine * gy;
-      const float aside = frame.rotation.cosine * gy - frame.rotation.sine * gx;
+      const float along = frame.ax * gx + frame.ay * gy;
+      const float aside = frame.bx * gx + frame.by * gy;
       direction = turn_of(aside, along) * float(kDirections);
-      magnitude = sqrtf(gx * gx + gy * gy) * place.weight;
+      // A turn alone changes no magnitude.
+      magnitude = sqrtf(affine ? along * along + aside * aside : gx * gx + gy * gy) * place.weight;
     }
-    magnitudes[j * kGrid + i] = magnitude;
-    directions[j * kGrid + i] = direction;
+    magnitudes[j * kSide + i] = magnitude;
+    directions[j * kSide + i] = direction;
   }
 }
 
 // Copies the pixels that the samples touch. False where they are too many.
-__device__ bool stage(DeviceView<const float> level, const DescriptorFrame& frame, float* pixels,
+template <int per_cell>
+__device__ bool stage(DeviceView<const float> level, const SampleFrame& frame, float* pixels,
                       Window& window) {
-  constexpr float kLast = kGrid - 1;
-  const float dx = kLast * frame.ax, dy = kLast * frame.ay;  // along a side
-  const float least_x = frame.x + fminf(dx, 0) + fminf(-dy, 0);
-  const float most_x = frame.x + fmaxf(dx, 0) + fmaxf(-dy, 0);
-  const float least_y = frame.y + fminf(dy, 0) + fminf(dx, 0);
-  const float most_y = frame.y + fmaxf(dy, 0) + fmaxf(dx, 0);
+  constexpr float kLast = Grid<per_cell>::kSide - 1;
+  const float dx = kLast * frame.ux, dy = kLast * frame.uy;  // along a side
+  const float ex = kLast * frame.vx, ey = kLast * frame.vy;  // along the other
+  const float least_x = frame.x + fminf(dx, 0) + fminf(ex, 0);
+  const float most_x = frame.x + fmaxf(dx, 0) + fmaxf(ex, 0);
+  const float least_y = frame.y + fminf(dy, 0) + fminf(ey, 0);
+  const float most_y = frame.y + fmaxf(dy, 0) + fmaxf(ey, 0);
   // Rounding may carry a sample a little further than the corners say: a pixel more on each side.
   const int left = max(static_cast<int>(least_x) - 2, 0);
   const int top = max(static_cast<int>(least_y) - 2, 0);
@@ -102,86 +111,155 @@ __device__ bool stage(DeviceView<const float> level, const DescriptorFrame& fram
 }
 
 // Shares a row's samples out between directions, for one cell: a row of a cell a thread.
+template <int per_cell>
 __device__ void share_out(const float* magnitudes, const float* directions, float* histograms) {
-  if (threadIdx.x >= kTasks) return;
+  constexpr int kTaskPitch = Grid<per_cell>::kTaskPitch;
+  if (threadIdx.x >= Grid<per_cell>::kTasks) return;
   const int row = threadIdx.x / kCells, cell = threadIdx.x % kCells;
   float* histogram = histograms + threadIdx.x;
 #pragma unroll
   for (int d = 0; d < kDirections; ++d) histogram[d * kTaskPitch] = 0;
 #pragma unroll
-  for (int k = 0; k < 2 * kPerCell; ++k) {
-    const int s = row * kGrid + cell * kPerCell + k;
+  for (int k = 0; k < 2 * per_cell; ++k) {
+    const int s = row * Grid<per_cell>::kSide + cell * per_cell + k;
     const DirectionShares to = direction_shares(directions[s], magnitudes[s]);
-    const float share = k < kPerCell ? second_share(k) : 1.0f - second_share(k);
+    const float to_second = second_share(k, per_cell);
+    const float share = k < per_cell ? to_second : 1.0f - to_second;
     histogram[to.first * kTaskPitch] += to.to_first * share;
     histogram[to.second * kTaskPitch] += to.to_second * share;
   }
 }
 
-// The bytes of kDescriptorLength values, by one warp: values 32 apart in a lane, four bytes that
-// belong together out.
-__device__ std::uint32_t bytes_of_values(const float* values, bool root, std::uint8_t* staged) {
+// What follows works on kDescriptorLength values by one warp: values 32 apart in a lane.
+struct LaneValues {
+  float of[kCells];
+  template <class F>
+  __device__ float sum(F&& f) const {
+    return warp_sum(((f(of[0]) + f(of[1])) + f(of[2])) + f(of[3]));
+  }
+  __device__ float norm() const {
+    return sqrtf(sum([](float v) { return v * v; }));
+  }
+};
+
+__device__ LaneValues cut_values(const float* values) {
   const int lane = threadIdx.x % kWarp;
-  float value[kCells];
+  LaneValues value;
 #pragma unroll
-  for (int k = 0; k < kCells; ++k) value[k] = values[k * kWarp + lane];
-  auto sum_of = [&](auto&& f) {
-    return warp_sum(((f(value[0]) + f(value[1])) + f(value[2])) + f(value[3]));
-  };
-  auto square = [](float v) { return v * v; };
-  const float most = kDescriptorCut * sqrtf(sum_of(square));
+  for (int k = 0; k < kCells; ++k) value.of[k] = values[k * kWarp + lane];
+  const float most = kDescriptorCut * value.norm();
 #pragma unroll
-  for (float& v : value) v = fminf(v, most);
-  const float size = root ? sum_of([](float v) { return v; }) : sqrtf(sum_of(square));
+  for (float& v : value.of) v = fminf(v, most);
+  return value;
+}
+
+// Their bytes: four that belong together out.
+__device__ std::uint32_t bytes_of_values(const LaneValues& value, bool root, std::uint8_t* staged) {
+  const int lane = threadIdx.x % kWarp;
+  const float size = root ? value.sum([](float v) { return v; }) : value.norm();
   const float scale = size > 0 ? (root ? 1.0f : 512.0f) / size : 0.0f;
 #pragma unroll
   for (int k = 0; k < kCells; ++k) {
-    const float v = value[k] * scale;
+    const float v = value.of[k] * scale;
     staged[k * kWarp + lane] = descriptor_byte(root ? 512.0f * sqrtf(v) : v);
   }
   __syncwarp();
   return reinterpret_cast<const std::uint32_t*>(staged)[lane];
 }
 
+struct Scratch {
+  float pixels[kWindow * kWindowPitch];
+  float magnitudes[kGrid * kGrid], directions[kGrid * kGrid];
+  float histograms[kDirections * Grid<kPerCell>::kTaskPitch];
+  float values[kDescriptorLength];
+  __align__(4) std::uint8_t bytes[kDescriptorLength];
+  float gaussian[kGrid];
+};
+
+// The sums of all cells, in scratch.values, before they are normalised.
+template <int per_cell, bool affine>
+__device__ void cells_of(DeviceView<const float> level, const SampleFrame& frame,
+                         Scratch& scratch) {
+  Window window;
+  const bool staged =
+      stage<per_cell>(level, frame, scratch.pixels, window);  // the same in all threads
+  __syncthreads();
+  staged ? sample<per_cell, true, affine>(level, frame, window, scratch.gaussian,
+                                          scratch.magnitudes, scratch.directions)
+         : sample<per_cell, false, affine>(level, frame, window, scratch.gaussian,
+                                           scratch.magnitudes, scratch.directions);
+  __syncthreads();
+  share_out<per_cell>(scratch.magnitudes, scratch.directions, scratch.histograms);
+  __syncthreads();
+  // A cell and direction a thread: the sum over the rows of samples around it.
+  const int row = threadIdx.x / kWarp, cell = threadIdx.x % kWarp / kDirections;
+  float sum = 0;
+#pragma unroll
+  for (int k = 0; k < 2 * per_cell; ++k) {
+    const int task = (row * per_cell + k) * kCells + cell;
+    const float to_second = second_share(k, per_cell);
+    const float share = k < per_cell ? to_second : 1.0f - to_second;
+    constexpr int kTaskPitch = Grid<per_cell>::kTaskPitch;
+    sum += share * scratch.histograms[threadIdx.x % kDirections * kTaskPitch + task];
+  }
+  scratch.values[threadIdx.x] = sum;
+  __syncthreads();
+}
+
+// The descriptor of a feature, in the first warp, before it becomes bytes.
+template <bool affine, bool pooled>
+__device__ LaneValues describe(const DeviceSpace& space, int image, const SiftPoint& point,
+                               const PointShape& shape, float turn, const SizeLevels& sizes,
+                               Scratch& scratch) {
+  constexpr int kSide = Grid < pooled ? kPooledPerCell : kPerCell > ::kSide;
+  auto frame_of = [&](float scale) {
+    const float spacing = descriptor_spacing(scale, pooled ? kPooledPerCell : kPerCell);
+    return affine ? turned_frame(point.x, point.y, spacing, kSide, shape, turn)
+                  : round_frame(point.x, point.y, spacing, kSide, turn);
+  };
+  const int own = affine ? affine_level(point.level) : point.level;
+  if constexpr (!pooled) {
+    cells_of<kPerCell, affine>(space.level(point.octave, own, image), frame_of(point.scale),
+                               scratch);
+    return threadIdx.x < kWarp ? cut_values(scratch.values) : LaneValues{};
+  } else {
+    LaneValues sums{};
+    for (int k = 0; k < kSizes; ++k) {
+      const DeviceView<const float> level = space.level(point.octave, sizes.at(own, k), image);
+      cells_of<kPooledPerCell, true>(level, frame_of(domain_size(k) * point.scale), scratch);
+      if (threadIdx.x >= kWarp) continue;
+      const LaneValues value = cut_values(scratch.values);
+      const float norm = value.norm();
+      const float scale = norm > 0 ? 1.0f / norm : 0.0f;
+#pragma unroll
+      for (int v = 0; v < kCells; ++v) sums.of[v] += value.of[v] * scale;
+    }
+    return sums;
+  }
+}
+
+template <bool affine, bool pooled>
 __global__ void __launch_bounds__(kThreads)
     descriptor_kernel(const __grid_constant__ DeviceSpace space, PointLists points,
-                      FeatureLists features, bool root, FeatureTargets out) {
-  __shared__ float pixels[kWindow * kWindowPitch];
-  __shared__ float magnitudes[kSamples], directions[kSamples];
-  __shared__ float histograms[kDirections * kTaskPitch];
-  __shared__ float values[kDescriptorLength];
-  __shared__ __align__(4) std::uint8_t bytes[kDescriptorLength];
-  __shared__ float gaussian[kGrid];
+                      FeatureLists features, const __grid_constant__ DescriptorRule rule,
+                      FeatureTargets out) {
+  __shared__ Scratch scratch;
   const int image = blockIdx.y;
-  if (threadIdx.x < kGrid) gaussian[threadIdx.x] = sample_weight(threadIdx.x);
+  constexpr int kOfCell = pooled ? kPooledPerCell : kPerCell;
+  if (threadIdx.x < Grid<kOfCell>::kSide) {
+    scratch.gaussian[threadIdx.x] = sample_weight(threadIdx.x, kOfCell);
+  }
   const std::uint32_t end = features.end(image);
   for (std::uint32_t f = features.begin(image) + blockIdx.x; f < end; f += gridDim.x) {
     const OrientedPoint feature = features.of(image)[f];
     const SiftPoint point = points.of(image)[feature.point];
-    const DeviceView<const float> level = space.level(point.octave, point.level, image);
-    const DescriptorFrame frame = descriptor_frame(point.x, point.y, point.scale, feature.turn);
-    Window window;
-    const bool staged = stage(level, frame, pixels, window);  // the same in all threads
-    __syncthreads();
-    staged ? sample<true>(level, frame, window, gaussian, magnitudes, directions)
-           : sample<false>(level, frame, window, gaussian, magnitudes, directions);
-    __syncthreads();
-    share_out(magnitudes, directions, histograms);
-    __syncthreads();
-    // A cell and direction a thread: the sum over the rows of samples around it.
-    const int row = threadIdx.x / kWarp, cell = threadIdx.x % kWarp / kDirections;
-    float sum = 0;
-#pragma unroll
-    for (int k = 0; k < 2 * kPerCell; ++k) {
-      const int task = (row * kPerCell + k) * kCells + cell;
-      const float share = k < kPerCell ? second_share(k) : 1.0f - second_share(k);
-      sum += share * histograms[threadIdx.x % kDirections * kTaskPitch + task];
-    }
-    values[threadIdx.x] = sum;
-    __syncthreads();
+    PointShape shape;
+    if (affine) shape = rule.shapes[std::size_t(image) * points.capacity + feature.point];
+    const LaneValues values =
+        describe<affine, pooled>(space, image, point, shape, feature.turn, rule.sizes, scratch);
     if (threadIdx.x >= kWarp) continue;
     const std::size_t at = std::size_t(image) * features.capacity + f;
-    const std::uint32_t four = bytes_of_values(values, root, bytes);
+    const std::uint32_t four = bytes_of_values(values, rule.root, scratch.bytes);
     const int lane = threadIdx.x;
     reinterpret_cast<std::uint32_t*>(out.descriptors + at * kDescriptorLength)[lane] = four;
     if (out.device_descriptors) {
@@ -190,18 +268,29 @@ __global__ void __launch_bounds__(kThreads)
     }
     if (lane == 0) {
       const DeviceOctave& o = space.octaves[point.octave];
-      out.keypoints[at] = keypoint_of(point, o.step, o.origin, o.index, feature.turn);
+      out.keypoints[at] =
+          affine ? affine_keypoint(point, shape, o.step, o.origin, o.index, feature.turn)
+                 : keypoint_of(point, o.step, o.origin, o.index, feature.turn);
     }
   }
+}
+
+template <bool affine, bool pooled>
+void launch(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
+            const FeatureLists& features, const DescriptorRule& rule, const FeatureTargets& out) {
+  constexpr int kBlocks = 132 * 7;  // as many as an H200 runs at once
+  descriptor_kernel<affine, pooled>
+      <<<dim3(kBlocks, space.images), kThreads, 0, stream>>>(space, points, features, rule, out);
 }
 
 }  // namespace
 
 void enqueue_descriptors(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
-                         const FeatureLists& features, bool root, const FeatureTargets& out) {
-  constexpr int kBlocks = 132 * 7;  // as many as an H200 runs at once
-  descriptor_kernel<<<dim3(kBlocks, space.images), kThreads, 0, stream>>>(space, points, features,
-                                                                          root, out);
+                         const FeatureLists& features, const DescriptorRule& rule,
+                         const FeatureTargets& out) {
+  auto* kernel = rule.shapes ? (rule.pooled ? launch<true, true> : launch<true, false>)
+                             : (rule.pooled ? launch<false, true> : launch<false, false>);
+  kernel(stream, space, points, features, rule, out);
   cuda_check_launch("SIFT: descriptors");
 }
 

@@ -70,7 +70,8 @@ TEST_P(SiftOnDevice, AnglesLieBelowAFullTurn) {
 TEST_P(SiftOnDevice, DescribesItsOwnPointsAsItFoundThem) {
   for (bool root : {false, true}) {
     const Image<std::uint8_t> image = to_u8(blob_image(240, 180));
-    Sift sift(context, {.root = root});
+    const Settling settle = root ? Settling::lenient : Settling::strict;
+    Sift sift(context, {.settle = settle, .root = root});
     const Features found = sift.detect(image);
     Features again;
     sift.describe(image, found.keypoints, again, Angles::keep);
@@ -84,7 +85,9 @@ TEST_P(SiftOnDevice, DescribesItsOwnPointsAsItFoundThem) {
       }
       differ += most > 1;
     }
-    EXPECT_LE(differ, found.size() / 200);  // a level may be the next one by a rounding
+    // A level may be the next one by a rounding; and a lenient point's scale may lie outside the
+    // levels of its octave.
+    EXPECT_LE(differ, settle == Settling::lenient ? found.size() / 8 : found.size() / 200);
     // And finds the strongest of their angles.
     sift.describe(image, found.keypoints, again, Angles::assign);
     std::size_t others = 0;
@@ -117,7 +120,7 @@ TEST_P(SiftOnDevice, DescribesCornersUprightOrTurned) {
 
 TEST_P(SiftOnDevice, RootIsTheSquareRootOfTheNormalised) {
   const Image<std::uint8_t> image = to_u8(blob_image(200, 160));
-  const Features plain = Sift(context).detect(image);
+  const Features plain = Sift(context, {.root = false}).detect(image);
   const Features root = Sift(context, {.root = true}).detect(image);
   ASSERT_EQ(plain.size(), root.size());
   for (std::size_t i = 0; i < plain.size(); ++i) {
@@ -184,7 +187,7 @@ std::vector<double> plain_descriptor(const Image<float>& level, double px, doubl
 
 TEST_P(SiftOnDevice, DescriptorsAreThoseOfThePlainDefinition) {
   const Image<float> image = blob_image(200, 160, 12);
-  Sift sift(context, {.doubled = false});
+  Sift sift(context, {.doubled = false, .root = false});
   Random random(4);
   std::vector<Keypoint> points;
   for (int i = 0; i < 60; ++i) {

@@ -161,7 +161,7 @@ void find_points_of(const Context& context, const HostScaleSpace& space, int oct
     for (LevelPixel at : extrema) {
       SiftFit fit;
       auto settles = [&](const auto& differences) {
-        return settle(differences, o.width, o.height, limits.intervals, at, fit);
+        return settle(differences, o.width, o.height, limits, at, fit);
       };
       bool there = false;
       if (all_held) {

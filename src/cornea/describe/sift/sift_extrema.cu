@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kSettleThreads)
     const auto dog = differences_of(space, octave, image);
     // The search lets equal neighbours pass.
     if (!is_extremum(dog, at.level, at.x, at.y)) continue;
-    if (!settle(dog, o.width, o.height, limits.intervals, at, fit) || !is_stable(fit, limits)) {
+    if (!settle(dog, o.width, o.height, limits, at, fit) || !is_stable(fit, limits)) {
       continue;
     }
     if (!mask.empty()) {

@@ -10,12 +10,15 @@
 #include "cornea/core/features.h"
 #include "cornea/core/host_device.h"
 #include "cornea/core/pixels.h"
+#include "cornea/describe/sift/sift.h"
 
 namespace cornea::sift {
 
-inline constexpr int kSiftBorder = 5;  // pixels at an octave's edges without points
-inline constexpr int kFitSteps = 5;    // of the walk to an extremum's pixel
-inline constexpr int kAngleBins = 36;  // of the histogram of directions
+inline constexpr int kSiftBorder = 5;        // pixels at an octave's edges without points
+inline constexpr int kFitSteps = 5;          // of the walk to an extremum's pixel
+inline constexpr float kLenientMove = 0.6f;  // pixels that a lenient walk takes a step for
+inline constexpr float kLenientMost = 1.5f;  // pixels and levels at which its last fit counts
+inline constexpr int kAngleBins = 36;        // of the histogram of directions
 inline constexpr int kAngleParts =
     32;  // histograms that are summed, in turn for the window's pixels
 inline constexpr float kAngleSigma = 1.5f;  // of its window, in scales of the point
@@ -42,6 +45,7 @@ struct SiftLimits {
   float contrast;  // least |D|
   float edge;      // (r + 1)^2 / r for the largest ratio r of curvatures; 0: no test
   float sigma;     // of level 0
+  Settling settle;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -202,11 +206,17 @@ struct LevelPixel {
   int level, x, y;
 };
 
+// Whether points may lie at a pixel of an octave of this size.
+CORNEA_HD inline bool has_points(const LevelPixel& at, int width, int height, int intervals) {
+  return at.level >= 1 && at.level <= intervals && at.x >= kSiftBorder && at.y >= kSiftBorder &&
+         at.x < width - kSiftBorder && at.y < height - kSiftBorder;
+}
+
 // Follows the fits from an extremum's pixel to the one whose fit stays within half a pixel of it;
 // false if there is none.
 template <class Dog>
-CORNEA_HD inline bool settle(const Dog& dog, int width, int height, int intervals, LevelPixel& at,
-                             SiftFit& fit) {
+CORNEA_HD inline bool settle_strictly(const Dog& dog, int width, int height, int intervals,
+                                      LevelPixel& at, SiftFit& fit) {
   for (int step = 0; step < kFitSteps; ++step) {
     fit = fit_at(dog, at.level, at.x, at.y);
     if (!fit.solved) return false;
@@ -217,12 +227,41 @@ CORNEA_HD inline bool settle(const Dog& dog, int width, int height, int interval
     at.x += static_cast<int>(fit.dx + (fit.dx < 0 ? -0.5f : 0.5f));
     at.y += static_cast<int>(fit.dy + (fit.dy < 0 ? -0.5f : 0.5f));
     at.level += static_cast<int>(fit.dl + (fit.dl < 0 ? -0.5f : 0.5f));
-    if (at.level < 1 || at.level > intervals || at.x < kSiftBorder || at.y < kSiftBorder ||
-        at.x >= width - kSiftBorder || at.y >= height - kSiftBorder) {
-      return false;
-    }
+    if (!has_points(at, width, height, intervals)) return false;
   }
   return false;
+}
+
+// Follows the fits within an extremum's own level, a pixel at a time (after VLFeat's sift.c).
+template <class Dog>
+CORNEA_HD inline bool settle_in_level(const Dog& dog, int width, int height, int intervals,
+                                      LevelPixel& at, SiftFit& fit) {
+  auto step_of = [](float offset) {
+    return offset > kLenientMove ? 1 : offset < -kLenientMove ? -1 : 0;
+  };
+  fit = fit_at(dog, at.level, at.x, at.y);
+  for (int step = 1; step < kFitSteps; ++step) {
+    const int dx = step_of(fit.dx), dy = step_of(fit.dy);
+    if (dx == 0 && dy == 0) break;
+    at.x += dx;
+    at.y += dy;
+    if (!has_points(at, width, height, intervals)) return false;
+    fit = fit_at(dog, at.level, at.x, at.y);
+  }
+  // False where an offset is not a number, too.
+  return fit.solved && absolute(fit.dx) < kLenientMost && absolute(fit.dy) < kLenientMost &&
+         absolute(fit.dl) < kLenientMost;
+}
+
+// Moves from an extremum's pixel to the one whose fit is its point, if there is one.
+template <class Dog>
+CORNEA_HD inline bool settle(const Dog& dog, int width, int height, const SiftLimits& limits,
+                             LevelPixel& at, SiftFit& fit) {
+  const LevelPixel from = at;
+  if (settle_strictly(dog, width, height, limits.intervals, at, fit)) return true;
+  if (limits.settle == Settling::strict) return false;
+  at = from;
+  return settle_in_level(dog, width, height, limits.intervals, at, fit);
 }
 
 // Strong enough, and not on an edge.
@@ -232,22 +271,34 @@ CORNEA_HD inline bool is_stable(const SiftFit& fit, const SiftLimits& limits) {
   return fit.determinant > 0 && fit.trace * fit.trace < limits.edge * fit.determinant;
 }
 
+// Described by the level nearest to its scale among those in which points are sought: a lenient fit
+// may point to another one than its own.
 CORNEA_HD inline SiftPoint point_of(const LevelPixel& at, const SiftFit& fit, int octave,
                                     const SiftLimits& limits) {
   const float level = static_cast<float>(at.level) + fit.dl;
+  const int step = fit.dl >= 0.5f && at.level < limits.intervals ? 1
+                   : fit.dl <= -0.5f && at.level > 1             ? -1
+                                                                 : 0;
   return {static_cast<float>(at.x) + fit.dx,
           static_cast<float>(at.y) + fit.dy,
           limits.sigma * power_of_two(level / static_cast<float>(limits.intervals)),
           absolute(fit.value),
           octave,
-          at.level};
+          at.level + step};
 }
 
 // A feature in the coordinates of the image.
 CORNEA_HD inline Keypoint keypoint_of(const SiftPoint& p, float step, float origin,
                                       int octave_index, float turn) {
-  return {p.x * step + origin, p.y * step + origin, p.scale * step,
-          turn * kTurn,        p.response,          octave_index};
+  return {p.x * step + origin, p.y * step + origin, p.scale * step, turn * kTurn,
+          p.response,          octave_index,        1.0f,           0.0f};
+}
+
+// What caps rank points by; a pixel of the point's octave is `step` pixels of the image.
+CORNEA_HD inline float rank_of(const SiftPoint& p, float step, KeepPoints keep) {
+  if (keep == KeepPoints::contrast) return p.response;
+  const float scale = p.scale * step;
+  return keep == KeepPoints::scale ? scale : p.response * (scale * scale);
 }
 
 // The pixel of the image's mask that a point of an octave lies on, and the row or column of grid
@@ -306,29 +357,20 @@ CORNEA_HD inline float peak_turn(int bin, float before, float height, float afte
 // ---------------------------------------------------------------------------------------------
 // Descriptors.
 
-// Where the samples of a point lie: sample (i, j) of the grid, i across and j down, is at
-// origin + i along + j turned along.
-struct DescriptorFrame {
-  float x, y;    // of sample (0, 0)
-  float ax, ay;  // from a sample to the next one across
-  Rotation rotation;
-};
-CORNEA_HD inline DescriptorFrame descriptor_frame(float x, float y, float scale, float turn) {
-  constexpr float kHalf = 0.5f * (kGrid - 1);
-  const Rotation r = rotation_of(turn);
-  const float spacing = scale * (kCellScales / kPerCell);
-  const float ax = spacing * r.cosine, ay = spacing * r.sine;
-  return {x - kHalf * (ax - ay), y - kHalf * (ay + ax), ax, ay, r};
+// From a sample of the grid to the next one, for `per_cell` samples along a side of a cell.
+CORNEA_HD inline float descriptor_spacing(float scale, int per_cell = kPerCell) {
+  return scale * (kCellScales / static_cast<float>(per_cell));
 }
 
 // Weights of a sample along one axis: of the Gaussian, and the share of the second of the two cells
-// that it lies between. Sample i lies between cells i / kPerCell - 1 and i / kPerCell.
-CORNEA_HD inline float sample_weight(int i) {
-  const float cells = (static_cast<float>(i) - 0.5f * (kGrid - 1)) * (1.0f / kPerCell);
+// that it lies between. Sample i lies between cells i / per_cell - 1 and i / per_cell.
+CORNEA_HD inline float sample_weight(int i, int per_cell = kPerCell) {
+  const float middle = 0.5f * static_cast<float>((kCells + 1) * per_cell - 1);
+  const float cells = (static_cast<float>(i) - middle) * (1.0f / static_cast<float>(per_cell));
   return power_of_two(-0.18033688f * (cells * cells));  // exp(-cells^2 / 8)
 }
-CORNEA_HD inline float second_share(int i) {
-  return (static_cast<float>(i % kPerCell) + 0.5f) * (1.0f / kPerCell);
+CORNEA_HD inline float second_share(int i, int per_cell = kPerCell) {
+  return (static_cast<float>(i % per_cell) + 0.5f) * (1.0f / static_cast<float>(per_cell));
 }
 
 // Whether the 4 x 4 pixels around a sample's place all lie in the level; other samples do not

@@ -27,9 +27,11 @@ DeviceSift::Sizes DeviceSift::sizes_of(const SiftShape& shape, int images) const
   const std::size_t points = 1024 + pixels / 200;
   sizes.points = std::max<std::size_t>(points, point_capacity_);
   sizes.point_groups = point_groups(static_cast<std::uint32_t>(sizes.points)) * images;
-  sizes.features = options_.max_points > 0
-                       ? std::min<std::size_t>(options_.max_points, points + points / 4)
-                       : points + points / 4;
+  sizes.features = points + points / 4;
+  if (options_.max_points > 0) {  // each with all its orientations
+    const std::size_t most = std::size_t(options_.max_points) * std::max(options_.orientations, 1);
+    sizes.features = std::min(sizes.features, most);
+  }
   sizes.features = std::max<std::size_t>(sizes.features, feature_capacity_);
   sizes.extrema = std::max<std::uint32_t>((1024 + pixels / 50) * images, extremum_capacity_);
   return sizes;
@@ -40,6 +42,7 @@ std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, i
                       kParts * s.extrema * sizeof(Extremum);
   bytes += images * s.points *
            (sizeof(SiftPoint) * (caps_points() ? 2 : 1) + kMostAngles * sizeof(float) + 2);
+  if (options_.affine_shape) bytes += images * s.points * sizeof(PointShape);
   bytes += images * s.features * sizeof(OrientedPoint);
   if (keeps_) bytes += kSlots * images * s.features * kDescriptorLength;
   bytes += std::size_t(shape.width) * shape.height * images;  // 8-bit pixels
@@ -76,6 +79,7 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   }
   turns_.reserve<float>(context_, s.points * images * kMostAngles);
   angle_counts_.reserve<std::uint8_t>(context_, s.points * images);
+  if (options_.affine_shape) shapes_.reserve<PointShape>(context_, s.points * images);
   features_.reserve<OrientedPoint>(context_, s.features * images);
   slot_images_ = std::max(slot_images_, images);
   const std::size_t host_features = s.features * slot_images_ * kSlots;
@@ -138,8 +142,8 @@ void DeviceSift::forget_graphs_of_other_memory() {
   std::vector<std::size_t> held = {extremum_capacity_,        point_capacity_, feature_capacity_,
                                    std::size_t(slot_images_), largest_image_,  largest_group_};
   for (const Buffer* buffer :
-       {&floats_, &marks_, &extrema_, &points_, &kept_points_, &turns_, &angle_counts_, &features_,
-        &host_keypoints_, &host_descriptors_, &device_counts_, &host_counts_}) {
+       {&floats_, &marks_, &extrema_, &points_, &kept_points_, &turns_, &angle_counts_, &shapes_,
+        &features_, &host_keypoints_, &host_descriptors_, &device_counts_, &host_counts_}) {
     held.push_back(reinterpret_cast<std::size_t>(buffer->data<void>()));
   }
   for (const void* at :

@@ -50,17 +50,16 @@ void Patch::cover(int octave, int x, int y, int radius) {
   }
 }
 
-HostView<const float> level_around(const HostScaleSpace& space, const SiftPoint& point,
-                                   Patch& patch) {
+HostView<const float> level_around(const HostScaleSpace& space, const SiftPoint& point, int level,
+                                   int reach, Patch& patch) {
   const int x = static_cast<int>(point.x + 0.5f), y = static_cast<int>(point.y + 0.5f);
-  const int reach = reach_of(point.scale);
   const HostScaleSpace::Rows rows = space.rows_in_memory(point.octave);
   const int height = space.shape().octaves[point.octave].height;
   if (rows.top <= std::max(0, y - reach) && rows.bottom >= std::min(height, y + reach + 1)) {
-    return space.level(point.octave, point.level);
+    return space.level(point.octave, level);
   }
   patch.cover(point.octave, x, y, reach);
-  return patch.level(point.level);
+  return patch.level(level);
 }
 
 }  // namespace cornea::sift

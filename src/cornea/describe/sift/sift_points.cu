@@ -8,8 +8,8 @@ namespace {
 using namespace core;
 
 __global__ void __launch_bounds__(kSelectThreads)
-    point_cap_kernel(PointLists points, const std::uint8_t* keep, std::uint32_t most,
-                     PointLists kept) {
+    point_cap_kernel(const __grid_constant__ DeviceSpace space, PointLists points, KeepPoints rank,
+                     const std::uint8_t* keep, std::uint32_t most, PointLists kept) {
   const int image = blockIdx.x;
   const SiftPoint* from = points.of(image);
   SiftPoint* to = kept.of(image);
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kSelectThreads)
   const std::uint32_t count = points.end(image);
   const std::uint32_t left = keep_in_order(
       count, most, [&](std::uint32_t i) { return keep ? std::uint32_t(keep[i]) : 1u; },
-      [&](std::uint32_t i) { return from[i].response; },
+      [&](std::uint32_t i) { return rank_of(from[i], space.octaves[from[i].octave].step, rank); },
       [&](std::uint32_t i, std::uint32_t, std::uint32_t at) {
         if (at < kept.capacity) to[at] = from[i];
       });
@@ -51,26 +51,6 @@ __global__ void __launch_bounds__(kFeatureThreads)
   }
 }
 
-// The features of the strongest points.
-__global__ void __launch_bounds__(kSelectThreads)
-    strongest_features_kernel(PointLists points, AngleLists angles, std::uint32_t most,
-                              FeatureLists features) {
-  const int image = blockIdx.x;
-  const std::size_t first = std::size_t(image) * points.capacity;
-  const SiftPoint* from = points.of(image);
-  OrientedPoint* to = features.of(image);
-  const std::uint32_t count = points.end(image);
-  const std::uint32_t left = keep_in_order(
-      count, most, [&](std::uint32_t i) { return std::uint32_t(angles.counts[first + i]); },
-      [&](std::uint32_t i) { return from[i].response; },
-      [&](std::uint32_t i, std::uint32_t kept, std::uint32_t at) {
-        for (std::uint32_t k = 0; k < kept && at + k < features.capacity; ++k) {
-          to[at + k] = {i, angles.turns[(first + i) * kMostAngles + k]};
-        }
-      });
-  if (threadIdx.x == 0) features.counts[image] = left;
-}
-
 __global__ void one_each_kernel(PointLists points, AngleLists angles, const float* turns,
                                 FeatureLists features) {
   const std::uint32_t count = *points.counts;
@@ -86,10 +66,14 @@ __global__ void one_each_kernel(PointLists points, AngleLists angles, const floa
 struct PointsInCells {
   DeviceSpace space;
   PointLists points;
+  KeepPoints rank;
   int cell_side, cells_across;
 
   __device__ std::uint32_t count(int image) const { return points.end(image); }
-  __device__ float value(int image, std::uint32_t i) const { return points.of(image)[i].response; }
+  __device__ float value(int image, std::uint32_t i) const {
+    const SiftPoint& p = points.of(image)[i];
+    return rank_of(p, space.octaves[p.octave].step, rank);
+  }
   __device__ std::uint32_t cell(int image, std::uint32_t i) const {
     const SiftPoint& p = points.of(image)[i];
     const DeviceOctave& o = space.octaves[p.octave];
@@ -101,27 +85,24 @@ struct PointsInCells {
 }  // namespace
 
 void enqueue_cell_cap(cudaStream_t stream, const DeviceSpace& space, int width,
-                      const PointLists& points, int cell, int most,
+                      const PointLists& points, KeepPoints rank, int cell, int most,
                       const CellSelection& selection) {
-  const PointsInCells lists{space, points, cell, divide_up(width, cell)};
+  const PointsInCells lists{space, points, rank, cell, divide_up(width, cell)};
   enqueue_cell_selection(stream, selection, space.images, most, lists);
 }
 
-void enqueue_point_cap(cudaStream_t stream, int images, const PointLists& points,
-                       const std::uint8_t* keep, std::uint32_t most, const PointLists& kept) {
-  point_cap_kernel<<<images, kSelectThreads, 0, stream>>>(points, keep, most, kept);
+void enqueue_point_cap(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
+                       KeepPoints rank, const std::uint8_t* keep, std::uint32_t most,
+                       const PointLists& kept) {
+  point_cap_kernel<<<space.images, kSelectThreads, 0, stream>>>(space, points, rank, keep, most,
+                                                                kept);
   cuda_check_launch("SIFT: the strongest points");
 }
 
 void enqueue_features(cudaStream_t stream, int images, const PointLists& points,
-                      const AngleLists& angles, std::uint32_t most, const FeatureLists& features) {
-  if (most > 0) {
-    strongest_features_kernel<<<images, kSelectThreads, 0, stream>>>(points, angles, most,
-                                                                     features);
-  } else {
-    const dim3 grid(divide_up(points.capacity, std::uint32_t(kFeatureThreads)), images);
-    features_kernel<<<grid, kFeatureThreads, 0, stream>>>(points, angles, features);
-  }
+                      const AngleLists& angles, const FeatureLists& features) {
+  const dim3 grid(divide_up(points.capacity, std::uint32_t(kFeatureThreads)), images);
+  features_kernel<<<grid, kFeatureThreads, 0, stream>>>(points, angles, features);
   cuda_check_launch("SIFT: features in order");
 }
 

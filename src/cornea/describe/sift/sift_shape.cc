@@ -57,13 +57,30 @@ SiftLimits sift_limits(const SiftOptions& options) {
   const double r = options.edge_ratio;
   return {options.intervals, static_cast<float>(options.contrast / options.intervals),
           r > 0 ? static_cast<float>((r + 1) * (r + 1) / r) : 0.0f,
-          static_cast<float>(options.sigma)};
+          static_cast<float>(options.sigma), options.settle};
 }
 
 float turn_of_angle(float radians) {
   const double turns = double(radians) / kTurn;
   const float rest = static_cast<float>(turns - std::floor(turns));
   return rest < 1.0f ? rest : 0.0f;
+}
+
+PointShape shape_of(const Keypoint& point) {
+  const Rotation r = rotation_of(turn_of_angle(point.axis));
+  const float more = point.stretch - 1.0f;
+  return {1.0f + more * (r.cosine * r.cosine), more * (r.cosine * r.sine),
+          1.0f + more * (r.sine * r.sine)};
+}
+
+SizeLevels size_levels(const SiftOptions& options) {
+  SizeLevels sizes;
+  sizes.levels = options.intervals + 3;
+  for (int k = 0; k < kSizes; ++k) {
+    sizes.offset[k] =
+        static_cast<int>(std::lround(options.intervals * std::log2(double(domain_size(k)))));
+  }
+  return sizes;
 }
 
 SiftPoint place_of(const SiftOptions& options, const SiftShape& shape, const Keypoint& point) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cornea/describe/sift/sift.h"
+#include "cornea/describe/sift/sift_frame.h"
 #include "cornea/describe/sift/sift_math.h"
 
 namespace cornea::sift {
@@ -40,6 +41,12 @@ SiftLimits sift_limits(const SiftOptions& options);
 
 // The share of a turn, in [0, 1), of any angle.
 float turn_of_angle(float radians);
+
+// The shape that a point was given.
+PointShape shape_of(const Keypoint& point);
+
+// Which levels of a point's octave the sizes of pooling are described from.
+SizeLevels size_levels(const SiftOptions& options);
 
 // Where in the scale space a point of the image is described.
 SiftPoint place_of(const SiftOptions& options, const SiftShape& shape, const Keypoint& point);

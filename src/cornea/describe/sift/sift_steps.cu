@@ -15,6 +15,7 @@ DeviceSift::DeviceSift(const Context& context, const SiftOptions& options)
       context_(core::with_own_stream(context)),
       options_(options),
       limits_(sift_limits(options)),
+      sizes_(size_levels(options)),
       frames_(context_, Working::stored),
       untimed_(context_),
       streams_(context.cuda_index()) {
@@ -90,10 +91,10 @@ void DeviceSift::enqueue_features_of(cudaStream_t on, int part, const PointLists
                                      cudaEvent_t before_order, StageClock* clock) {
   enqueue_angles(on, space_, points, options_.orientations, angle_lists());
   if (before_order) follow(on, before_order);
-  enqueue_features(on, space_.images, points, angle_lists(), options_.max_points, features);
+  enqueue_features(on, space_.images, points, angle_lists(), features);
   if (part == 0) record(streams_.listed, on);
   if (clock) clock->mark("angles");
-  enqueue_descriptors(on, space_, points, features, options_.root, out);
+  enqueue_descriptors(on, space_, points, features, descriptor_rule(), out);
   if (clock) clock->mark("descriptors");
 }
 
@@ -112,12 +113,12 @@ void DeviceSift::enqueue_in_one(int slot, bool masked, StageClock* clock) {
   if (caps_points()) {
     const bool by_cell = options_.max_per_cell > 0;
     if (by_cell) {
-      enqueue_cell_cap(stream(), space_, shape_.width, points, options_.cell, options_.max_per_cell,
-                       cells_);
+      enqueue_cell_cap(stream(), space_, shape_.width, points, options_.keep, options_.cell,
+                       options_.max_per_cell, cells_);
     }
     const PointLists kept{kept_points_.data<SiftPoint>(), point_capacity_,
                           counts(slot, kKeptPoints)};
-    enqueue_point_cap(stream(), space_.images, points, by_cell ? cells_.keep() : nullptr,
+    enqueue_point_cap(stream(), space_, points, options_.keep, by_cell ? cells_.keep() : nullptr,
                       options_.max_points, kept);
     points = kept;
   }

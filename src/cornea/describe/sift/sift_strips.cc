@@ -49,8 +49,12 @@ StripShape HostScaleSpace::strip_shape(const SiftShape& shape, int octave) const
   }
   const double largest =
       options_.sigma * std::exp2((options_.intervals + 0.51) / options_.intervals);
+  // Points of a larger stretch are described from patches.
+  constexpr double kUsualStretch = 1.5;
+  const double around = largest * (options_.affine_shape ? kUsualStretch : 1) *
+                        (options_.domain_size_pooling ? double(kLargestSize) : 1);
   // At least the radius of every blur: rows that it reads above the first new one are still there.
-  strip.beyond = std::max(reach_of(static_cast<float>(largest)) + kWalk, widest);
+  strip.beyond = std::max(reach_of(static_cast<float>(around)) + kWalk, widest);
   const int first_level = octave == 0 ? 0 : 1;  // others begin with a level that is kept whole
   const int placed = octave == 0 ? static_cast<int>(kernels_[0].size() / 2) + 2 : 0;
   // Rows that levels have besides the strip's own.

@@ -53,9 +53,19 @@ TEST(SiftStrips, GiveTheBytesOfTheWholeScaleSpace) {
                              {.octaves = 2, .orientations = 0},
                              {.intervals = 1, .sigma = 2, .contrast = 0.004},
                              {.intervals = 5, .blur = 2},
+                             {.affine_shape = true},
+                             {.domain_size_pooling = true},
+                             {.contrast = 0.01, .affine_shape = true, .domain_size_pooling = true},
                              {.contrast = 0.01, .max_points = 150},
+                             {.contrast = 0.01, .keep = KeepPoints::scale, .max_points = 150},
+                             {.contrast = 0.01, .keep = KeepPoints::both, .max_points = 150},
                              {.contrast = 0.01, .cell = 40, .max_per_cell = 3},
-                             {.contrast = 0.01, .max_points = 40, .cell = 16, .max_per_cell = 2}};
+                             {.contrast = 0.01, .max_points = 40, .cell = 16, .max_per_cell = 2},
+                             {.contrast = 0.01,
+                              .keep = KeepPoints::scale,
+                              .max_points = 40,
+                              .cell = 16,
+                              .max_per_cell = 2}};
   for (std::size_t i = 0; i < std::size(all); ++i) {
     for (const Image<std::uint8_t>* image : {&noisy, &crowded}) {
       const Features whole = features_in(cpu, kAll, all[i], *image);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numbers>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -145,25 +145,57 @@ TEST_P(SiftOnDevice, GivesTheSameBytesForEveryTypeOfImage) {
   }
 }
 
-TEST_P(SiftOnDevice, CapsKeepTheStrongest) {
+// What a cap ranks a point by.
+float rank_of(const Keypoint& k, KeepPoints keep) {
+  return keep == KeepPoints::contrast ? k.response
+         : keep == KeepPoints::scale  ? k.scale
+                                      : k.response * (k.scale * k.scale);
+}
+// Where the features of another point begin. Those of one point follow each other.
+std::vector<std::size_t> beginnings(const Features& f) {
+  std::vector<std::size_t> list;
+  for (std::size_t i = 0; i < f.size(); ++i) {
+    const Keypoint& k = f.keypoints[i];
+    const Keypoint* last = i > 0 ? &f.keypoints[i - 1] : nullptr;
+    if (!last || k.x != last->x || k.y != last->y || k.scale != last->scale) list.push_back(i);
+  }
+  return list;
+}
+// The features of some points, each with all its orientations, in order.
+Features features_of(const Features& all, const std::vector<std::size_t>& first,
+                     const std::vector<bool>& is_kept) {
+  Features some;
+  for (std::size_t p = 0; p < first.size(); ++p) {
+    const std::size_t end = p + 1 < first.size() ? first[p + 1] : all.size();
+    for (std::size_t i = first[p]; is_kept[p] && i < end; ++i) {
+      some.keypoints.push_back(all.keypoints[i]);
+      some.descriptors.insert(some.descriptors.end(), all.descriptor(i), all.descriptor(i) + 128);
+    }
+  }
+  return some;
+}
+
+constexpr KeepPoints kEveryKeep[] = {KeepPoints::contrast, KeepPoints::scale, KeepPoints::both};
+
+TEST_P(SiftOnDevice, ACapKeepsTheFirstPointsWithAllTheirOrientations) {
   const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
   const Features all = Sift(context).detect(image);
-  ASSERT_GT(all.size(), 200u);
-  for (int most : {1, 50, 199}) {
-    const Features some = Sift(context, {.max_points = most}).detect(image);
-    ASSERT_EQ(some.size(), std::size_t(most));
-    // The strongest in the order of all.
-    std::vector<float> responses;
-    for (const Keypoint& k : all.keypoints) responses.push_back(k.response);
-    std::nth_element(responses.begin(), responses.begin() + most - 1, responses.end(),
-                     std::greater<>());
-    const float last = responses[most - 1];
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      EXPECT_GE(some.keypoints[i].response, last);
-      while (at < all.size() && !(all.keypoints[at] == some.keypoints[i])) ++at;
-      ASSERT_LT(at, all.size());
-      EXPECT_EQ(std::memcmp(all.descriptor(at), some.descriptor(i), 128), 0);
+  const std::vector<std::size_t> first = beginnings(all);
+  ASSERT_GT(first.size(), 150u);
+  ASSERT_GT(all.size(), first.size() + 20);
+  for (KeepPoints keep : kEveryKeep) {
+    std::vector<std::size_t> order(first.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return rank_of(all.keypoints[first[a]], keep) > rank_of(all.keypoints[first[b]], keep);
+    });
+    for (int most : {1, 50, 149, 100000}) {
+      std::vector<bool> is_kept(first.size());
+      for (std::size_t i = 0; i < std::min<std::size_t>(most, order.size()); ++i) {
+        is_kept[order[i]] = true;
+      }
+      const Features some = Sift(context, {.keep = keep, .max_points = most}).detect(image);
+      EXPECT_TRUE(equal(some, features_of(all, first, is_kept))) << int(keep) << ", " << most;
     }
   }
 }
@@ -171,19 +203,42 @@ TEST_P(SiftOnDevice, CapsKeepTheStrongest) {
 TEST_P(SiftOnDevice, CapsEveryCellOfAGrid) {
   const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
   const int cell = 40, most = 3;
-  const Features all = Sift(context, {.orientations = 1}).detect(image);
-  const Features some =
-      Sift(context, {.orientations = 1, .cell = cell, .max_per_cell = most}).detect(image);
-  auto cell_of = [&](const Keypoint& k) { return int(k.y) / cell * 100 + int(k.x) / cell; };
-  std::map<int, std::vector<float>> cells;
-  for (const Keypoint& k : all.keypoints) cells[cell_of(k)].push_back(k.response);
-  std::map<int, std::vector<float>> kept;
-  for (const Keypoint& k : some.keypoints) kept[cell_of(k)].push_back(k.response);
-  for (auto& [c, responses] : cells) {
-    std::sort(responses.begin(), responses.end(), std::greater<>());
-    responses.resize(std::min<std::size_t>(responses.size(), most));
-    std::sort(kept[c].begin(), kept[c].end(), std::greater<>());
-    EXPECT_EQ(kept[c], responses) << c;
+  const Features all = Sift(context).detect(image);
+  const std::vector<std::size_t> first = beginnings(all);
+  for (KeepPoints keep : kEveryKeep) {
+    std::map<int, std::vector<std::size_t>> cells;
+    for (std::size_t p = 0; p < first.size(); ++p) {
+      const Keypoint& k = all.keypoints[first[p]];
+      cells[int(k.y) / cell * 100 + int(k.x) / cell].push_back(p);
+    }
+    std::vector<bool> is_kept(first.size());
+    for (auto& [c, points] : cells) {
+      std::stable_sort(points.begin(), points.end(), [&](std::size_t a, std::size_t b) {
+        return rank_of(all.keypoints[first[a]], keep) > rank_of(all.keypoints[first[b]], keep);
+      });
+      points.resize(std::min<std::size_t>(points.size(), most));
+      for (std::size_t p : points) is_kept[p] = true;
+    }
+    const Features some =
+        Sift(context, {.keep = keep, .cell = cell, .max_per_cell = most}).detect(image);
+    EXPECT_TRUE(equal(some, features_of(all, first, is_kept))) << int(keep);
+  }
+}
+
+TEST_P(SiftOnDevice, LenientPointsAreTheStrictOnesAndOthersBetween) {
+  const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
+  const SiftOptions loose{.contrast = 0.01};
+  SiftOptions tight = loose;
+  tight.settle = Settling::strict;
+  const Features lenient = Sift(context, loose).detect(image);
+  const Features strict = Sift(context, tight).detect(image);
+  EXPECT_GT(lenient.size(), strict.size() * 21 / 20);
+  EXPECT_LT(lenient.size(), strict.size() * 3 / 2);
+  std::size_t at = 0;  // both are in one order
+  for (std::size_t i = 0; i < strict.size(); ++i, ++at) {
+    while (at < lenient.size() && !(lenient.keypoints[at] == strict.keypoints[i])) ++at;
+    ASSERT_LT(at, lenient.size()) << i;
+    EXPECT_EQ(std::memcmp(lenient.descriptor(at), strict.descriptor(i), 128), 0) << i;
   }
 }
 

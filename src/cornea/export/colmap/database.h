@@ -6,7 +6,8 @@
 //
 //   cameras              model, size, parameters as doubles; SIMPLE_RADIAL (2): f, cx, cy, k
 //   images               name with '/', below the folder of images; camera
-//   keypoints            N x 6 float32: x, y and the shape s [cos a, -sin a; sin a, cos a]
+//   keypoints            N x 6 float32: x, y and the shape s [cos a, -sin a; sin a, cos a], or the
+//                        frame of an ellipse (affine_frame())
 //   descriptors          N x 128 uint8
 //   matches              N x 2 uint32 indices of keypoints, by pair_id
 //   two_view_geometries  the inliers among the matches, likewise; what they are; F, E and H by row;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cornea/export/colmap/database_testing.h"
+#include "cornea/export/colmap/layout.h"
 
 namespace cornea::colmap {
 namespace {
@@ -137,6 +138,30 @@ TEST_F(ColmapDatabase, FeaturesBecomeColmaps) {
   for (int i = 0; i < 256; ++i) swapped.push_back(std::uint8_t(i - i % 8 + (8 - i % 8) % 8));
   EXPECT_EQ(value("SELECT rows || 'x' || cols || ' ' || hex(data) FROM descriptors"),
             "2x128 " + hexadecimal(swapped));
+}
+
+TEST_F(ColmapDatabase, EllipsesBecomeColmapsShapes) {
+  auto shape = [](float angle, float stretch, float axis) {
+    const std::vector<Keypoint> one = {{10, 20, 2, angle, 1, 0, stretch, axis}};
+    const std::vector<float> blob = keypoint_blob(one);
+    EXPECT_EQ(blob[0], 10.5f);
+    EXPECT_EQ(blob[1], 20.5f);
+    return std::vector<double>(blob.begin() + 2, blob.end());
+  };
+  auto expect = [](const std::vector<double>& found, const std::vector<double>& expected) {
+    for (int i = 0; i < 4; ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << i;
+  };
+  const float quarter = float(M_PI / 2);
+  expect(shape(0, 3, 0), {6, 0, 0, 2});
+  expect(shape(0, 3, quarter), {2, 0, 0, 6});
+  expect(shape(quarter, 3, 0), {0, -6, 2, 0});
+  // Along a diagonal: a1 keeps the direction of the angle, and F F^T is the ellipse.
+  const auto f = shape(0.3f, 2, quarter / 2);
+  EXPECT_NEAR(std::atan2(f[2], f[0]), 0.3, 1e-6);
+  EXPECT_NEAR(f[0] * f[0] + f[1] * f[1], 10, 1e-5);
+  EXPECT_NEAR(f[2] * f[2] + f[3] * f[3], 10, 1e-5);
+  EXPECT_NEAR(f[0] * f[2] + f[1] * f[3], 6, 1e-5);
+  EXPECT_NEAR(f[0] * f[3] - f[1] * f[2], 8, 1e-5);
 }
 
 TEST_F(ColmapDatabase, NothingIsNull) {

@@ -31,9 +31,9 @@ inline std::vector<float> keypoint_blob(std::span<const Keypoint> keypoints) {
   std::vector<float> blob;
   blob.reserve(keypoints.size() * kKeypointColumns);
   for (const Keypoint& k : keypoints) {
-    const double c = double(k.scale) * std::cos(double(k.angle));
-    const double s = double(k.scale) * std::sin(double(k.angle));
-    blob.insert(blob.end(), {k.x + kShift, k.y + kShift, float(c), float(-s), float(s), float(c)});
+    const AffineFrame a = affine_frame(k);
+    blob.insert(blob.end(), {k.x + kShift, k.y + kShift, float(a.a11), float(a.a12), float(a.a21),
+                             float(a.a22)});
   }
   return blob;
 }

@@ -158,6 +158,30 @@ TEST_P(Folder, ChangedOptionsStopUnlessAsked) {
   EXPECT_TRUE(told.totals.empty());
 }
 
+TEST_P(Folder, AffineShapeAndPoolingAreOptionsOfADatabase) {
+  Database database = made();
+  ExtractOptions options;
+  extract_folder(context, images, database, options);
+  Told told;
+  FolderEvents events = told.events();
+  std::vector<std::string> notes;
+  events.note = [&](const std::string& sentence) { notes.push_back(sentence); };
+  options.sift.affine_shape = options.sift.domain_size_pooling = true;
+  EXPECT_THROW(extract_folder(context, images, database, options, events), Error);
+  ASSERT_EQ(notes.size(), 3u);
+  EXPECT_NE(notes[0].find("affine_shape no then and yes now"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("domain_size_pooling no then and yes now"), std::string::npos);
+  options.changed = Changed::redo;
+  EXPECT_EQ(extract_folder(context, images, database, options).redone, 3);
+  options.changed = Changed::stop;
+  EXPECT_EQ(extract_folder(context, images, database, options).skipped, 3);
+  Sift sift(context, options.sift);
+  const colmap::ImageRow row = database.images()[0];
+  std::vector<std::uint8_t> descriptors;
+  database.read_descriptors(row.id, descriptors);
+  EXPECT_EQ(descriptors, sift.detect(read_gray(images / row.name).view()).descriptors);
+}
+
 TEST_P(Folder, RedoForSomePairsIsRefusedWhereOthersHaveOtherOptions) {
   Database database = made();
   run_all(context, database);

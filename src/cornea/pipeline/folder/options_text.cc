@@ -1,6 +1,7 @@
 #include "cornea/pipeline/folder/options_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -12,9 +13,17 @@
 namespace cornea::folder {
 namespace {
 
+// Options that are off by default and came after databases had been written: they stand in the text
+// only where they are on, so that those databases go on as they are.
+constexpr const char* kOnlyIfOn[] = {"affine-shape", "domain-size-pooling", "upright"};
+bool is_only_if_on(const std::string& name) {
+  return std::find(std::begin(kOnlyIfOn), std::end(kOnlyIfOn), name) != std::end(kOnlyIfOn);
+}
+
 std::string text_of(const std::vector<Flag>& flags) {
   std::string all;
   for (const Flag& flag : flags) {
+    if (is_only_if_on(flag.name) && flag.default_text == "no") continue;
     all += text(all.empty() ? "" : " ", flag.name, "=", flag.default_text);
   }
   return all;
@@ -32,7 +41,7 @@ std::map<std::string, std::string> values_of(const std::string& options) {
 
 std::string value_in(const std::map<std::string, std::string>& values, const std::string& name) {
   const auto it = values.find(name);
-  return it == values.end() ? "unknown" : it->second;
+  return it != values.end() ? it->second : is_only_if_on(name) ? "no" : "unknown";
 }
 
 }  // namespace
