@@ -32,6 +32,8 @@ Matrix3<double> inverse_calibration(const Intrinsics& c) {
 // distances over 2 sqrt 2, and the distance to H x1, half of our transfer distance, against one
 // threshold.
 constexpr double kTransferPerEpipolar = 0.7071067811865476;
+// Of F's inliers within the noise that E's must reach wherever the wide ones decide.
+constexpr double kLeastNearShare = 0.75;
 // Of the gain in units of the variance: what chance gives once in a thousand pairs, and a share of
 // the inliers, as their errors are not independent.
 constexpr double kClearGain = 11, kClearShare = 0.01;
@@ -200,7 +202,9 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
     out.inliers = support.inliers;
     out.inlier_count = support.count;
   };
-  const bool calibrated = sure_e && far.e.count >= options.essential_share * far.f.count;
+  // Within a wide threshold many a wrong focal length explains enough.
+  const bool calibrated = sure_e && far.e.count >= options.essential_share * far.f.count &&
+                          near.e.count >= kLeastNearShare * near.f.count;
   if (!calibrated && !sure_f && !sure_h) {
     out.configuration =
         f.kind == TwoView::degenerate ? Configuration::degenerate : Configuration::undefined;

@@ -184,7 +184,7 @@ TEST_P(VerifyCameras, AGuessedFocalLengthIsNotUsed) {
 TEST_P(VerifyCameras, AWrongFocalLengthLeavesThePairUncalibrated) {
   Database database = made(world());
   colmap::Camera wrong = known();
-  wrong.params[0] = wrong.params[1] = 3 * kFocal;
+  wrong.params[0] = wrong.params[1] = 0.4 * kFocal;
   set_cameras(database, wrong);
   const VerifyReport report = verify_all(context, database);
   EXPECT_EQ(report.with_cameras, 3);
