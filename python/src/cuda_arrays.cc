@@ -72,7 +72,11 @@ AnyArray cuda_array_of(const Context& context, nb::handle object, const char* wh
   const int device = nb::cast<int>(place[1]);
   require(device == context.cuda_index(), what, " lies on cuda:", device,
           " and the work is to run on ", context.name(), "; they must be one device");
-  const nb::object capsule = object.attr("__dlpack__")("stream"_a = stream_handle(context));
+  // torch does not know the stream of a thread; the default stream stands before it.
+  constexpr StreamHandle kDefault = 1, kOfThread = 2;
+  const StreamHandle own = stream_handle(context), asked = own == kOfThread ? kDefault : own;
+  const nb::object capsule = object.attr("__dlpack__")("stream"_a = asked);
+  if (asked != own) wait_for(context, asked);
   return nb::cast<AnyArray>(capsule);
 }
 
@@ -111,8 +115,9 @@ nb::object DeviceArray::dlpack(nb::handle self, nb::handle stream, nb::handle ma
     ready_.make_wait(taker);
     if (std::find(takers_.begin(), takers_.end(), taker) == takers_.end()) takers_.push_back(taker);
   }
-  const nb::ndarray<> array(data(), shape_.size(), shape_.data(), self, nullptr, dtype_, kCuda,
-                            device());
+  // Of the array API, so that it becomes an object that exports itself, in the version asked for.
+  const nb::ndarray<nb::array_api> array(data(), shape_.size(), shape_.data(), self, nullptr,
+                                         dtype_, kCuda, device());
   const nb::object exported = nb::cast(array);
   if (max_version.is_none()) return exported.attr("__dlpack__")();
   return exported.attr("__dlpack__")("max_version"_a = max_version);
