@@ -172,6 +172,7 @@ class Browser:
 
     def toggle(self, box):
         self.evaluate(f"document.getElementById('show-{box}').click()")
+        self.settle()
 
     def slide(self, value):
         self.evaluate("(() => { const s = document.getElementById('cut'); s.value = %d;"
