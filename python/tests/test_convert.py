@@ -9,7 +9,8 @@ from cornea import convert
 
 @pytest.fixture(scope="module")
 def features(image):
-    return cornea.detect(image, "sift", device="cpu", max_points=200)
+    # As OpenCV describes points: no square roots.
+    return cornea.detect(image, "sift", device="cpu", max_points=200, root=False)
 
 
 def test_keypoints_of_opencv(features, image):
