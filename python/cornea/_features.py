@@ -19,7 +19,7 @@ class Features:
     angle       radians, from x towards y; 0 for corners
     response    in the detector's own units
     octave      int32
-    descriptors n x 128 uint8; None where the points are not described; on a GPU a DeviceArray, if asked
+    descriptors n x 128 uint8; None for points without descriptors; a DeviceArray from detect_on_device()
 
     >>> points = Features([1, 2, 3], [4, 5, 6], response=[9, 8, 7])
     >>> len(points)

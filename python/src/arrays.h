@@ -26,7 +26,7 @@ using AnyArray = nb::ndarray<nb::ro>;
 struct GivenImage {
   AnyView view = {};
   AnyArray array = {};            // what keeps the pixels
-  Image<std::uint8_t> copy = {};  // bytes, where the layout is not one that a view has
+  Image<std::uint8_t> copy = {};  // of the pixels, where a view cannot express their strides
 };
 
 // H x W or H x W x 3 of uint8, uint16 or float32, on the host or, where the context is of CUDA, on
