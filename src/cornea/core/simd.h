@@ -4,6 +4,11 @@
 // hold the loops themselves. Results do not differ: builds forbid contraction into fused
 // operations. Loops that need those are compiled per instruction set: see isa.h.
 //
+// Clang makes clones too and does not flatten them, so that a Pack handed to a function that was
+// not inlined would be passed in another way than it is taken. CORNEA_LOOP_CLONES is for both
+// compilers: before a function that calls others with plain loops only, each of which is marked
+// CORNEA_INTO_CLONES.
+//
 // Pack<T> is a short vector for loops that the compiler does not vectorise by itself: the usual
 // operators work on all lanes. It is as wide as the registers of AVX2 on x86-64 and of NEON
 // elsewhere.
@@ -31,6 +36,16 @@
 #else
 #define CORNEA_VECTOR_CLONES
 #endif
+
+#if defined(__clang__) && defined(__x86_64__) && !defined(CORNEA_NO_CLONES) && !defined(__CUDACC__)
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+#define CORNEA_LOOP_CLONES __attribute__((target_clones("default", "avx2")))
+#endif
+#endif
+#ifndef CORNEA_LOOP_CLONES
+#define CORNEA_LOOP_CLONES CORNEA_VECTOR_CLONES
+#endif
+#define CORNEA_INTO_CLONES inline __attribute__((always_inline))
 
 namespace cornea::core {
 inline namespace CORNEA_ISA {

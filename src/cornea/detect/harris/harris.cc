@@ -26,9 +26,9 @@ using namespace harris;
 constexpr int kRowsPerPiece = 64;
 
 // The pixel as the derivatives read it: 8-bit ones stay integers, which vectorise better.
-inline int derivative_pixel(std::uint8_t v) { return v; }
-inline float derivative_pixel(std::uint16_t v) { return gray_level(v); }
-inline float derivative_pixel(float v) { return gray_level(v); }
+CORNEA_INTO_CLONES int derivative_pixel(std::uint8_t v) { return v; }
+CORNEA_INTO_CLONES float derivative_pixel(std::uint16_t v) { return gray_level(v); }
+CORNEA_INTO_CLONES float derivative_pixel(float v) { return gray_level(v); }
 
 // The three products of derivatives along one row, or their window sums.
 struct TensorRow {
@@ -36,9 +36,9 @@ struct TensorRow {
 };
 
 template <class T>
-inline void derivative_products(const T* __restrict above, const T* __restrict row,
-                                const T* __restrict below, int begin, int end, int left_step,
-                                int right_step, const TensorRow& out) {
+CORNEA_INTO_CLONES void derivative_products(const T* __restrict above, const T* __restrict row,
+                                            const T* __restrict below, int begin, int end,
+                                            int left_step, int right_step, const TensorRow& out) {
   float* __restrict xx = out.xx, * __restrict xy = out.xy, * __restrict yy = out.yy;
   for (int x = begin; x < end; ++x) {
     const int l = x - left_step, r = x + right_step;
@@ -56,7 +56,7 @@ inline void derivative_products(const T* __restrict above, const T* __restrict r
 
 // The products of a whole row, with the mirror at both ends.
 template <class T>
-inline void product_row(HostView<const T> image, int y, const TensorRow& out) {
+CORNEA_INTO_CLONES void product_row(HostView<const T> image, int y, const TensorRow& out) {
   const int w = image.width, last = w - 1;
   const T* above = image.row(reflect101(y - 1, image.height));
   const T* row = image.row(y);
@@ -68,8 +68,8 @@ inline void product_row(HostView<const T> image, int y, const TensorRow& out) {
 }
 
 // sums[x] = weight[0] row[x - radius] + weight[1] row[x - radius + 1] + ..., added in that order.
-inline void sum_along_row(const float* __restrict row, const HarrisFormula& f,
-                          float* __restrict sums, int width) {
+CORNEA_INTO_CLONES void sum_along_row(const float* __restrict row, const HarrisFormula& f,
+                                      float* __restrict sums, int width) {
   const int r = f.radius;
   if (f.box && r == 1) {
     for (int x = 0; x < width; ++x) sums[x] = row[x - 1] + row[x] + row[x + 1];
@@ -83,8 +83,8 @@ inline void sum_along_row(const float* __restrict row, const HarrisFormula& f,
 }
 
 // sums[x] = weight[0] rows[0][x] + weight[1] rows[1][x] + ..., added in that order.
-inline void sum_rows(const float* const* rows, const HarrisFormula& f, float* __restrict sums,
-                     int width) {
+CORNEA_INTO_CLONES void sum_rows(const float* const* rows, const HarrisFormula& f,
+                                 float* __restrict sums, int width) {
   if (f.box && f.radius == 1) {
     const float* __restrict a = rows[0], * __restrict b = rows[1], * __restrict c = rows[2];
     for (int x = 0; x < width; ++x) sums[x] = a[x] + b[x] + c[x];
@@ -98,8 +98,8 @@ inline void sum_rows(const float* const* rows, const HarrisFormula& f, float* __
   }
 }
 
-inline void measure_row(const TensorRow& m, const HarrisFormula& f, float* __restrict out,
-                        int width) {
+CORNEA_INTO_CLONES void measure_row(const TensorRow& m, const HarrisFormula& f,
+                                    float* __restrict out, int width) {
   const float* __restrict xx = m.xx, * __restrict xy = m.xy, * __restrict yy = m.yy;
   const float k = f.k, scale = f.scale;
   if (f.measure == CornerMeasure::harris) {
@@ -146,8 +146,8 @@ class BandRows {
 };
 
 template <class T>
-inline void respond_band(HostView<const T> image, const HarrisFormula& f, int begin, int end,
-                         HostView<float> map) {
+CORNEA_INTO_CLONES void respond_band(HostView<const T> image, const HarrisFormula& f, int begin,
+                                     int end, HostView<float> map) {
   const int w = image.width, r = f.radius;
   BandRows rows(w, r);
   const float* xx[2 * kLargestHarrisRadius + 1];
@@ -178,16 +178,16 @@ inline void respond_band(HostView<const T> image, const HarrisFormula& f, int be
   }
 }
 
-CORNEA_VECTOR_CLONES void respond_rows(HostView<const std::uint8_t> image, const HarrisFormula& f,
-                                       int begin, int end, HostView<float> map) {
+CORNEA_LOOP_CLONES void respond_rows(HostView<const std::uint8_t> image, const HarrisFormula& f,
+                                     int begin, int end, HostView<float> map) {
   respond_band(image, f, begin, end, map);
 }
-CORNEA_VECTOR_CLONES void respond_rows(HostView<const std::uint16_t> image, const HarrisFormula& f,
-                                       int begin, int end, HostView<float> map) {
+CORNEA_LOOP_CLONES void respond_rows(HostView<const std::uint16_t> image, const HarrisFormula& f,
+                                     int begin, int end, HostView<float> map) {
   respond_band(image, f, begin, end, map);
 }
-CORNEA_VECTOR_CLONES void respond_rows(HostView<const float> image, const HarrisFormula& f,
-                                       int begin, int end, HostView<float> map) {
+CORNEA_LOOP_CLONES void respond_rows(HostView<const float> image, const HarrisFormula& f, int begin,
+                                     int end, HostView<float> map) {
   respond_band(image, f, begin, end, map);
 }
 

@@ -22,8 +22,8 @@ constexpr int kRowsPerPiece = 64;
 
 // A row of quad differences of one shift enters the column sums, the oldest one leaves.
 template <int shift, class T, class S>
-inline void enter(const T* __restrict row, const T* __restrict below, S* __restrict columns,
-                  S* __restrict oldest, int quads) {
+CORNEA_INTO_CLONES void enter(const T* __restrict row, const T* __restrict below,
+                              S* __restrict columns, S* __restrict oldest, int quads) {
   for (int x = 0; x < quads; ++x) {
     const S d = quad_difference<shift>(row[x], row[x + 1], below[x], below[x + 1]);
     columns[x] += d - oldest[x];
@@ -33,7 +33,8 @@ inline void enter(const T* __restrict row, const T* __restrict below, S* __restr
 
 // sums[x] = columns[x - radius] + ... + columns[x + radius]
 template <class S>
-inline void sum_window(const S* __restrict columns, S* __restrict sums, int radius, int quads) {
+CORNEA_INTO_CLONES void sum_window(const S* __restrict columns, S* __restrict sums, int radius,
+                                   int quads) {
   for (int x = radius; x < quads - radius; ++x) sums[x] = columns[x - radius];
   for (int i = 1 - radius; i <= radius; ++i) {
     for (int x = radius; x < quads - radius; ++x) sums[x] += columns[x + i];
@@ -47,8 +48,8 @@ struct SumRows {
 };
 
 template <class S, class R>
-inline void smallest_of_eight(const SumRows<S>& here, const SumRows<S>& above, R* __restrict out,
-                              int begin, int end) {
+CORNEA_INTO_CLONES void smallest_of_eight(const SumRows<S>& here, const SumRows<S>& above,
+                                          R* __restrict out, int begin, int end) {
   const S *right = here.of[kRight], *down = here.of[kDown], *down_above = above.of[kDown];
   const S *diagonal = here.of[kDiagonal], *diagonal_above = above.of[kDiagonal];
   const S *anti = here.of[kAnti], *anti_above = above.of[kAnti];
@@ -87,7 +88,7 @@ struct BandRows {
 };
 
 template <class T>
-inline void enter_row(BandRows<T>& rows, HostView<const T> image, int y) {
+CORNEA_INTO_CLONES void enter_row(BandRows<T>& rows, HostView<const T> image, int y) {
   const T *row = image.row(y), *below = image.row(y + 1);
   enter<kRight>(row, below, rows.columns[kRight].data(), rows.oldest(kRight, y), rows.quads);
   enter<kDown>(row, below, rows.columns[kDown].data(), rows.oldest(kDown, y), rows.quads);
@@ -97,7 +98,7 @@ inline void enter_row(BandRows<T>& rows, HostView<const T> image, int y) {
 }
 
 template <class T>
-inline void sum_windows(BandRows<T>& rows, int y) {
+CORNEA_INTO_CLONES void sum_windows(BandRows<T>& rows, int y) {
   for (int s = 0; s < kMoravecShifts; ++s) {
     sum_window(rows.columns[s].data(), rows.sums[y & 1][s].data(), rows.radius, rows.quads);
   }
@@ -105,7 +106,8 @@ inline void sum_windows(BandRows<T>& rows, int y) {
 
 // Rows begin <= y < end, none of which is within the margin of the image's edge.
 template <class T, class R>
-inline void respond_band(HostView<const T> image, int radius, int begin, int end, HostView<R> map) {
+CORNEA_INTO_CLONES void respond_band(HostView<const T> image, int radius, int begin, int end,
+                                     HostView<R> map) {
   BandRows<T> rows(image.width, radius);
   for (int y = begin - 1 - radius; y <= begin - 1 + radius; ++y) enter_row(rows, image, y);
   sum_windows(rows, begin - 1);
@@ -120,12 +122,12 @@ inline void respond_band(HostView<const T> image, int radius, int begin, int end
   }
 }
 
-CORNEA_VECTOR_CLONES void respond_rows(HostView<const std::uint8_t> image, int radius, int begin,
-                                       int end, HostView<float> map) {
+CORNEA_LOOP_CLONES void respond_rows(HostView<const std::uint8_t> image, int radius, int begin,
+                                     int end, HostView<float> map) {
   respond_band(image, radius, begin, end, map);
 }
-CORNEA_VECTOR_CLONES void respond_rows(HostView<const std::uint16_t> image, int radius, int begin,
-                                       int end, HostView<double> map) {
+CORNEA_LOOP_CLONES void respond_rows(HostView<const std::uint16_t> image, int radius, int begin,
+                                     int end, HostView<double> map) {
   respond_band(image, radius, begin, end, map);
 }
 

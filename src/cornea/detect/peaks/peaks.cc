@@ -29,35 +29,33 @@ struct Candidate {
 
 // out[x] = max(out[x], row[x])
 template <class R>
-inline void max_into(const R* __restrict row, R* __restrict out, int n) {
+CORNEA_INTO_CLONES void max_into(const R* __restrict row, R* __restrict out, int n) {
   for (int x = 0; x < n; ++x) out[x] = row[x] > out[x] ? row[x] : out[x];
 }
-CORNEA_VECTOR_CLONES void max_into_row(const float* row, float* out, int n) {
-  max_into(row, out, n);
-}
-CORNEA_VECTOR_CLONES void max_into_row(const double* row, double* out, int n) {
+CORNEA_LOOP_CLONES void max_into_row(const float* row, float* out, int n) { max_into(row, out, n); }
+CORNEA_LOOP_CLONES void max_into_row(const double* row, double* out, int n) {
   max_into(row, out, n);
 }
 
 // flags[x] = 1 where row[x] exceeds the cutoff and reaches the largest of its square.
 // square_max[x] is the largest of the columns x - radius .. x + radius.
 template <class R>
-inline void flag(const R* __restrict row, const R* __restrict square_max, R cutoff,
-                 std::uint8_t* __restrict flags, int n) {
+CORNEA_INTO_CLONES void flag(const R* __restrict row, const R* __restrict square_max, R cutoff,
+                             std::uint8_t* __restrict flags, int n) {
   for (int x = 0; x < n; ++x) flags[x] = (row[x] > cutoff) & (row[x] >= square_max[x]);
 }
-CORNEA_VECTOR_CLONES void flag_row(const float* row, const float* square_max, float cutoff,
-                                   std::uint8_t* flags, int n) {
+CORNEA_LOOP_CLONES void flag_row(const float* row, const float* square_max, float cutoff,
+                                 std::uint8_t* flags, int n) {
   flag(row, square_max, cutoff, flags, n);
 }
-CORNEA_VECTOR_CLONES void flag_row(const double* row, const double* square_max, double cutoff,
-                                   std::uint8_t* flags, int n) {
+CORNEA_LOOP_CLONES void flag_row(const double* row, const double* square_max, double cutoff,
+                                 std::uint8_t* flags, int n) {
   flag(row, square_max, cutoff, flags, n);
 }
 
 // The largest value of the row segment, in independent lanes so that it vectorises.
 template <class R>
-inline R largest(const R* row, int n) {
+CORNEA_INTO_CLONES R largest(const R* row, int n) {
   constexpr int kLanes = 16;
   R lane[kLanes];
   std::fill(lane, lane + kLanes, -std::numeric_limits<R>::infinity());
@@ -68,8 +66,8 @@ inline R largest(const R* row, int n) {
   for (; x < n; ++x) lane[0] = row[x] > lane[0] ? row[x] : lane[0];
   return *std::max_element(lane, lane + kLanes);
 }
-CORNEA_VECTOR_CLONES float largest_of(const float* row, int n) { return largest(row, n); }
-CORNEA_VECTOR_CLONES double largest_of(const double* row, int n) { return largest(row, n); }
+CORNEA_LOOP_CLONES float largest_of(const float* row, int n) { return largest(row, n); }
+CORNEA_LOOP_CLONES double largest_of(const double* row, int n) { return largest(row, n); }
 
 template <class R>
 R strongest_response(const Context& context, HostView<const R> map, Region region,
