@@ -12,6 +12,14 @@
 
 set_property(GLOBAL PROPERTY CORNEA_TESTS_OF_STAGES "")
 
+# With CORNEA_UNITY: several files in one translation unit. Most of the time that a test or a command
+# takes to compile goes into the templates of other libraries, the same in each.
+function(cornea_unite target)
+  if(CORNEA_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 function(cornea_stage stage)
   if(CORNEA_HAS_TESTS)
     add_executable(cornea_${stage}_test)
@@ -19,6 +27,7 @@ function(cornea_stage stage)
                                                        GTest::gtest_main)
     target_compile_definitions(cornea_${stage}_test
                                PRIVATE CORNEA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    cornea_unite(cornea_${stage}_test)
     set_property(GLOBAL APPEND PROPERTY CORNEA_TESTS_OF_STAGES cornea_${stage}_test)
   endif()
 endfunction()

@@ -90,7 +90,7 @@ have_nvcc() {
 have_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
 
 # build PRESET [TARGET ..]: configures, with CONFIGURE_OPTIONS, and builds, incrementally.
-CONFIGURE_OPTIONS=()
+CONFIGURE_OPTIONS=(-DCORNEA_UNITY=ON)
 build() {
   local log="build/$1-configure.log"
   mkdir -p build

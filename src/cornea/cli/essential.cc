@@ -9,7 +9,7 @@
 namespace cornea::cli {
 namespace {
 
-constexpr char kDistance[] = "epipolar_distance";
+constexpr char kEssentialDistance[] = "epipolar_distance";
 
 struct EssentialCommand : EstimatorCommand {
   CameraOptions camera;
@@ -48,7 +48,7 @@ std::string text_of(const EssentialResult& result, const IntrinsicsPair& given,
   return lines;
 }
 
-Answer answer(const IntrinsicsPair& given, const EssentialResult& result) {
+Answer essential_answer(const IntrinsicsPair& given, const EssentialResult& result) {
   const bool has_pose = result.R != std::array<double, 9>{};
   const IntrinsicsPair cameras = given.refocused(result.focal_factor);
   const std::string note = explanation(result);
@@ -81,18 +81,18 @@ Run add_essential(CLI::App& app) {
   auto c = std::make_shared<EssentialCommand>();
   add_estimator_command(
       app, *c, "essential",
-      "the essential matrix and the pose of matched points of known cameras, by RANSAC", kDistance,
-      "to both epipolar lines together, in pixels without distortion",
+      "the essential matrix and the pose of matched points of known cameras, by RANSAC",
+      kEssentialDistance, "to both epipolar lines together, in pixels without distortion",
       [&](CLI::App& command) { add_camera_options(command, c->camera); });
   return [c] {
     const IntrinsicsPair cameras = cameras_of(*c);
     return run_estimator<EssentialEstimator>(
-        *c, "essential", kDistance,
+        *c, "essential", kEssentialDistance,
         [&](EssentialEstimator& estimator, const auto& matches) {
           return estimator.estimate(matches, cameras);
         },
         [&](const EssentialEstimator&, const EssentialResult& result) {
-          return answer(cameras, result);
+          return essential_answer(cameras, result);
         });
   };
 }

@@ -24,13 +24,13 @@ DetectorEntry sift_entry() {
 }
 
 // What was done and what is there now; the folder's other files.
-struct Summary {
+struct ExtractSummary {
   ExtractReport report;
   std::int64_t features = 0, images = 0;  // in the database
   std::vector<std::string> ignored;
 };
 
-void print_notes(const ExtractCommand& c, const Summary& summary) {
+void print_notes(const ExtractCommand& c, const ExtractSummary& summary) {
   const ExtractReport& report = summary.report;
   if (!c.masks.empty()) std::cout << "\n" << counted(report.masked, "image") << " with a mask";
   if (report.ignored > 0) {
@@ -57,7 +57,7 @@ void print_notes(const ExtractCommand& c, const Summary& summary) {
   }
 }
 
-void print_report(const ExtractCommand& c, const Context& context, const Summary& summary) {
+void print_report(const ExtractCommand& c, const Context& context, const ExtractSummary& summary) {
   const ExtractReport& report = summary.report;
   const double seconds = report.milliseconds / 1000;
   std::cout << counted(report.images, "image") << ": " << grouped(report.extracted - report.redone)
@@ -122,7 +122,7 @@ int run_extract(const ExtractCommand& c) {
   if (!c.masks.empty()) check_masks(options.masks, listing.names);
   check_outputs(inputs, c.common.outputs({}));
   FolderProgress progress("extract", c.common.quiet);
-  Summary summary{.report = {}, .ignored = listing.ignored};
+  ExtractSummary summary{.report = {}, .ignored = listing.ignored};
   {
     // Closed before anything is said, so that no file is left beside it whoever listens.
     colmap::Database database(c.database, colmap::Database::Open::create);

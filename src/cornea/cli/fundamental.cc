@@ -7,9 +7,9 @@
 namespace cornea::cli {
 namespace {
 
-constexpr char kDistance[] = "epipolar_distance";
+constexpr char kFundamentalDistance[] = "epipolar_distance";
 
-Answer answer(const FundamentalEstimator& estimator, const FundamentalResult& result) {
+Answer fundamental_answer(const FundamentalEstimator& estimator, const FundamentalResult& result) {
   const bool has_f = result.F != std::array<double, 9>{};
   const bool planar = result.kind == TwoView::planar;
   const std::string note = warning(result, estimator.options());
@@ -34,15 +34,15 @@ Answer answer(const FundamentalEstimator& estimator, const FundamentalResult& re
 Run add_fundamental(CLI::App& app) {
   auto c = std::make_shared<EstimatorCommand>();
   add_estimator_command(app, *c, "fundamental",
-                        "the fundamental matrix of matched points, by RANSAC", kDistance,
+                        "the fundamental matrix of matched points, by RANSAC", kFundamentalDistance,
                         "to both epipolar lines together, pixels");
   return [c] {
     return run_estimator<FundamentalEstimator>(
-        *c, "fundamental", kDistance,
+        *c, "fundamental", kFundamentalDistance,
         [](FundamentalEstimator& estimator, const auto& matches) {
           return estimator.estimate(matches);
         },
-        answer);
+        fundamental_answer);
   };
 }
 

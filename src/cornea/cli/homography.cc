@@ -7,9 +7,9 @@
 namespace cornea::cli {
 namespace {
 
-constexpr char kDistance[] = "transfer_distance";
+constexpr char kHomographyDistance[] = "transfer_distance";
 
-Answer answer(const HomographyEstimator&, const HomographyResult& result) {
+Answer homography_answer(const HomographyEstimator&, const HomographyResult& result) {
   const bool has_h = result.H != std::array<double, 9>{};
   const std::string note = explanation(result);
   Answer told;
@@ -32,14 +32,14 @@ Run add_homography(CLI::App& app) {
   add_estimator_command(
       app, *c, "homography",
       "the homography of matched points of a plane, or of a camera that only turned, by RANSAC",
-      kDistance, "from x2 to H x1 plus from x1 to H^-1 x2, pixels");
+      kHomographyDistance, "from x2 to H x1 plus from x1 to H^-1 x2, pixels");
   return [c] {
     return run_estimator<HomographyEstimator>(
-        *c, "homography", kDistance,
+        *c, "homography", kHomographyDistance,
         [](HomographyEstimator& estimator, const auto& matches) {
           return estimator.estimate(matches);
         },
-        answer);
+        homography_answer);
   };
 }
 

@@ -17,7 +17,7 @@ struct VerifyCommand {
 };
 
 // What was done and what is there now; some of the pairs whose images are not.
-struct Summary {
+struct VerifySummary {
   VerifyReport report;
   std::int64_t inliers = 0;
   std::vector<std::string> missing;
@@ -49,7 +49,7 @@ std::string cameras_text(const VerifyReport& report) {
   return all;
 }
 
-void print_report(const VerifyCommand& c, const Context& context, const Summary& summary) {
+void print_report(const VerifyCommand& c, const Context& context, const VerifySummary& summary) {
   const VerifyReport& report = summary.report;
   std::cout << counted(report.pairs, "pair") << ": " << grouped(report.done()) << " "
             << (report.redone > 0 ? "done again" : "new") << " (" << kinds_text(report) << "), "
@@ -93,7 +93,7 @@ int run_verify(const VerifyCommand& c) {
   usage_checked([&] { c.options.validate(); });
   if (c.common.json_in_file()) check_outputs({{c.database, "the database"}}, {c.common.json});
   FolderProgress progress("verify", c.common.quiet);
-  Summary summary;
+  VerifySummary summary;
   {
     colmap::Database database(c.database);
     summary.report = verify_all(context, database, c.options, progress.events);

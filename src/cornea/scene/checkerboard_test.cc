@@ -8,6 +8,7 @@
 #include "cornea/core/error.h"
 #include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/scene/camera.h"
+#include "cornea/scene/scene_testing.h"
 
 namespace cornea {
 namespace {
@@ -16,13 +17,6 @@ using namespace core;
 using namespace gaussian;
 
 using Eigen::Vector2d;
-
-double bilinear(const Image<float>& image, const Vector2d& at) {
-  const int x = static_cast<int>(std::floor(at.x())), y = static_cast<int>(std::floor(at.y()));
-  const double fx = at.x() - x, fy = at.y() - y;
-  return (1 - fy) * ((1 - fx) * image(x, y) + fx * image(x + 1, y)) +
-         fy * ((1 - fx) * image(x, y + 1) + fx * image(x + 1, y + 1));
-}
 
 Image<float> smoothed(const Image<float>& image) {
   Image<float> smooth(image.width(), image.height());
@@ -67,7 +61,7 @@ TEST(Checkerboard, IsMiddleGrayAtItsCorners) {
   const Image<float> smooth = smoothed(board.image);
   ASSERT_EQ(board.corners.size(), 35u);
   for (const Vector2d& corner : board.corners) {
-    EXPECT_NEAR(bilinear(smooth, corner), 0.5, 0.01) << corner.transpose();
+    EXPECT_NEAR(testing::bilinear(smooth, corner), 0.5, 0.01) << corner.transpose();
   }
 }
 
@@ -77,7 +71,8 @@ TEST(Checkerboard, IsPointSymmetricAboutItsCornersAndNowhereNearThem) {
   const auto asymmetry = [&](const Vector2d& centre) {
     double largest = 0.0;
     for (const Vector2d& step : {Vector2d(3, 0), Vector2d(0, 3), Vector2d(2, 2), Vector2d(2, -2)}) {
-      const double difference = bilinear(smooth, centre + step) - bilinear(smooth, centre - step);
+      const double difference =
+          testing::bilinear(smooth, centre + step) - testing::bilinear(smooth, centre - step);
       largest = std::max(largest, std::abs(difference));
     }
     return largest;

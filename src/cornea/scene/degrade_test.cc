@@ -10,6 +10,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/testing.h"
 #include "cornea/filter/gaussian/gaussian_blur.h"
+#include "cornea/scene/scene_testing.h"
 
 namespace cornea {
 namespace {
@@ -80,11 +81,6 @@ double largest_difference(const Image<float>& a, const Image<float>& b) {
   return largest;
 }
 
-bool same_bytes(const Image<float>& a, const Image<float>& b) {
-  return a.width() == b.width() && a.height() == b.height() &&
-         std::memcmp(a.host().data, b.host().data, sizeof(float) * a.width() * a.height()) == 0;
-}
-
 TEST(Degrade, LeavesThePictureAloneByDefault) {
   const Image<float> image = testing::random_image<float>(31, 22, 1);
   const Degraded result = degraded(image, {});
@@ -104,9 +100,9 @@ TEST(Degrade, DrawsTheSameNoiseOnAnyThreadsAndOtherNoiseForAnotherSeed) {
   Degradation other = how;
   other.seed = 4;
   const Degraded one = degraded(image, how, 1);
-  EXPECT_TRUE(same_bytes(one.image, degraded(image, how, 2).image));
-  EXPECT_TRUE(same_bytes(one.image, degraded(image, how, 5).image));
-  EXPECT_FALSE(same_bytes(one.image, degraded(image, other, 1).image));
+  EXPECT_TRUE(testing::same_bytes(one.image, degraded(image, how, 2).image));
+  EXPECT_TRUE(testing::same_bytes(one.image, degraded(image, how, 5).image));
+  EXPECT_FALSE(testing::same_bytes(one.image, degraded(image, other, 1).image));
 }
 
 TEST(Degrade, ScalesContrastAboutMiddleGrayAndAddsBrightness) {

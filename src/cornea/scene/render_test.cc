@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "cornea/core/error.h"
+#include "cornea/scene/scene_testing.h"
 
 namespace cornea {
 namespace {
@@ -18,19 +19,8 @@ using Eigen::Vector3d;
 
 PathOptions small_path(int count) { return {.count = count, .width = 240, .height = 180}; }
 
-bool same_bytes(const Image<float>& a, const Image<float>& b) {
-  return std::memcmp(a.host().data, b.host().data, sizeof(float) * a.width() * a.height()) == 0;
-}
-
 bool inside(const Camera& camera, const Vector2d& p) {
   return p.x() >= 1 && p.y() >= 1 && p.x() < camera.width - 2 && p.y() < camera.height - 2;
-}
-
-double bilinear(const Image<float>& image, const Vector2d& at) {
-  const int x = static_cast<int>(std::floor(at.x())), y = static_cast<int>(std::floor(at.y()));
-  const double fx = at.x() - x, fy = at.y() - y;
-  return (1 - fy) * ((1 - fx) * image(x, y) + fx * image(x + 1, y)) +
-         fy * ((1 - fx) * image(x, y + 1) + fx * image(x + 1, y + 1));
 }
 
 double median(std::vector<double> values) {
@@ -55,8 +45,9 @@ TEST(Render, ShowsTheSamePointsAlikeToTwoCameras) {
       // Hidden from b by something nearer?
       const double seen = depth_b(std::lround(in_b.x()), std::lround(in_b.y()));
       if (std::abs(seen - cameras[1].depth(point)) > 0.05) continue;
-      right.push_back(std::abs(a(x, y) - bilinear(b, in_b)));
-      wrong.push_back(std::abs(a(x, y) - bilinear(b, Vector2d(x, y).cwiseMax(1).cwiseMin(178))));
+      right.push_back(std::abs(a(x, y) - testing::bilinear(b, in_b)));
+      wrong.push_back(
+          std::abs(a(x, y) - testing::bilinear(b, Vector2d(x, y).cwiseMax(1).cwiseMin(178))));
     }
   }
   ASSERT_GT(right.size(), 20000u);
@@ -75,7 +66,8 @@ TEST(Render, AgreesWithThePlanesHomography) {
   for (int y = 0; y < 180; ++y) {
     for (int x = 0; x < 240; ++x) {
       const Vector2d in_b = transform(H, Vector2d(x, y));
-      if (inside(cameras[1], in_b)) differences.push_back(std::abs(a(x, y) - bilinear(b, in_b)));
+      if (inside(cameras[1], in_b))
+        differences.push_back(std::abs(a(x, y) - testing::bilinear(b, in_b)));
     }
   }
   ASSERT_GT(differences.size(), 20000u);
@@ -101,10 +93,10 @@ TEST(Render, GivesTheSameBytesOnAnyThreadsAndOtherOnesForAnotherSeed) {
     return render(Context::cpu(threads), world, camera_path(world, path)[0], {.samples = 2});
   };
   const Image<float> one = picture(3, 1);
-  EXPECT_TRUE(same_bytes(one, picture(3, 1)));
-  EXPECT_TRUE(same_bytes(one, picture(3, 2)));
-  EXPECT_TRUE(same_bytes(one, picture(3, 5)));
-  EXPECT_FALSE(same_bytes(one, picture(4, 1)));
+  EXPECT_TRUE(testing::same_bytes(one, picture(3, 1)));
+  EXPECT_TRUE(testing::same_bytes(one, picture(3, 2)));
+  EXPECT_TRUE(testing::same_bytes(one, picture(3, 5)));
+  EXPECT_FALSE(testing::same_bytes(one, picture(4, 1)));
 }
 
 TEST(Render, MoreRaysConverge) {

@@ -7,17 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "cornea/core/error.h"
+#include "cornea/scene/scene_testing.h"
 
 namespace cornea {
 namespace {
 
 SceneOptions small_scene(SceneKind kind) {
   return {.kind = kind, .views = 3, .width = 120, .height = 90, .samples = 2};
-}
-
-bool same_bytes(const Image<float>& a, const Image<float>& b) {
-  return a.width() == b.width() && a.height() == b.height() &&
-         std::memcmp(a.host().data, b.host().data, sizeof(float) * a.width() * a.height()) == 0;
 }
 
 TEST(Scene, MakesNamedViewsWithTheirCameras) {
@@ -35,7 +31,7 @@ TEST(Scene, MakesNamedViewsWithTheirCameras) {
       EXPECT_EQ(views[i].camera.R, cameras[i].R);
       EXPECT_EQ(views[i].camera.t, cameras[i].t);
     }
-    EXPECT_FALSE(same_bytes(views[0].image, views[1].image));
+    EXPECT_FALSE(testing::same_bytes(views[0].image, views[1].image));
     EXPECT_EQ(scene_plane(small_scene(kind)).has_value(), kind != SceneKind::boxes);
   }
 }
@@ -67,20 +63,20 @@ TEST(Scene, GivesTheSameBytesRunAfterRunAndOnAnyThreads) {
   options.degradation = {.blur = 0.7, .noise = 4.0, .jpeg_quality = 80};
   const std::vector<View> one = make_views(Context::cpu(1), options);
   const std::vector<View> two = make_views(Context::cpu(2), options);
-  for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(same_bytes(one[i].image, two[i].image));
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(testing::same_bytes(one[i].image, two[i].image));
   options.seed = 2;
-  EXPECT_FALSE(same_bytes(one[0].image, make_views(Context::cpu(2), options)[0].image));
+  EXPECT_FALSE(testing::same_bytes(one[0].image, make_views(Context::cpu(2), options)[0].image));
 }
 
 TEST(Scene, EveryViewHasNoiseOfItsOwn) {
   SceneOptions options = small_scene(SceneKind::plane);
   options.step_degrees = 0.0;
   options.jitter = 0.0;  // all views alike but for the noise
-  EXPECT_TRUE(same_bytes(make_views(Context::cpu(2), options)[0].image,
-                         make_views(Context::cpu(2), options)[1].image));
+  EXPECT_TRUE(testing::same_bytes(make_views(Context::cpu(2), options)[0].image,
+                                  make_views(Context::cpu(2), options)[1].image));
   options.degradation.noise = 3.0;
   const std::vector<View> noisy = make_views(Context::cpu(2), options);
-  EXPECT_FALSE(same_bytes(noisy[0].image, noisy[1].image));
+  EXPECT_FALSE(testing::same_bytes(noisy[0].image, noisy[1].image));
 }
 
 TEST(Scene, KnowsItsKindsByName) {

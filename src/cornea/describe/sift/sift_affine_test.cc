@@ -76,11 +76,11 @@ Matrix shape_of(double xx, double xy, double yy) {
           s * s + stretch * c * c};
 }
 
-struct Place {
+struct PointPlace {
   double x, y, scale;
 };
 
-Matrix adapted(const Image<float>& level, const Place& p) {
+Matrix adapted(const Image<float>& level, const PointPlace& p) {
   Matrix a;
   for (int step = 0; step < 5; ++step) {
     double xx = 0, xy = 0, yy = 0;
@@ -97,7 +97,7 @@ Matrix adapted(const Image<float>& level, const Place& p) {
 }
 
 // Peaks of the directions on the normalised plane, as angles there, the highest first.
-std::vector<double> angles_of(const Image<float>& level, const Place& p, const Matrix& a) {
+std::vector<double> angles_of(const Image<float>& level, const PointPlace& p, const Matrix& a) {
   std::array<double, 36> raw{}, bins{};
   for (int i = 0; i < 256; ++i) {
     const double u = 0.5625 * (i % 16 - 7.5), v = 0.5625 * (i / 16 - 7.5);
@@ -182,7 +182,7 @@ TEST_P(SiftOnDevice, AdaptsShapesAndAnglesAsDefined) {
   int open = 0;
   for (const Keypoint& k : found.keypoints) {
     const Image<float> level = sift.level(0, affine_level(k.scale));
-    const Place p{k.x, k.y, k.scale};
+    const PointPlace p{k.x, k.y, k.scale};
     const Matrix a = adapted(level, p), f = frame_of(k);
     // F F^T does not depend on the angle.
     const Matrix expected = a * a.transposed(), w = f * f.transposed();

@@ -75,7 +75,7 @@ Level doubled_rows(const Level& in) {
   return out;
 }
 
-using Place = std::array<int, 3>;  // x, y, l: a pixel of D_l
+using Cell = std::array<int, 3>;  // x, y, l: a pixel of D_l
 
 struct Octave {
   int index;            // -1: doubled
@@ -83,7 +83,7 @@ struct Octave {
   std::vector<Level> levels;
 
   double d(int x, int y, int l) const { return levels[l + 1](x, y) - levels[l](x, y); }
-  bool has_points(const Place& p) const {
+  bool has_points(const Cell& p) const {
     return p[0] >= 5 && p[1] >= 5 && p[0] < levels[0].width - 5 && p[1] < levels[0].height - 5 &&
            p[2] >= 1 && p[2] <= int(levels.size()) - 3;
   }
@@ -113,7 +113,7 @@ std::vector<Octave> scale_space(const Image<float>& image, const SiftOptions& op
 }
 
 // 2. Points. Whether D is the largest of its 27 and positive, or the smallest and negative.
-Verdict is_extremum(const Octave& o, const Place& p) {
+Verdict is_extremum(const Octave& o, const Cell& p) {
   const double own = o.d(p[0], p[1], p[2]), sign = own > 0 ? 1 : -1;
   double rival = 0;
   for (int i = 0; i < 27; ++i) {
@@ -128,7 +128,7 @@ struct Fit {
   double value;                  // of D there
   double trace, determinant;     // of the curvatures in x and y
 };
-Fit fit_at(const Octave& o, const Place& p) {
+Fit fit_at(const Octave& o, const Cell& p) {
   auto d = [&](int x, int y, int l) { return o.d(p[0] + x, p[1] + y, p[2] + l); };
   const double v = d(0, 0, 0);
   const double gx = (d(1, 0, 0) - d(-1, 0, 0)) / 2, xx = d(1, 0, 0) - 2 * v + d(-1, 0, 0);
@@ -154,16 +154,16 @@ Fit fit_at(const Octave& o, const Place& p) {
 }
 
 // Follows up to 5 fits to a pixel that holds its own extremum, unless they leave the octave.
-Verdict settle_strictly(const Octave& o, Place& p, Fit& fit) {
+Verdict settle_strictly(const Octave& o, Cell& p, Fit& fit) {
   for (int step = 0; step < 5; ++step) {
     fit = fit_at(o, p);
-    Place move;
+    Cell move;
     for (int i = 0; i < 3; ++i) {
       if (!(std::abs(fit.offset[i]) < 1e6)) return no;
       if (is_between_pixels(fit.offset[i])) return maybe;
       move[i] = int(std::lround(fit.offset[i]));
     }
-    if (move == Place{}) return yes;
+    if (move == Cell{}) return yes;
     for (int i = 0; i < 3; ++i) p[i] += move[i];
     if (!o.has_points(p)) return no;
   }
@@ -171,16 +171,16 @@ Verdict settle_strictly(const Octave& o, Place& p, Fit& fit) {
 }
 
 // Follows up to 5 fits within the level, a pixel at a time in x and y.
-Verdict settle_in_level(const Octave& o, Place& p, Fit& fit) {
+Verdict settle_in_level(const Octave& o, Cell& p, Fit& fit) {
   auto is_open = [](double offset, double limit) { return std::abs(offset - limit) < 1e-3; };
   fit = fit_at(o, p);
   for (int step = 0; step < 4; ++step) {
-    Place move = {};
+    Cell move = {};
     for (int i = 0; i < 2; ++i) {
       if (is_open(std::abs(fit.offset[i]), 0.6)) return maybe;
       move[i] = fit.offset[i] > 0.6 ? 1 : fit.offset[i] < -0.6 ? -1 : 0;
     }
-    if (move == Place{}) break;
+    if (move == Cell{}) break;
     for (int i = 0; i < 2; ++i) p[i] += move[i];
     if (!o.has_points(p)) return no;
     fit = fit_at(o, p);
@@ -191,8 +191,8 @@ Verdict settle_in_level(const Octave& o, Place& p, Fit& fit) {
   return furthest < 1.5 ? yes : no;
 }
 
-Verdict settle(const Octave& o, Place& p, Fit& fit, Settling settling) {
-  const Place from = p;
+Verdict settle(const Octave& o, Cell& p, Fit& fit, Settling settling) {
+  const Cell from = p;
   const Verdict strictly = settle_strictly(o, p, fit);
   if (strictly != no || settling == Settling::strict) return strictly;
   p = from;
@@ -260,7 +260,7 @@ std::vector<Point> definition(const Image<float>& image, const SiftOptions& opti
     std::map<std::array<int, 3>, Point> found;  // by l, y and x of the pixel
     const int width = o.levels[0].width, height = o.levels[0].height;
     for (int i = 0; i < options.intervals * height * width; ++i) {
-      Place p = {i % width, i / width % height, i / width / height + 1};
+      Cell p = {i % width, i / width % height, i / width / height + 1};
       const Verdict extremum = o.has_points(p) ? is_extremum(o, p) : no;
       if (extremum == no) continue;
       Fit fit;

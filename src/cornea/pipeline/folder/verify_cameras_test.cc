@@ -60,7 +60,7 @@ Eigen::Vector2d shown(const Intrinsics& c, double x, double y) {
 
 const Intrinsics kStraight{kFocal, kFocal, (kWidth - 1) / 2.0, (kHeight - 1) / 2.0};
 
-struct Told {
+struct Heard {
   std::vector<std::string> failures, notes;
   FolderEvents events() {
     FolderEvents made;
@@ -282,7 +282,7 @@ TEST_P(VerifyCameras, ACameraThatTurnedHasARotationAndNoTranslation) {
 TEST_P(VerifyCameras, ModelsThatAreNotReadAreNamedAndThePairsVerified) {
   Database database = made(world());
   set_camera(database, 1, {0, 5, kWidth, kHeight, {600, 600, 320, 240, 0, 0, 0, 0}, true});
-  Told told;
+  Heard told;
   const VerifyReport report = verify_all(context, database, {}, told.events());
   EXPECT_EQ(report.of(Configuration::uncalibrated), 2);
   EXPECT_EQ(report.of(Configuration::calibrated), 1);
@@ -301,7 +301,7 @@ TEST_P(VerifyCameras, CamerasThatCannotBeAreReportedAndThePairsVerified) {
   colmap::Camera camera = known();
   camera.params.pop_back();
   set_camera(database, 2, camera);
-  Told told;
+  Heard told;
   const VerifyReport report = verify_all(context, database, {}, told.events());
   EXPECT_EQ(report.bad_cameras, 2);
   EXPECT_EQ(report.unread_cameras, 3);
@@ -310,7 +310,7 @@ TEST_P(VerifyCameras, CamerasThatCannotBeAreReportedAndThePairsVerified) {
   EXPECT_NE(told.failures[0].find("camera 1 has parameters of 2 bytes"), std::string::npos);
   EXPECT_NE(told.failures[1].find("camera 2 has 3 parameters"), std::string::npos);
   // Of nobody's concern where cameras are left aside.
-  Told nothing;
+  Heard nothing;
   VerifyOptions aside;
   aside.use_cameras = false;
   aside.redo = true;
