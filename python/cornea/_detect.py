@@ -150,16 +150,18 @@ class Sift(_Named):
     def describe(self, image: Any, points: Features, *, scale: float = 2.5, keep_angles: bool = False) -> Features:
         """Describes points of any detector: one feature per point, in their order.
 
-        Points without a scale (corners) get `scale`, pixels. Angles are found, or kept as they are.
+        Points without a scale (corners) get `scale`, pixels. Angles, and with affine_shape shapes, are
+        found, or kept as they are.
         """
         columns = points._columns.copy()
         columns[2][columns[2] <= 0] = scale
         return Features._of(self._made.describe(image_of(image), columns, points.octave, keep_angles))
 
     def detect_on_device(self, image: Any, mask: Any = None) -> Features:
-        """As detect(), with the descriptors left on the GPU as a DeviceArray, for torch, CuPy or a
-        Matcher on the same device."""
-        return Features._of(self._made.detect_on_device(image, mask))
+        """As detect() of one image, with all features left on the GPU, for torch, CuPy or a Matcher on
+        the same device: `keypoints` and `descriptors` are DeviceArrays. Of an image on the GPU nothing
+        is transferred but the number of points; columns are downloaded once they are asked for."""
+        return Features._on_device(*self._made.detect_on_device(image_of(image), mask))
 
 
 @overload

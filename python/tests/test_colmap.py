@@ -49,6 +49,21 @@ def test_the_same_database_as_the_program(program, photographs, made, tmp_path):
         assert found == rows(database, table), table
 
 
+def test_ellipses_as_the_database_holds_them(photographs, tmp_path):
+    """Six columns of COLMAP: positions half a pixel on, and the frames of Features, bit for bit."""
+    options = {"affine_shape": True, "max_points": 150}
+    colmap.extract(tmp_path / "database.db", photographs, device="cpu", **options)
+    with sqlite3.connect(tmp_path / "database.db") as opened:
+        blob, name = opened.execute(
+            "SELECT data, name FROM keypoints JOIN images USING (image_id) ORDER BY name"
+        ).fetchone()
+    held = np.frombuffer(blob, np.float32).reshape(-1, 6)
+    defaults = {name: option.default for name, option in colmap._SIFT.items()}
+    found = cornea.detect(photographs / name, "sift", device="cpu", **{**defaults, **options})
+    assert len(found) > 100 and found.stretch.max() > 1.2
+    assert np.array_equal(held, np.column_stack([found.xy + np.float32(0.5), found.frames.reshape(-1, 4)]))
+
+
 def test_counts(made):
     extracted, matched, verified = made[1]
     assert extracted["extracted"] == 4 and extracted["features"] > 400

@@ -124,6 +124,37 @@ def test_features(image):
         cornea.Features([1, 2], [3, 4], descriptors=np.zeros((3, 128), np.uint8))
 
 
+def test_features_on_a_device_need_one(image):
+    with pytest.raises(ValueError, match="features stay on the device for SIFT on a CUDA device; the detector is sift on cpu"):
+        cornea.Sift(device="cpu").detect_on_device(image)
+
+
+def test_describing_ellipses(image):
+    """Points keep the shapes that they have where angles are kept."""
+    sift = cornea.Sift(device="cpu", affine_shape=True, max_points=80)
+    found = sift.detect(image)
+    assert found.stretch.max() > 1.5 and found.stretch.min() >= 1
+    again = sift.describe(image, found, keep_angles=True)
+    assert np.array_equal(again._columns, found._columns)
+    round_ones = cornea.Features(found.x, found.y, found.scale, found.angle, found.response, found.octave)
+    assert np.array_equal(round_ones.stretch, np.ones(len(found)))
+    assert not np.array_equal(sift.describe(image, round_ones, keep_angles=True).descriptors, again.descriptors)
+    given = cornea.Features(
+        found.x, found.y, found.scale, found.angle, octave=found.octave, stretch=found.stretch, axis=found.axis
+    )
+    assert np.array_equal(given.frames, found.frames) and np.array_equal(given[3:5].frames, found.frames[3:5])
+
+
+def test_frames():
+    """The unit circle to the ellipse, and x to the direction of the angle."""
+    points = cornea.Features([0, 0], [0, 0], [2, 2], [0.3, 0.3], stretch=[1, 3], axis=[0, 1.1])
+    turned = 2 * np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]])
+    assert np.allclose(points.frames[0], turned, rtol=1e-6)
+    u, s, _ = np.linalg.svd(points.frames[1])
+    assert np.allclose(s, [6, 2], rtol=1e-6) and np.isclose(np.tan(1.1), u[1, 0] / u[0, 0], rtol=1e-5)
+    assert np.isclose(np.arctan2(points.frames[1, 1, 0], points.frames[1, 0, 0]), 0.3, rtol=1e-5)
+
+
 def test_describing_corners(image):
     corners = cornea.detect(image, "harris", max_points=80, device="cpu")
     sift = cornea.Sift(device="cpu")
