@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Union
+from typing import Any, ClassVar, Generic, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _cornea
 from ._device import context
-from ._options import OptionValue, settings, table, with_options
+from ._options import Option, OptionValue, settings, table, with_options
 
 _ESTIMATORS = table("estimators")
 _F, _E, _H = (_ESTIMATORS[name].options for name in ("fundamental", "essential", "homography"))
@@ -208,52 +208,57 @@ def _keys(keys: Sequence[int] | None, count: int) -> list[int]:
     return [0] * count if keys is None else [int(key) for key in keys]
 
 
-@with_options(_F)
-class Fundamental:
-    """Estimates fundamental matrices by RANSAC; made once."""
+R = TypeVar("R", bound=_Result)
+
+
+class _Estimator(Generic[R]):
+    """An estimator of the library, made once, and the type of its results."""
+
+    _compiled: ClassVar[Any]
+    _known: ClassVar[Mapping[str, Option]]
+    _result: Callable[..., R]
 
     def __init__(
         self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
     ) -> None:
-        self._made = _cornea.Fundamental(context(device, threads, stream), settings(_F, options))
+        self._made = self._compiled(context(device, threads, stream), settings(self._known, options))
 
-    def estimate(self, x1: Any, x2: Any = None, *, key: int = 0) -> FundamentalResult:
+    def _results(self, *given: Any) -> list[R]:
+        return [type(self)._result(**parts) for parts in self._made.estimate(*given)]
+
+
+class _OfMatches(_Estimator[R]):
+    """One that takes matches and nothing else."""
+
+    def estimate(self, x1: Any, x2: Any = None, *, key: int = 0) -> R:
         """Of n x 4 matches, or of n x 2 and n x 2 points; `key` keys the random samples."""
-        return FundamentalResult(**self._made.estimate([correspondences(x1, x2)], [key])[0])
+        return self._results([correspondences(x1, x2)], [key])[0]
 
-    def estimate_batch(self, pairs: Sequence[Any], *, keys: Sequence[int] | None = None) -> list[FundamentalResult]:
+    def estimate_batch(self, pairs: Sequence[Any], *, keys: Sequence[int] | None = None) -> list[R]:
         """Of many pairs in one call, n x 4 each."""
         given = [correspondences(pair) for pair in pairs]
-        return [FundamentalResult(**parts) for parts in self._made.estimate(given, _keys(keys, len(given)))]
+        return self._results(given, _keys(keys, len(given)))
+
+
+@with_options(_F)
+class Fundamental(_OfMatches[FundamentalResult]):
+    """Estimates fundamental matrices by RANSAC; made once."""
+
+    _compiled, _known, _result = _cornea.Fundamental, _F, FundamentalResult
 
 
 @with_options(_H)
-class Homography:
+class Homography(_OfMatches[HomographyResult]):
     """Estimates homographies by RANSAC; made once."""
 
-    def __init__(
-        self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
-    ) -> None:
-        self._made = _cornea.Homography(context(device, threads, stream), settings(_H, options))
-
-    def estimate(self, x1: Any, x2: Any = None, *, key: int = 0) -> HomographyResult:
-        """Of n x 4 matches, or of n x 2 and n x 2 points; `key` keys the random samples."""
-        return HomographyResult(**self._made.estimate([correspondences(x1, x2)], [key])[0])
-
-    def estimate_batch(self, pairs: Sequence[Any], *, keys: Sequence[int] | None = None) -> list[HomographyResult]:
-        """Of many pairs in one call, n x 4 each."""
-        given = [correspondences(pair) for pair in pairs]
-        return [HomographyResult(**parts) for parts in self._made.estimate(given, _keys(keys, len(given)))]
+    _compiled, _known, _result = _cornea.Homography, _H, HomographyResult
 
 
 @with_options(_E)
-class Essential:
+class Essential(_Estimator[EssentialResult]):
     """Estimates essential matrices and poses of known cameras by RANSAC; made once."""
 
-    def __init__(
-        self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
-    ) -> None:
-        self._made = _cornea.Essential(context(device, threads, stream), settings(_E, options))
+    _compiled, _known, _result = _cornea.Essential, _E, EssentialResult
 
     def estimate(
         self, x1: Any, x2: Any = None, *, camera1: CameraLike, camera2: CameraLike | None = None, key: int = 0
@@ -261,7 +266,7 @@ class Essential:
         """Of n x 4 matches, or of n x 2 and n x 2 points, in pixels. Without camera2 both images have
         camera1."""
         points = correspondences(x1, x2)
-        return EssentialResult(**self._made.estimate([points], [_cameras(camera1, camera2)], [key])[0])
+        return self._results([points], [_cameras(camera1, camera2)], [key])[0]
 
     def estimate_batch(
         self,
@@ -273,7 +278,7 @@ class Essential:
         """Of many pairs in one call, n x 4 each, with two cameras each."""
         given = [correspondences(pair) for pair in pairs]
         known = [_cameras(first, second) for first, second in cameras]
-        return [EssentialResult(**parts) for parts in self._made.estimate(given, known, _keys(keys, len(given)))]
+        return self._results(given, known, _keys(keys, len(given)))
 
 
 class TwoView:
