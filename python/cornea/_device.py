@@ -42,8 +42,7 @@ def name_for(device: str, images: Any) -> str:
 def context(device: str, threads: int, stream: Any = None, array: Any = None) -> _cornea.Context:
     """The context of a call. "auto" is the device that `array` lies on, if that is a GPU, or the best
     that there is."""
-    if device == "auto" and array is not None:
-        device = device_of(array) or device
+    device = name_for(device, array)
     if stream is not None:
         return _cornea.context_on_stream(device, stream_handle(stream))
     return _cornea.shared_context(device, threads)
