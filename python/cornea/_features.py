@@ -10,6 +10,24 @@ from numpy.typing import ArrayLike, NDArray
 from . import _cornea
 
 
+def _whole(numbers: ArrayLike, what: str) -> NDArray[np.int32]:
+    """As int32; what that would change is refused."""
+    given = np.asarray(numbers)
+    with np.errstate(invalid="ignore"):
+        whole = given.astype(np.int32) if given.dtype.kind in "biuf" else None
+    if whole is None or not (whole == given).all():
+        raise ValueError(f"{what} must be whole numbers of 32 bits")
+    return whole
+
+
+def _column_of(column: Any, n: int, name: str) -> Any:
+    """n numbers, or one for all."""
+    given = np.asarray(column)
+    if given.shape not in ((), (n,)):
+        raise ValueError(f"{name} has the shape {given.shape}; {n} points take {n} numbers, or one for all")
+    return np.broadcast_to(given, (n,))
+
+
 class Features:
     """Points of an image, a column per property, and what describes them.
 
@@ -56,9 +74,11 @@ class Features:
     ) -> None:
         n = np.atleast_1d(np.asarray(x)).shape[0]
         columns = np.empty((7, n), np.float32)
-        for row, column in enumerate((x, y, scale, angle, response, stretch, axis)):
-            columns[row] = column
-        self._host = columns, np.ascontiguousarray(np.broadcast_to(np.asarray(octave, np.int32), (n,)))
+        for row, (name, column) in enumerate(
+            {"x": x, "y": y, "scale": scale, "angle": angle, "response": response, "stretch": stretch, "axis": axis}.items()
+        ):
+            columns[row] = _column_of(column, n, name)
+        self._host = columns, np.array(_column_of(_whole(octave, "octave"), n, "octave"))
         self.keypoints = None
         if descriptors is not None:
             descriptors = np.ascontiguousarray(descriptors)
@@ -192,8 +212,8 @@ class Matches:
     ratio: NDArray[np.float32]
 
     def __init__(self, a: ArrayLike, b: ArrayLike, distance: ArrayLike = 0, ratio: ArrayLike = 0) -> None:
-        self.a = np.ascontiguousarray(a, np.int32)
-        self.b = np.ascontiguousarray(b, np.int32)
+        self.a = np.ascontiguousarray(_whole(a, "a"))
+        self.b = np.ascontiguousarray(_whole(b, "b"))
         if self.a.ndim != 1 or self.a.shape != self.b.shape:
             raise ValueError(f"a and b must be two lists of one length, not {self.a.shape} and {self.b.shape}")
         self.distance = np.ascontiguousarray(np.broadcast_to(np.asarray(distance, np.float32), self.a.shape))
@@ -224,6 +244,9 @@ class Matches:
 
     def points(self, first: Features, second: Features) -> NDArray[np.float32]:
         """n x 4: x1, y1, x2, y2 of every match, for the estimators."""
+        for name, indices, points in (("a", self.a, first), ("b", self.b, second)):
+            if len(indices) and not 0 <= indices.min() <= indices.max() < len(points):
+                raise ValueError(f"{name} names points that are not there; there are {len(points)}")
         out = np.empty((len(self), 4), np.float32)
         out[:, 0], out[:, 1] = first.x[self.a], first.y[self.a]
         out[:, 2], out[:, 3] = second.x[self.b], second.y[self.b]

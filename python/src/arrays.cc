@@ -1,11 +1,9 @@
 #include "arrays.h"
 
 #include <cstring>
-#include <tuple>
 
 #include "cuda_arrays.h"
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 
 #include "cornea/core/error.h"
 
@@ -118,9 +116,12 @@ void copy_pixels(const Layout& l, const std::uint8_t* from, std::uint8_t* to) {
 }
 
 GivenImage given(AnyArray array, bool rgb, Pixel pixel, bool on_device, const char* what) {
-  constexpr std::size_t kLargestSide = std::size_t{1} << 20;
-  require(array.shape(0) <= kLargestSide && array.shape(1) <= kLargestSide, what, " is ",
-          shape_text(array), "; the largest side of an image is ", kLargestSide, " pixels");
+  // Before it is copied; as check_image_size() has it.
+  constexpr std::size_t kLargestSide = std::size_t{1} << 20, kMostPixels = INT32_MAX;
+  require(array.shape(0) <= kLargestSide && array.shape(1) <= kLargestSide &&
+              array.shape(0) * array.shape(1) <= kMostPixels,
+          what, " is ", shape_text(array), "; the limits are ", kLargestSide, " pixels a side and ",
+          kMostPixels, " in all");
   GivenImage image;
   const Layout l = layout_of(array, rgb);
   const void* data = static_cast<const std::uint8_t*>(array.data_handle()) + array.byte_offset();
@@ -302,8 +303,12 @@ nb::tuple columns_of(const std::vector<Match>& matches) {
 std::vector<Match> matches_from(nb::handle columns, std::size_t first, std::size_t second) {
   using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
   using Numbers = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-  const auto [a, b, distance, ratio] =
-      nb::cast<std::tuple<Indices, Indices, Numbers, Numbers>>(columns);
+  Indices a, b;
+  Numbers distance, ratio;
+  require(nb::try_cast(columns[0], a, false) && nb::try_cast(columns[1], b, false) &&
+              nb::try_cast(columns[2], distance, false) && nb::try_cast(columns[3], ratio, false),
+          "the columns of matches must be C-contiguous: a and b of int32, distance and ratio of "
+          "float32");
   const std::size_t n = a.shape(0);
   require(b.shape(0) == n && distance.shape(0) == n && ratio.shape(0) == n,
           "the columns of the matches differ in length");

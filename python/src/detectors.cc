@@ -113,9 +113,14 @@ class Detector {
 
   const Context& context() const { return context_; }
   // Of the last call, on the host's clock.
-  double milliseconds() const {
-    if (described_) return described_->milliseconds();
-    return sift_ ? sift_->report().milliseconds : corners_->report().milliseconds;
+  double milliseconds() {
+    double spent = 0;
+    compute(mutex_, [&] {
+      spent = described_ ? described_->milliseconds()
+              : sift_    ? sift_->report().milliseconds
+                         : corners_->report().milliseconds;
+    });
+    return spent;
   }
 
  private:

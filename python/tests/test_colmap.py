@@ -1,6 +1,8 @@
 """Folders into COLMAP databases, as the program makes them, and databases of others."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -110,6 +112,80 @@ def test_an_exception_of_a_callback_ends_the_run(photographs, tmp_path):
     with pytest.raises(KeyError, match="enough"):
         colmap.extract(database, photographs, device="cpu", progress=progress)
     assert colmap.extract(database, photographs, device="cpu")["skipped"] >= 1
+
+
+@pytest.mark.parametrize("name", ["progress", "note", "cancel"])
+def test_callbacks_that_raise(photographs, made, tmp_path, name):
+    """Each ends the run with its own exception, and the database can be used again."""
+
+    def enough(*_):
+        raise LookupError(name)
+
+    database = tmp_path / "database.db"
+    colmap.extract(database, photographs, device="cpu", max_points=60)
+    (tmp_path / "pairs.txt").write_text("view_000.png view_001.png\nview_001.png nobody.png\n")
+    with pytest.raises(LookupError, match=name):
+        colmap.match(database, pairs_path=tmp_path / "pairs.txt", device="cpu", **{name: enough})
+    assert colmap.match(database, device="cpu")["pairs"] == 6
+    with pytest.raises(TypeError, match="not callable"):
+        colmap.match(database, pairs_path=tmp_path / "pairs.txt", redo=True, device="cpu", **{name: 3})
+
+
+@pytest.mark.parametrize("answer, stops", [(None, False), (0, False), (np.False_, False), (np.True_, True), ("yes", True)])
+def test_answers_of_cancel(photographs, tmp_path, answer, stops):
+    report = colmap.extract(tmp_path / "a.db", photographs, device="cpu", max_points=60, cancel=lambda: answer)
+    assert report["stopped"] == stops and (report["extracted"] < 4) == stops
+
+
+def test_an_interrupt_ends_the_run(photographs, tmp_path):
+    """Ctrl-C while it works: KeyboardInterrupt, and what is done is kept."""
+    code = f"""
+import os, signal, cornea
+def progress(done, total):
+    if done == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+try:
+    cornea.colmap.extract({str(tmp_path / 'a.db')!r}, {str(photographs)!r}, device="cpu", progress=progress)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "interrupted\n", done.stderr
+    assert 1 <= colmap.extract(tmp_path / "a.db", photographs, device="cpu")["skipped"] < 4
+
+
+def test_a_database_that_another_process_holds(photographs, tmp_path):
+    """A call waits until it is let go, and other threads of Python go on meanwhile."""
+    database = tmp_path / "database.db"
+    colmap.extract(database, photographs, device="cpu", max_points=60)
+    code = f"""
+import sqlite3, sys
+opened = sqlite3.connect({str(database)!r}, isolation_level=None)
+opened.execute("BEGIN EXCLUSIVE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+    holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    reports = []
+    caller = threading.Thread(target=lambda: reports.append(colmap.match(database, device="cpu")))
+    try:
+        assert holder.stdout.readline() == "held\n"
+        caller.start()
+        caller.join(0.5)
+        assert caller.is_alive() and not reports
+    finally:
+        holder.communicate("")
+    caller.join()
+    assert reports[0]["matched"] == 6
+
+
+def test_files_that_are_no_databases(photographs, tmp_path):
+    (tmp_path / "text.db").write_text("no database " * 100)
+    for wrong in (tmp_path / "text.db", tmp_path):
+        with pytest.raises(OSError, match=wrong.name):
+            colmap.verify(wrong, device="cpu")
+        with pytest.raises(OSError, match=wrong.name):
+            colmap.extract(wrong, photographs, device="cpu")
 
 
 def test_wrong_calls(photographs, tmp_path):
