@@ -1,5 +1,6 @@
 """Folders into COLMAP databases, as the program makes them, and databases of others."""
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -226,3 +227,36 @@ def test_a_database_of_pycolmap(photographs, tmp_path):
     with pycolmap.Database.open(database) as opened:
         geometries = opened.read_two_view_geometries()
     assert sum(len(g.inlier_matches) for g in geometries[1]) == report["inliers"]
+
+
+def centres_of(rotations, translations):
+    return np.array([-np.asarray(R).T @ np.asarray(t) for R, t in zip(rotations, translations)])
+
+
+def test_the_fountain(data, tmp_path):
+    """Features and matches of pycolmap, verified in one call; its mapper finds all cameras where they stand."""
+    pycolmap = pytest.importorskip("pycolmap")
+    folder = data("fountain_p11")
+    database, images = tmp_path / "database.db", folder / "images"
+    extraction = pycolmap.FeatureExtractionOptions(max_image_size=800, sift={"max_num_features": 1500, "first_octave": 0})
+    pycolmap.extract_features(
+        database, images, camera_mode=pycolmap.CameraMode.SINGLE, extraction_options=extraction, device=pycolmap.Device.cpu
+    )
+    matching = pycolmap.FeatureMatchingOptions(skip_geometric_verification=True)
+    pycolmap.match_exhaustive(database, matching_options=matching, device=pycolmap.Device.cpu)
+    assert not rows(database, "two_view_geometries")
+    report = colmap.verify(database, device="cpu")
+    assert report["verified"] == report["pairs"] == 55
+    options = pycolmap.IncrementalPipelineOptions(multiple_models=False, random_seed=1)
+    (model,) = pycolmap.incremental_mapping(database, images, tmp_path / "models", options).values()
+    assert model.num_reg_images() == 11
+    known = json.loads((folder / "cameras.json").read_text())
+    expected = centres_of(*zip(*((c["R_cam_from_world"], c["t_cam_from_world"]) for c in map(known.get, sorted(known)))))
+    poses = [image.cam_from_world() for image in sorted(model.images.values(), key=lambda image: image.name)]
+    found = centres_of([pose.rotation.matrix() for pose in poses], [pose.translation for pose in poses])
+    # The similarity between the two (Umeyama).
+    x, y = found - found.mean(0), expected - expected.mean(0)
+    u, s, vt = np.linalg.svd(y.T @ x)
+    flip = np.diag([1, 1, np.linalg.det(u @ vt)])
+    errors = np.linalg.norm(y - (s * np.diag(flip)).sum() / (x**2).sum() * x @ (u @ flip @ vt).T, axis=1)
+    assert errors.max() < 0.01 * np.ptp(expected, axis=0).max()
