@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _cornea
-from ._device import context
+from ._device import context, name_for
 from ._features import Features
-from ._files import image_of, same_kind
+from ._files import image_of, in_groups
 from ._options import OptionValue, options_text, parameters, settings, table
 
 _DETECTORS = table("detectors")
@@ -63,19 +63,12 @@ class Detector:
         """
         if not isinstance(image, list):
             return Features._of(self._made.detect(image_of(image), mask))
-        images = [image_of(one) for one in image]
-        found: list[Any] = [None] * len(images)
-        for group in same_kind(images):
-            results = self._made.detect_batch([images[index] for index in group], mask)
-            for index, parts in zip(group, results):
-                found[index] = Features._of(parts)
-        return found
+        return [Features._of(parts) for parts in in_groups(image, lambda group: self._made.detect_batch(group, mask))]
 
     @property
     def device(self) -> str:
         """Where it works: "cpu", "cuda:0"."""
         return str(self._made.context.name)
-
 
     @property
     def milliseconds(self) -> float:
@@ -150,16 +143,18 @@ class Sift(_Named):
     def describe(self, image: Any, points: Features, *, scale: float = 2.5, keep_angles: bool = False) -> Features:
         """Describes points of any detector: one feature per point, in their order.
 
-        Points without a scale (corners) get `scale`, pixels. Angles are found, or kept as they are.
+        Points without a scale (corners) get `scale`, pixels. Angles, and with affine_shape shapes, are
+        found, or kept as they are.
         """
         columns = points._columns.copy()
         columns[2][columns[2] <= 0] = scale
         return Features._of(self._made.describe(image_of(image), columns, points.octave, keep_angles))
 
     def detect_on_device(self, image: Any, mask: Any = None) -> Features:
-        """As detect(), with the descriptors left on the GPU as a DeviceArray, for torch, CuPy or a
-        Matcher on the same device."""
-        return Features._of(self._made.detect_on_device(image, mask))
+        """As detect() of one image, with all features left on the GPU, for torch, CuPy or a Matcher on
+        the same device: `keypoints` and `descriptors` are DeviceArrays. Of an image on the GPU nothing
+        is transferred but the number of points; columns are downloaded once they are asked for."""
+        return Features._on_device(*self._made.detect_on_device(image_of(image), mask))
 
 
 @overload
@@ -223,10 +218,9 @@ def detect(
     >>> len(corners)
     50
     """
-    first = image[0] if isinstance(image, list) and image else image
-    device = context(device, threads, None, first).name if device == "auto" else device
+    place = name_for(device, image)
     made = Detector(
-        detector, device=device, threads=threads, stream=stream, max_size=max_size, describe=describe, **options
+        detector, device=place, threads=threads, stream=stream, max_size=max_size, describe=describe, **options
     )
     found: Features | list[Features] = made.detect(image, mask)
     return found

@@ -33,11 +33,16 @@ def device_of(array: Any) -> str | None:
     return f"cuda:{index}" if int(kind) in _ON_CUDA else None
 
 
+def name_for(device: str, images: Any) -> str:
+    """The device of a call that takes an image or a list of them: "auto" is the GPU that the first lies on."""
+    first = images[0] if isinstance(images, list) and images else images
+    return (device_of(first) or device) if device == "auto" else device
+
+
 def context(device: str, threads: int, stream: Any = None, array: Any = None) -> _cornea.Context:
     """The context of a call. "auto" is the device that `array` lies on, if that is a GPU, or the best
     that there is."""
-    if device == "auto" and array is not None:
-        device = device_of(array) or device
+    device = name_for(device, array)
     if stream is not None:
         return _cornea.context_on_stream(device, stream_handle(stream))
     return _cornea.shared_context(device, threads)

@@ -10,16 +10,42 @@ from numpy.typing import ArrayLike, NDArray
 from . import _cornea
 
 
+def _whole(numbers: ArrayLike, what: str) -> NDArray[np.int32]:
+    """As int32; what that would change is refused."""
+    given = np.asarray(numbers)
+    with np.errstate(invalid="ignore"):
+        whole = given.astype(np.int32) if given.dtype.kind in "biuf" else None
+    if whole is None or not (whole == given).all():
+        raise ValueError(f"{what} must be whole numbers of 32 bits")
+    return whole
+
+
+def _column_of(column: Any, n: int, name: str) -> Any:
+    """n numbers, or one for all."""
+    given = np.asarray(column)
+    if given.shape not in ((), (n,)):
+        raise ValueError(f"{name} has the shape {given.shape}; {n} points take {n} numbers, or one for all")
+    return np.broadcast_to(given, (n,))
+
 
 class Features:
     """Points of an image, a column per property, and what describes them.
 
-    x, y        pixels, float32; the centre of the first pixel is (0, 0)
-    scale       sigma of the level it was found at, pixels of the image; 0 for corners
-    angle       radians, from x towards y; 0 for corners
-    response    in the detector's own units
-    octave      int32
-    descriptors n x 128 uint8; None for points without descriptors; a DeviceArray from detect_on_device()
+    x, y           pixels, float32; the centre of the first pixel is (0, 0)
+    scale          sigma of the level it was found at, pixels of the image; 0 for corners
+    angle          radians, from x towards y; 0 for corners
+    response       in the detector's own units
+    octave         int32
+    stretch, axis  with affine_shape: the point is an ellipse whose shorter axis is `scale` and whose
+                   longer one is `stretch` times that, in direction `axis` (radians); 1 and 0 elsewhere
+    frames         n x 2 x 2 float32: maps the unit circle to a point's ellipse and the x axis to the
+                   direction of its angle: a11, a12, a21, a22 of COLMAP's databases
+    descriptors    n x 128 uint8; None for points without descriptors
+    keypoints      None, unless the features lie on a GPU
+
+    detect_on_device() leaves them on the GPU: `descriptors` is a DeviceArray then, and `keypoints` another
+    one, n x 8 float32 of x, y, scale, angle, response, octave (the bits of an int32), stretch and axis. Any
+    column that is asked for is downloaded.
 
     >>> points = Features([1, 2, 3], [4, 5, 6], response=[9, 8, 7])
     >>> len(points)
@@ -28,10 +54,10 @@ class Features:
     array([1., 2.], dtype=float32)
     """
 
-    __slots__ = ("_columns", "octave", "descriptors")
-    _columns: NDArray[np.float32]
-    octave: NDArray[np.int32]
+    __slots__ = ("_host", "descriptors", "keypoints")
+    _host: tuple[NDArray[np.float32], NDArray[np.int32]] | None  # columns and octave
     descriptors: Any
+    keypoints: _cornea.DeviceArray | None
 
     def __init__(
         self,
@@ -42,12 +68,18 @@ class Features:
         response: ArrayLike = 0,
         octave: ArrayLike = 0,
         descriptors: Any = None,
+        *,
+        stretch: ArrayLike = 1,
+        axis: ArrayLike = 0,
     ) -> None:
         n = np.atleast_1d(np.asarray(x)).shape[0]
-        self._columns = np.empty((5, n), np.float32)
-        for row, column in enumerate((x, y, scale, angle, response)):
-            self._columns[row] = column
-        self.octave = np.ascontiguousarray(np.broadcast_to(np.asarray(octave, np.int32), (n,)))
+        columns = np.empty((7, n), np.float32)
+        for row, (name, column) in enumerate(
+            {"x": x, "y": y, "scale": scale, "angle": angle, "response": response, "stretch": stretch, "axis": axis}.items()
+        ):
+            columns[row] = _column_of(column, n, name)
+        self._host = columns, np.array(_column_of(_whole(octave, "octave"), n, "octave"))
+        self.keypoints = None
         if descriptors is not None:
             descriptors = np.ascontiguousarray(descriptors)
             if descriptors.shape != (n, 128) or descriptors.dtype != np.uint8:
@@ -60,8 +92,30 @@ class Features:
     @classmethod
     def _of(cls, parts: tuple[Any, Any, Any]) -> Features:
         made = cls.__new__(cls)
-        made._columns, made.octave, made.descriptors = parts
+        made._host, made.descriptors, made.keypoints = parts[:2], parts[2], None
         return made
+
+    @classmethod
+    def _on_device(cls, keypoints: _cornea.DeviceArray, descriptors: _cornea.DeviceArray) -> Features:
+        made = cls.__new__(cls)
+        made._host, made.descriptors, made.keypoints = None, descriptors, keypoints
+        return made
+
+    def _on_host(self) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+        if self._host is None:
+            assert self.keypoints is not None
+            rows = self.keypoints.numpy()
+            octave = np.ascontiguousarray(rows[:, 5]).view(np.int32)
+            self._host = np.ascontiguousarray(rows[:, [0, 1, 2, 3, 4, 6, 7]].T), octave
+        return self._host
+
+    @property
+    def _columns(self) -> NDArray[np.float32]:
+        return self._on_host()[0]
+
+    @property
+    def octave(self) -> NDArray[np.int32]:
+        return self._on_host()[1]
 
     def _column(self, row: int) -> NDArray[np.float32]:
         column: NDArray[np.float32] = self._columns[row]
@@ -88,6 +142,19 @@ class Features:
         return self._column(4)
 
     @property
+    def stretch(self) -> NDArray[np.float32]:
+        return self._column(5)
+
+    @property
+    def axis(self) -> NDArray[np.float32]:
+        return self._column(6)
+
+    @property
+    def frames(self) -> NDArray[np.float32]:
+        """n x 2 x 2: the unit circle to the ellipse of every point; scale and angle alone where it is round."""
+        return _cornea.frames_of(self._columns, self.octave)
+
+    @property
     def xy(self) -> NDArray[np.float32]:
         """n x 2: x and y of every point."""
         return np.ascontiguousarray(self._columns[:2].T)
@@ -98,7 +165,7 @@ class Features:
         return None if self.descriptors is None else np.asarray(self.descriptors)
 
     def __len__(self) -> int:
-        return int(self._columns.shape[1])
+        return int(self._columns.shape[1]) if self.keypoints is None else len(self.keypoints)
 
     def __getitem__(self, which: Any) -> Features:
         """Some of the points: a slice, indices or a mask."""
@@ -145,8 +212,8 @@ class Matches:
     ratio: NDArray[np.float32]
 
     def __init__(self, a: ArrayLike, b: ArrayLike, distance: ArrayLike = 0, ratio: ArrayLike = 0) -> None:
-        self.a = np.ascontiguousarray(a, np.int32)
-        self.b = np.ascontiguousarray(b, np.int32)
+        self.a = np.ascontiguousarray(_whole(a, "a"))
+        self.b = np.ascontiguousarray(_whole(b, "b"))
         if self.a.ndim != 1 or self.a.shape != self.b.shape:
             raise ValueError(f"a and b must be two lists of one length, not {self.a.shape} and {self.b.shape}")
         self.distance = np.ascontiguousarray(np.broadcast_to(np.asarray(distance, np.float32), self.a.shape))
@@ -177,6 +244,9 @@ class Matches:
 
     def points(self, first: Features, second: Features) -> NDArray[np.float32]:
         """n x 4: x1, y1, x2, y2 of every match, for the estimators."""
+        for name, indices, points in (("a", self.a, first), ("b", self.b, second)):
+            if len(indices) and not 0 <= indices.min() <= indices.max() < len(points):
+                raise ValueError(f"{name} names points that are not there; there are {len(points)}")
         out = np.empty((len(self), 4), np.float32)
         out[:, 0], out[:, 1] = first.x[self.a], first.y[self.a]
         out[:, 2], out[:, 3] = second.x[self.b], second.y[self.b]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from typing import Any, Union
 
 from numpy.typing import NDArray
@@ -58,11 +59,17 @@ def image_of(thing: Any) -> Any:
     return read(thing) if is_path(thing) else thing
 
 
-def same_kind(images: list[Any]) -> list[list[int]]:
-    """Indices of images that can go through one call, in groups: one shape and one type each."""
+def in_groups(images: list[Any], call: Callable[[list[Any]], Iterable[Any]]) -> list[Any]:
+    """Arrays and files through a call that takes several images of one shape and type; the results in
+    the order of the images."""
+    read_ones = [image_of(one) for one in images]
     groups: dict[Any, list[int]] = {}
-    for index, image in enumerate(images):
+    for index, image in enumerate(read_ones):
         shape = getattr(image, "shape", None)
         kind = (tuple(shape) if shape is not None else index, str(getattr(image, "dtype", "")))
         groups.setdefault(kind, []).append(index)
-    return list(groups.values())
+    found: list[Any] = [None] * len(images)
+    for group in groups.values():
+        for index, result in zip(group, call([read_ones[i] for i in group])):
+            found[index] = result
+    return found

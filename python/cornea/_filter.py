@@ -6,8 +6,8 @@ import inspect
 from typing import Any
 
 from . import _cornea
-from ._device import context
-from ._files import image_of, same_kind
+from ._device import context, name_for
+from ._files import image_of, in_groups
 from ._options import OptionValue, options_text, settings, table
 
 _FILTERS = table("filters")
@@ -41,12 +41,7 @@ class Filter:
         there. A list gives a list."""
         if not isinstance(image, list):
             return self._made.apply([image_of(image)], as_float)[0]
-        images = [image_of(one) for one in image]
-        found: list[Any] = [None] * len(images)
-        for group in same_kind(images):
-            for index, result in zip(group, self._made.apply([images[i] for i in group], as_float)):
-                found[index] = result
-        return found
+        return in_groups(image, lambda group: self._made.apply(group, as_float))
 
 
 def filter(
@@ -73,9 +68,7 @@ def filter(
     >>> smooth.shape, smooth.dtype.name
     ((240, 320), 'float32')
     """
-    first = image[0] if isinstance(image, list) and image else image
-    device = context(device, threads, None, first).name if device == "auto" else device
-    made = Filter(filter, device=device, threads=threads, stream=stream, **options)
+    made = Filter(filter, device=name_for(device, image), threads=threads, stream=stream, **options)
     return made.apply(image, as_float=as_float)
 
 

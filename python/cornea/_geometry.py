@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Union
+from typing import Any, ClassVar, Generic, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _cornea
 from ._device import context
-from ._options import OptionValue, settings, table, with_options
+from ._options import Option, OptionValue, settings, table, with_options
 
 _ESTIMATORS = table("estimators")
 _F, _E, _H = (_ESTIMATORS[name].options for name in ("fundamental", "essential", "homography"))
@@ -103,14 +104,21 @@ def _cameras(
     return numbers, numbers if second is None else _camera(second), focal_known
 
 
+def _float32(numbers: Any) -> NDArray[np.float32]:
+    given = np.asarray(numbers)
+    if given.dtype.kind not in "biuf" and given.size:
+        raise TypeError(f"points have elements of {given.dtype}; they must be numbers")
+    return given.astype(np.float32, copy=False)
+
+
 def correspondences(x1: Any, x2: Any = None) -> NDArray[np.float32]:
     """n x 4 float32 of n x 4 numbers, or of n x 2 and n x 2."""
     if x2 is not None:
-        first, second = np.asarray(x1, np.float32), np.asarray(x2, np.float32)
+        first, second = _float32(x1), _float32(x2)
         if first.ndim != 2 or second.ndim != 2 or first.shape[1:] != (2,) or first.shape != second.shape:
             raise ValueError(f"points are {first.shape} and {second.shape}; both must be n x 2")
         return np.ascontiguousarray(np.hstack([first, second]))
-    points = np.asarray(x1, np.float32)
+    points = _float32(x1)
     if points.ndim != 2 or points.shape[1] != 4:
         raise ValueError(f"matches are {points.shape}; they must be n x 4: x1, y1, x2, y2")
     return np.ascontiguousarray(points)
@@ -205,55 +213,64 @@ def two_view_result(parts: dict[str, Any]) -> TwoViewResult:
 
 
 def _keys(keys: Sequence[int] | None, count: int) -> list[int]:
-    return [0] * count if keys is None else [int(key) for key in keys]
+    given = [0] * count if keys is None else [operator.index(key) for key in keys]
+    for key in given:
+        if not 0 <= key < 1 << 64:
+            raise ValueError(f"a key is a whole number from 0 to 2^64 - 1, not {key}")
+    return given
+
+
+R = TypeVar("R", bound=_Result)
+
+
+class _Estimator(Generic[R]):
+    """An estimator of the library, made once, and the type of its results."""
+
+    _compiled: ClassVar[Any]
+    _known: ClassVar[Mapping[str, Option]]
+    _result: Callable[..., R]
+
+    def __init__(
+        self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
+    ) -> None:
+        self._made = self._compiled(context(device, threads, stream), settings(self._known, options))
+
+    def _results(self, *given: Any) -> list[R]:
+        return [self._result(**parts) for parts in self._made.estimate(*given)]
+
+
+class _OfMatches(_Estimator[R]):
+    """One that takes matches and nothing else."""
+
+    def estimate(self, x1: Any, x2: Any = None, *, key: int = 0) -> R:
+        """Of n x 4 matches, or of n x 2 and n x 2 points; `key` keys the random samples."""
+        return self._results([correspondences(x1, x2)], _keys([key], 1))[0]
+
+    def estimate_batch(self, pairs: Sequence[Any], *, keys: Sequence[int] | None = None) -> list[R]:
+        """Of many pairs in one call, n x 4 each."""
+        given = [correspondences(pair) for pair in pairs]
+        return self._results(given, _keys(keys, len(given)))
 
 
 @with_options(_F)
-class Fundamental:
+class Fundamental(_OfMatches[FundamentalResult]):
     """Estimates fundamental matrices by RANSAC; made once."""
 
-    def __init__(
-        self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
-    ) -> None:
-        self._made = _cornea.Fundamental(context(device, threads, stream), settings(_F, options))
-
-    def estimate(self, x1: Any, x2: Any = None, *, key: int = 0) -> FundamentalResult:
-        """Of n x 4 matches, or of n x 2 and n x 2 points; `key` keys the random samples."""
-        return FundamentalResult(**self._made.estimate([correspondences(x1, x2)], [key])[0])
-
-    def estimate_batch(self, pairs: Sequence[Any], *, keys: Sequence[int] | None = None) -> list[FundamentalResult]:
-        """Of many pairs in one call, n x 4 each."""
-        given = [correspondences(pair) for pair in pairs]
-        return [FundamentalResult(**parts) for parts in self._made.estimate(given, _keys(keys, len(given)))]
+    _compiled, _known, _result = _cornea.Fundamental, _F, FundamentalResult
 
 
 @with_options(_H)
-class Homography:
+class Homography(_OfMatches[HomographyResult]):
     """Estimates homographies by RANSAC; made once."""
 
-    def __init__(
-        self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
-    ) -> None:
-        self._made = _cornea.Homography(context(device, threads, stream), settings(_H, options))
-
-    def estimate(self, x1: Any, x2: Any = None, *, key: int = 0) -> HomographyResult:
-        """Of n x 4 matches, or of n x 2 and n x 2 points; `key` keys the random samples."""
-        return HomographyResult(**self._made.estimate([correspondences(x1, x2)], [key])[0])
-
-    def estimate_batch(self, pairs: Sequence[Any], *, keys: Sequence[int] | None = None) -> list[HomographyResult]:
-        """Of many pairs in one call, n x 4 each."""
-        given = [correspondences(pair) for pair in pairs]
-        return [HomographyResult(**parts) for parts in self._made.estimate(given, _keys(keys, len(given)))]
+    _compiled, _known, _result = _cornea.Homography, _H, HomographyResult
 
 
 @with_options(_E)
-class Essential:
+class Essential(_Estimator[EssentialResult]):
     """Estimates essential matrices and poses of known cameras by RANSAC; made once."""
 
-    def __init__(
-        self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
-    ) -> None:
-        self._made = _cornea.Essential(context(device, threads, stream), settings(_E, options))
+    _compiled, _known, _result = _cornea.Essential, _E, EssentialResult
 
     def estimate(
         self, x1: Any, x2: Any = None, *, camera1: CameraLike, camera2: CameraLike | None = None, key: int = 0
@@ -261,7 +278,7 @@ class Essential:
         """Of n x 4 matches, or of n x 2 and n x 2 points, in pixels. Without camera2 both images have
         camera1."""
         points = correspondences(x1, x2)
-        return EssentialResult(**self._made.estimate([points], [_cameras(camera1, camera2)], [key])[0])
+        return self._results([points], [_cameras(camera1, camera2)], _keys([key], 1))[0]
 
     def estimate_batch(
         self,
@@ -273,7 +290,7 @@ class Essential:
         """Of many pairs in one call, n x 4 each, with two cameras each."""
         given = [correspondences(pair) for pair in pairs]
         known = [_cameras(first, second) for first, second in cameras]
-        return [EssentialResult(**parts) for parts in self._made.estimate(given, known, _keys(keys, len(given)))]
+        return self._results(given, known, _keys(keys, len(given)))
 
 
 class TwoView:
@@ -322,7 +339,7 @@ class TwoView:
         """
         points = correspondences(x1, x2)
         known = _cameras(camera1, camera2, focal_known)
-        return two_view_result(self._made.estimate([points], [known], [key])[0])
+        return two_view_result(self._made.estimate([points], [known], _keys([key], 1))[0])
 
     def estimate_batch(
         self,

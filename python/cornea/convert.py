@@ -43,7 +43,7 @@ def to_cv2_descriptors(features: Features) -> NDArray[np.float32]:
 
 def to_cv2_keypoints(features: Features) -> list[Any]:
     """A list of cv2.KeyPoint. Its size is a diameter, twice the scale, as OpenCV's SIFT has it; its angle
-    is in degrees; -1 for corners. Octave and level are packed as OpenCV's SIFT does."""
+    is in degrees; -1 for corners. Octave and level are packed as OpenCV's SIFT does. Ellipses become round."""
     import cv2
 
     keypoints = []

@@ -1,16 +1,16 @@
 #include "arrays.h"
 
 #include <cstring>
-#include <tuple>
 
 #include "cuda_arrays.h"
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 
 #include "cornea/core/error.h"
 
 namespace cornea::python {
 namespace {
+
+constexpr std::size_t kColumns = 7;  // of a point's numbers beside the octave
 
 constexpr int kOnHost = nb::device::cpu::value, kPinned = nb::device::cuda_host::value;
 constexpr int kOnDevice = nb::device::cuda::value, kManaged = nb::device::cuda_managed::value;
@@ -116,9 +116,12 @@ void copy_pixels(const Layout& l, const std::uint8_t* from, std::uint8_t* to) {
 }
 
 GivenImage given(AnyArray array, bool rgb, Pixel pixel, bool on_device, const char* what) {
-  constexpr std::size_t kLargestSide = std::size_t{1} << 20;
-  require(array.shape(0) <= kLargestSide && array.shape(1) <= kLargestSide, what, " is ",
-          shape_text(array), "; the largest side of an image is ", kLargestSide, " pixels");
+  // Before it is copied; as check_image_size() has it.
+  constexpr std::size_t kLargestSide = std::size_t{1} << 20, kMostPixels = INT32_MAX;
+  require(array.shape(0) <= kLargestSide && array.shape(1) <= kLargestSide &&
+              array.shape(0) * array.shape(1) <= kMostPixels,
+          what, " is ", shape_text(array), "; the limits are ", kLargestSide, " pixels a side and ",
+          kMostPixels, " in all");
   GivenImage image;
   const Layout l = layout_of(array, rgb);
   const void* data = static_cast<const std::uint8_t*>(array.data_handle()) + array.byte_offset();
@@ -227,7 +230,7 @@ GivenDescriptors descriptors_of(const Context& context, nb::handle object, const
 
 nb::tuple columns_of(Features&& features, bool described) {
   const std::size_t n = features.size();
-  std::vector<float> columns(5 * n);
+  std::vector<float> columns(kColumns * n);
   std::vector<std::int32_t> octaves(n);
   for (std::size_t i = 0; i < n; ++i) {
     const Keypoint& k = features.keypoints[i];
@@ -236,21 +239,23 @@ nb::tuple columns_of(Features&& features, bool described) {
     columns[2 * n + i] = k.scale;
     columns[3 * n + i] = k.angle;
     columns[4 * n + i] = k.response;
+    columns[5 * n + i] = k.stretch;
+    columns[6 * n + i] = k.axis;
     octaves[i] = k.octave;
   }
   nb::object descriptors = nb::none();
   if (described) {
     descriptors = array_from(std::move(features.descriptors), {n, std::size_t(Features::kLength)});
   }
-  return nb::make_tuple(array_from(std::move(columns), {5, n}), array_from(std::move(octaves), {n}),
-                        descriptors);
+  return nb::make_tuple(array_from(std::move(columns), {kColumns, n}),
+                        array_from(std::move(octaves), {n}), descriptors);
 }
 
 Features features_from(nb::handle columns, nb::handle octave, nb::handle descriptors) {
   using Octaves = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
   nb::ndarray<const float, nb::c_contig, nb::device::cpu> given;
-  require(nb::try_cast(columns, given, false) && given.ndim() == 2 && given.shape(0) == 5,
-          "points must be a C-contiguous array of 5 x n float32");
+  require(nb::try_cast(columns, given, false) && given.ndim() == 2 && given.shape(0) == kColumns,
+          "points must be a C-contiguous array of ", kColumns, " x n float32");
   const std::size_t n = given.shape(1);
   Octaves octaves;
   require(nb::try_cast(octave, octaves, false) && octaves.shape(0) == n,
@@ -259,8 +264,8 @@ Features features_from(nb::handle columns, nb::handle octave, nb::handle descrip
   Features features;
   features.keypoints.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    features.keypoints[i] = {c[i],         c[n + i],     c[2 * n + i],
-                             c[3 * n + i], c[4 * n + i], octaves.data()[i]};
+    features.keypoints[i] = {c[i],         c[n + i],          c[2 * n + i], c[3 * n + i],
+                             c[4 * n + i], octaves.data()[i], c[5 * n + i], c[6 * n + i]};
   }
   if (!descriptors.is_none()) {
     const auto table = table_of<std::uint8_t>(descriptors, Features::kLength, "descriptors");
@@ -268,6 +273,17 @@ Features features_from(nb::handle columns, nb::handle octave, nb::handle descrip
     features.descriptors.assign(table.data(), table.data() + n * Features::kLength);
   }
   return features;
+}
+
+nb::object frames_of(nb::handle columns, nb::handle octave) {
+  const Features points = features_from(columns, octave, nb::none());
+  std::vector<float> frames;
+  frames.reserve(4 * points.size());
+  for (const Keypoint& k : points.keypoints) {
+    const AffineFrame a = affine_frame(k);
+    frames.insert(frames.end(), {float(a.a11), float(a.a12), float(a.a21), float(a.a22)});
+  }
+  return array_from(std::move(frames), {points.size(), std::size_t(2), std::size_t(2)});
 }
 
 nb::tuple columns_of(const std::vector<Match>& matches) {
@@ -287,8 +303,12 @@ nb::tuple columns_of(const std::vector<Match>& matches) {
 std::vector<Match> matches_from(nb::handle columns, std::size_t first, std::size_t second) {
   using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
   using Numbers = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-  const auto [a, b, distance, ratio] =
-      nb::cast<std::tuple<Indices, Indices, Numbers, Numbers>>(columns);
+  Indices a, b;
+  Numbers distance, ratio;
+  require(nb::try_cast(columns[0], a, false) && nb::try_cast(columns[1], b, false) &&
+              nb::try_cast(columns[2], distance, false) && nb::try_cast(columns[3], ratio, false),
+          "the columns of matches must be C-contiguous: a and b of int32, distance and ratio of "
+          "float32");
   const std::size_t n = a.shape(0);
   require(b.shape(0) == n && distance.shape(0) == n && ratio.shape(0) == n,
           "the columns of the matches differ in length");

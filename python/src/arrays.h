@@ -69,11 +69,18 @@ nb::object array_from(Image<Rgb<T>>&& image) {
       nb::ndarray<nb::numpy, T>(&kept->host().data->r, {height, width, std::size_t(3)}, owner));
 }
 
-// (columns, octave, descriptors): 5 x n float32 of x, y, scale, angle and response; n int32; n x
-// 128 uint8, or None where the points are not described.
+// (columns, octave, descriptors): 7 x n float32 of x, y, scale, angle, response, stretch and axis;
+// n int32; n x 128 uint8, or None where the points are not described.
 nb::tuple columns_of(Features&& features, bool described);
-// The other way round. What is None is zero, or no descriptors.
+// The other way round; None is no descriptors.
 Features features_from(nb::handle columns, nb::handle octave, nb::handle descriptors);
+// A Keypoint as numbers of 4 bytes, in the order of its members; Python knows it (_features.py).
+inline constexpr std::size_t kKeypointNumbers = 8;
+static_assert(sizeof(Keypoint) == kKeypointNumbers * sizeof(float) &&
+              offsetof(Keypoint, octave) == 5 * sizeof(float) &&
+              offsetof(Keypoint, axis) == 7 * sizeof(float));
+// n x 2 x 2 float32: affine_frame() of every point, rounded as COLMAP's databases hold it.
+nb::object frames_of(nb::handle columns, nb::handle octave);
 // (a, b, distance, ratio).
 nb::tuple columns_of(const std::vector<Match>& matches);
 std::vector<Match> matches_from(nb::handle columns, std::size_t first, std::size_t second);

@@ -30,7 +30,7 @@ using namespace nb::literals;
 // the run between two steps and is thrown on afterwards: what is done is kept.
 class PythonEvents {
  public:
-  // progress(done, total), note(sentence) and cancel() -> bool, each may be None.
+  // progress(done, total), note(sentence) and cancel() -> anything that is true, each may be None.
   PythonEvents(nb::handle progress, nb::handle note, nb::handle cancel)
       : progress_(progress), note_(note), cancel_(cancel) {
     events.begin = [this](int total) { guarded([&] { total_ = total, tell(); }); };
@@ -44,7 +44,7 @@ class PythonEvents {
       bool stop = false;
       guarded([&] {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (!cancel_.is_none()) stop = nb::cast<bool>(cancel_());
+        if (!cancel_.is_none()) stop = is_true(cancel_());
       });
       return stop || failed_;
     };
@@ -60,6 +60,11 @@ class PythonEvents {
   }
 
  private:
+  static bool is_true(const nb::object& answer) {
+    const int truth = PyObject_IsTrue(answer.ptr());
+    if (truth < 0) throw nb::python_error();
+    return truth == 1;
+  }
   void tell() {
     if (!progress_.is_none()) progress_(done_, total_);
   }

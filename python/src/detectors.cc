@@ -1,5 +1,6 @@
 #include "cornea/catalog/detectors.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "binding.h"
@@ -65,32 +66,27 @@ class Detector {
     return results;
   }
 
-  // SIFT of a device image, with the descriptors left on the device.
+  // (keypoints, descriptors) of SIFT that stay on the device: n x 8 float32 as a Keypoint has them,
+  // and n x 128 uint8.
   nb::tuple detect_on_device(nb::handle given_image, nb::handle given_mask) {
     require(sift_ && context_.is_cuda(),
-            "descriptors stay on the device for SIFT on a CUDA device; the detector is ", name_,
+            "features stay on the device for SIFT on a CUDA device; the detector is ", name_,
             " on ", context_.name());
     const GivenImage image = image_of(context_, given_image);
     const GivenImage mask = mask_of(context_, given_mask);
-    Features found;
-    std::unique_ptr<DeviceArray> descriptors;
+    require(max_size_ == 0 || std::max(image.view.width(), image.view.height()) <= max_size_,
+            "an image whose features stay on the device is not reduced to max_size; reduce it "
+            "first, or set max_size to 0");
+    std::unique_ptr<DeviceArray> keypoints, descriptors;
     compute(mutex_, [&] {
-      sift_->keep_on_device(true);
-      sift_->detect(image.view, found, mask.view);
-      const std::size_t n = found.size(), bytes = n * Features::kLength;
-      Memory memory =
-          context_.allocate(Place::device, std::max<std::size_t>(bytes, 1), "Python: descriptors");
-      if (n > 0) {
-        context_.copy_on_device(memory.data(), bytes, sift_->device_descriptors(), bytes, bytes, 1);
-      }
-      descriptors = std::make_unique<DeviceArray>(context_, std::move(memory),
-                                                  std::vector<std::size_t>{n, Features::kLength},
-                                                  nb::dtype<std::uint8_t>());
-      sift_->keep_on_device(false);
+      const DeviceFeatures found = sift_->detect_on_device(image.view, mask.view);
+      keypoints = copy_of(found.keypoints, found.size, kKeypointNumbers, nb::dtype<float>());
+      descriptors = copy_of(found.descriptors, found.size, std::size_t(Features::kLength),
+                            nb::dtype<std::uint8_t>());
     });
+    keypoints->finish();
     descriptors->finish();
-    const nb::tuple columns = columns_of(std::move(found), false);
-    return nb::make_tuple(columns[0], columns[1],
+    return nb::make_tuple(nb::cast(keypoints.release(), nb::rv_policy::take_ownership),
                           nb::cast(descriptors.release(), nb::rv_policy::take_ownership));
   }
 
@@ -117,12 +113,28 @@ class Detector {
 
   const Context& context() const { return context_; }
   // Of the last call, on the host's clock.
-  double milliseconds() const {
-    if (described_) return described_->milliseconds();
-    return sift_ ? sift_->report().milliseconds : corners_->report().milliseconds;
+  double milliseconds() {
+    double spent = 0;
+    compute(mutex_, [&] {
+      spent = described_ ? described_->milliseconds()
+              : sift_    ? sift_->report().milliseconds
+                         : corners_->report().milliseconds;
+    });
+    return spent;
   }
 
  private:
+  // n rows of what the detector holds on the device until its next call.
+  std::unique_ptr<DeviceArray> copy_of(const void* from, std::size_t n, std::size_t columns,
+                                       nb::dlpack::dtype type) const {
+    const std::size_t bytes = n * columns * type.bits / 8;
+    Memory memory =
+        context_.allocate(Place::device, std::max<std::size_t>(bytes, 1), "Python: features");
+    if (n > 0) context_.copy_on_device(memory.data(), bytes, from, bytes, bytes, 1);
+    return std::make_unique<DeviceArray>(context_, std::move(memory),
+                                         std::vector<std::size_t>{n, columns}, type);
+  }
+
   bool describes() const { return corners_ == nullptr; }
 
   void find(AnyView image, AnyView mask, Features& out) {
@@ -159,6 +171,7 @@ void bind_detectors(nb::module_& m) {
            "keep_angles"_a)
       .def_prop_ro("context", &Detector::context)
       .def_prop_ro("milliseconds", &Detector::milliseconds);
+  m.def("frames_of", &frames_of, "columns"_a.none(), "octave"_a.none());
 }
 
 }  // namespace cornea::python

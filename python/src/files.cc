@@ -100,7 +100,11 @@ void write_text_file(const std::filesystem::path& file, const nb::bytes& content
 }
 
 nb::object read_matches(const std::filesystem::path& file) {
-  const std::vector<Correspondence> matches = read_matches_csv(file);
+  std::vector<Correspondence> matches;
+  {
+    nb::gil_scoped_release release;
+    matches = read_matches_csv(file);
+  }
   std::vector<float> numbers;
   numbers.reserve(4 * matches.size());
   for (const Correspondence& m : matches) numbers.insert(numbers.end(), {m.x1, m.y1, m.x2, m.y2});

@@ -64,44 +64,33 @@ nb::object points_of(const Points& points) {
   return array_from(std::move(numbers), {points.size(), std::size_t(3)});
 }
 
-class Fundamental {
+template <class Result>
+nb::list list_of(const std::vector<Result>& results) {
+  nb::list list;
+  for (const Result& result : results) list.append(dict_of(result));
+  return list;
+}
+
+// An estimator of the table that takes matches and nothing else.
+template <class Estimator, class Result, const char* kName>
+class OfMatches {
  public:
-  Fundamental(const Context& context, const Settings& settings)
-      : estimator_(
-            std::get<FundamentalEstimator>(find_estimator("fundamental").make(context, settings))) {
-  }
+  OfMatches(const Context& context, const Settings& settings)
+      : estimator_(std::get<Estimator>(find_estimator(kName).make(context, settings))) {}
   nb::list estimate(const nb::list& arrays, const std::vector<std::uint64_t>& keys) {
     const GivenPairs pairs(arrays, keys);
-    std::vector<FundamentalResult> results(pairs.spans.size());
+    std::vector<Result> results(pairs.spans.size());
     compute(mutex_, [&] { estimator_.estimate_batch(pairs.spans, pairs.keys, results); });
-    nb::list list;
-    for (const FundamentalResult& result : results) list.append(dict_of(result));
-    return list;
+    return list_of(results);
   }
 
  private:
-  FundamentalEstimator estimator_;
+  Estimator estimator_;
   std::mutex mutex_;
 };
-
-class Homography {
- public:
-  Homography(const Context& context, const Settings& settings)
-      : estimator_(
-            std::get<HomographyEstimator>(find_estimator("homography").make(context, settings))) {}
-  nb::list estimate(const nb::list& arrays, const std::vector<std::uint64_t>& keys) {
-    const GivenPairs pairs(arrays, keys);
-    std::vector<HomographyResult> results(pairs.spans.size());
-    compute(mutex_, [&] { estimator_.estimate_batch(pairs.spans, pairs.keys, results); });
-    nb::list list;
-    for (const HomographyResult& result : results) list.append(dict_of(result));
-    return list;
-  }
-
- private:
-  HomographyEstimator estimator_;
-  std::mutex mutex_;
-};
+constexpr char kFundamental[] = "fundamental", kHomography[] = "homography";
+using Fundamental = OfMatches<FundamentalEstimator, FundamentalResult, kFundamental>;
+using Homography = OfMatches<HomographyEstimator, HomographyResult, kHomography>;
 
 class Essential {
  public:
@@ -121,9 +110,7 @@ class Essential {
             known.size(), " pairs of cameras");
     std::vector<EssentialResult> results(pairs.spans.size());
     compute(mutex_, [&] { estimator_.estimate_batch(pairs.spans, known, pairs.keys, results); });
-    nb::list list;
-    for (const EssentialResult& result : results) list.append(dict_of(result));
-    return list;
+    return list_of(results);
   }
 
  private:
@@ -149,9 +136,7 @@ class TwoViewObject {
             known.size(), " pairs of cameras");
     std::vector<TwoViewResult> results(pairs.spans.size());
     compute(mutex_, [&] { estimator_.estimate_batch(pairs.spans, known, pairs.keys, results); });
-    nb::list list;
-    for (const TwoViewResult& result : results) list.append(dict_of(result));
-    return list;
+    return list_of(results);
   }
 
  private:

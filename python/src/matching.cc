@@ -45,7 +45,11 @@ class MatcherObject {
   }
 
   const Context& context() const { return context_; }
-  std::string kernel() const { return matcher_.report().kernel; }
+  std::string kernel() {
+    std::string name;
+    compute(mutex_, [&] { name = matcher_.report().kernel; });
+    return name;
+  }
 
  private:
   Context context_;

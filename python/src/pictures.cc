@@ -2,6 +2,7 @@
 
 #include "binding.h"
 #include "tables.h"
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
@@ -22,8 +23,9 @@ using namespace nb::literals;
 DrawOptions draw_options(const Settings& settings, nb::handle colour) {
   auto options = options_from<DrawOptions>(settings, "draw");
   if (!colour.is_none()) {
-    options.colour = {nb::cast<std::uint8_t>(colour[0]), nb::cast<std::uint8_t>(colour[1]),
-                      nb::cast<std::uint8_t>(colour[2])};
+    std::array<std::uint8_t, 3> rgb{};
+    require(nb::try_cast(colour, rgb), "a colour is three whole numbers from 0 to 255");
+    options.colour = {rgb[0], rgb[1], rgb[2]};
   }
   return options;
 }

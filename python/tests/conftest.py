@@ -29,6 +29,21 @@ def program():
 
 
 @pytest.fixture(scope="session")
+def data():
+    """Folders of photographs with ground truth, under the one that CORNEA_DATA names (default: ../shared)."""
+    root = Path(os.environ.get("CORNEA_DATA") or Path(__file__).resolve().parents[3] / "shared")
+
+    def folder(name):
+        found = root / "data" / name
+        if not found.is_dir():
+            assert os.environ.get("CORNEA_REQUIRE_DATA") != "1", f"{name} is asked for and not here"
+            pytest.skip(f"{name} is not here; set CORNEA_DATA to the folder that holds it")
+        return found
+
+    return folder
+
+
+@pytest.fixture(scope="session")
 def scene():
     return cornea.scene(width=480, height=360)
 

@@ -169,3 +169,95 @@ def test_a_device_array_without_a_device():
 
     with pytest.raises(ValueError, match="lies on a CUDA device and the work is to run on cpu"):
         cornea.detect(Pretended(), device="cpu")
+
+
+def test_repeated_pixels(image):
+    """Strides of 0."""
+    row = image[100]
+    repeated = np.broadcast_to(row, (90, len(row)))
+    assert np.array_equal(points(repeated), points(np.ascontiguousarray(repeated)))
+    column = np.broadcast_to(image[:, 100:101], (len(image), 90))
+    assert np.array_equal(points(column, "sift"), points(np.ascontiguousarray(column), "sift"))
+
+
+@pytest.mark.parametrize("shape", [(1 << 20, 1 << 20), (50000, 50000), (2, (1 << 20) + 1), (1 << 20, 4096, 3)])
+def test_huge_images(shape):
+    """Refused before they are copied: this one takes a single byte."""
+    huge = np.broadcast_to(np.uint8(7), shape)
+    with pytest.raises(ValueError, match="the limits are 1048576 pixels a side and 2147483647 in all"):
+        cornea.detect(huge, device="cpu")
+    with pytest.raises(ValueError, match="the limits are"):
+        cornea.filter(huge, "gaussian", device="cpu")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e30])
+def test_floats_that_are_no_pixels(image, bad):
+    floats = image.astype(np.float32) / 255
+    floats[77, 99] = bad
+    for call in (
+        lambda: cornea.detect(floats, "sift", device="cpu"),
+        lambda: cornea.detect([floats, floats], "foagdd", device="cpu"),
+        lambda: cornea.Harris(device="cpu").response(floats),
+        lambda: cornea.Sift(device="cpu").describe(floats, cornea.Features([50], [50])),
+        lambda: cornea.pair(floats, floats, device="cpu"),
+    ):
+        with pytest.raises(ValueError):
+            call()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e30, -50])
+def test_points_that_are_nowhere(image, bad):
+    nowhere = cornea.Features([bad, 40], [50, 60], [3, 3])
+    with pytest.raises(ValueError, match="point 0 .* lies outside the image"):
+        cornea.Sift(device="cpu").describe(image, nowhere)
+    here = cornea.Features([40, 40], [50, 60], [3, 3])
+    alone = cornea.draw(image, here[1])
+    assert np.array_equal(cornea.draw(image, nowhere), alone)  # it cannot be seen
+    cornea.draw_matches(image, image, nowhere, here, cornea.Matches([0, 1], [0, 1]))
+
+
+def test_features_of_columns_that_differ():
+    assert len(cornea.Features(3, 4)) == 1 and len(cornea.Features([], [])) == 0
+    for wrong in (
+        lambda: cornea.Features([1, 2, 3], [4]),
+        lambda: cornea.Features([[1, 2], [3, 4]], [5, 6]),
+        lambda: cornea.Features([1, 2], [3, 4], scale=[1, 2, 3]),
+        lambda: cornea.Features([1, 2], [3, 4], octave=[0.5, 1]),
+    ):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def test_matches_that_are_no_indices():
+    features = cornea.Features([1, 2], [3, 4])
+    for wrong in ([0.5], [1 << 32], [np.nan], ["a"]):
+        with pytest.raises(ValueError, match="a must be whole numbers of 32 bits"):
+            cornea.Matches(wrong, [0])
+    assert len(cornea.Matches(np.array([], float), [])) == 0
+    for wrong in ([-1], [2]):
+        with pytest.raises(ValueError, match="b names points that are not there; there are 2"):
+            cornea.Matches([0], wrong).points(features, features)
+
+
+def test_wrong_pictures(image):
+    points = cornea.Features([40], [50])
+    for colour in ((300, 0, 0), (-1, 0, 0), (1, 2), (1, 2, 3, 4), "red", (0.5, 0, 0)):
+        with pytest.raises(ValueError, match="a colour is three whole numbers from 0 to 255"):
+            cornea.draw(image, points, colour=colour)
+    drawn = cornea.draw(image, points, colour=(255, 0, 0))
+    assert (drawn == (255, 0, 0)).all(axis=2).any()
+    matches = cornea.Matches([0], [0])
+    matches.a = matches.a.astype(np.int64)
+    with pytest.raises(ValueError, match="a and b of int32"):
+        cornea.draw_matches(image, image, points, points, matches)
+
+
+def test_features_can_be_pickled(image):
+    import copy
+    import pickle
+
+    found = cornea.detect(image, "sift", max_points=20, device="cpu")
+    for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert np.array_equal(other._columns, found._columns) and np.array_equal(other.descriptors, found.descriptors)
+    result = cornea.fundamental(np.zeros((0, 4)), device="cpu")
+    assert pickle.loads(pickle.dumps(result)).kind == result.kind

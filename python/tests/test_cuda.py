@@ -83,17 +83,25 @@ def test_nothing_is_uploaded(tensor):
     assert torch.from_dlpack(result).is_cuda
 
 
-def test_descriptors_stay_on_the_device(image, tensor):
+def test_features_stay_on_the_device(image, tensor):
     sift = cornea.Sift(device="cuda")
     expected = cornea.detect(image, "sift", device="cpu")
     context = sift._made.context
-    sift.detect_on_device(tensor)
     before = context.transfers()
-    found = sift.detect_on_device(tensor)
-    assert context.transfers()["uploads"] == before["uploads"]
+    for _ in range(3):
+        found = sift.detect_on_device(tensor)
+        descriptors, keypoints = torch.from_dlpack(found.descriptors), torch.from_dlpack(found.keypoints)
+        assert len(found) == len(expected)
+    assert context.transfers() == before, "a transfer"
     assert isinstance(found.descriptors, cornea.DeviceArray)
-    descriptors = torch.from_dlpack(found.descriptors)
     assert descriptors.is_cuda and descriptors.shape == expected.descriptors.shape
+    assert keypoints.is_cuda and keypoints.shape == (len(expected), 8)
+    assert np.array_equal(keypoints[:, :2].cpu().numpy(), expected.xy)
+    assert np.array_equal(keypoints[:, 5].contiguous().view(torch.int32).cpu().numpy(), expected.octave)
+    # Columns come when they are asked for, once.
+    assert np.array_equal(found._columns, expected._columns) and np.array_equal(found.octave, expected.octave)
+    assert found.angle.shape == (len(expected),)
+    assert context.transfers()["downloads"] == before["downloads"] + 1
     assert np.array_equal(descriptors.cpu().numpy(), expected.descriptors)
     assert np.array_equal(found.descriptors.numpy(), expected.descriptors)
     # They can be matched there, and outlive what made them.
@@ -123,6 +131,44 @@ def test_order_without_a_device_wide_wait(image, way):
         late.zero_()
     stream.synchronize()
     assert np.array_equal(taken.cpu().numpy(), expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"affine_shape": True, "max_points": 200}, {"contrast": 0.002, "edge_ratio": 0}])
+def test_features_on_the_device_are_those_of_the_host(image, tensor, options):
+    sift = cornea.Sift(device="cuda", **options)
+    mask = np.zeros(image.shape, bool)
+    mask[:, :200] = True
+    for hidden in (None, mask):
+        expected = cornea.detect(image, "sift", device="cpu", mask=hidden, **options)
+        for _ in range(3):  # step by step, and as a graph; other calls in between
+            found = sift.detect_on_device(tensor, None if hidden is None else torch.from_numpy(hidden).cuda())
+            assert np.array_equal(found._columns, expected._columns)
+            assert np.array_equal(found.frames, expected.frames)
+            assert np.array_equal(found.descriptors.numpy(), expected.descriptors)
+            assert np.array_equal(sift.detect(image, hidden).descriptors, expected.descriptors)
+    assert len(sift.detect_on_device(tensor[:4, :4].contiguous())) == 0
+    with pytest.raises(ValueError, match="is not reduced to max_size"):
+        cornea.Sift(device="cuda", max_size=100).detect_on_device(tensor)
+    with pytest.raises(ValueError, match="the detector is sift on cpu"):
+        cornea.Sift(device="cpu").detect_on_device(image)
+
+
+def test_features_of_a_late_tensor_on_its_stream(image):
+    """Queued behind a long kernel on a stream of torch; descriptors are taken on that stream too."""
+    expected = cornea.detect(image, "sift", device="cpu")
+    source = torch.from_numpy(image.copy()).cuda()
+    late = torch.zeros_like(source)
+    stream = torch.cuda.Stream()
+    sift = cornea.Sift(device="cuda", stream=stream)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(200_000_000)
+        late.copy_(source)
+        found = sift.detect_on_device(late)
+        taken = torch.from_dlpack(found.descriptors).clone()
+        late.zero_()
+    stream.synchronize()
+    assert np.array_equal(taken.cpu().numpy(), expected.descriptors)
 
 
 def test_points_of_a_late_tensor(image):

@@ -124,6 +124,37 @@ def test_features(image):
         cornea.Features([1, 2], [3, 4], descriptors=np.zeros((3, 128), np.uint8))
 
 
+def test_features_on_a_device_need_one(image):
+    with pytest.raises(ValueError, match="features stay on the device for SIFT on a CUDA device; the detector is sift on cpu"):
+        cornea.Sift(device="cpu").detect_on_device(image)
+
+
+def test_describing_ellipses(image):
+    """Points keep the shapes that they have where angles are kept."""
+    sift = cornea.Sift(device="cpu", affine_shape=True, max_points=80)
+    found = sift.detect(image)
+    assert found.stretch.max() > 1.5 and found.stretch.min() >= 1
+    again = sift.describe(image, found, keep_angles=True)
+    assert np.array_equal(again._columns, found._columns)
+    round_ones = cornea.Features(found.x, found.y, found.scale, found.angle, found.response, found.octave)
+    assert np.array_equal(round_ones.stretch, np.ones(len(found)))
+    assert not np.array_equal(sift.describe(image, round_ones, keep_angles=True).descriptors, again.descriptors)
+    given = cornea.Features(
+        found.x, found.y, found.scale, found.angle, octave=found.octave, stretch=found.stretch, axis=found.axis
+    )
+    assert np.array_equal(given.frames, found.frames) and np.array_equal(given[3:5].frames, found.frames[3:5])
+
+
+def test_frames():
+    """The unit circle to the ellipse, and x to the direction of the angle."""
+    points = cornea.Features([0, 0], [0, 0], [2, 2], [0.3, 0.3], stretch=[1, 3], axis=[0, 1.1])
+    turned = 2 * np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]])
+    assert np.allclose(points.frames[0], turned, rtol=1e-6)
+    u, s, _ = np.linalg.svd(points.frames[1])
+    assert np.allclose(s, [6, 2], rtol=1e-6) and np.isclose(np.tan(1.1), u[1, 0] / u[0, 0], rtol=1e-5)
+    assert np.isclose(np.arctan2(points.frames[1, 1, 0], points.frames[1, 0, 0]), 0.3, rtol=1e-5)
+
+
 def test_describing_corners(image):
     corners = cornea.detect(image, "harris", max_points=80, device="cpu")
     sift = cornea.Sift(device="cpu")
@@ -193,6 +224,50 @@ def test_wrong_matches():
             cornea.fundamental(*wrong, device="cpu")
 
 
+def test_wrong_numbers(matches):
+    for wrong in (np.zeros((9, 4), complex), np.full((9, 4), "a"), np.zeros((9, 4), object)):
+        with pytest.raises(TypeError, match="they must be numbers"):
+            cornea.fundamental(wrong, device="cpu")
+    for bad in (np.inf, 1e39):
+        worse = matches.astype(float)
+        worse[5, 2] = bad
+        with pytest.raises(ValueError), np.errstate(over="ignore"):
+            cornea.homography(worse, device="cpu")
+    for key in (-1, 1 << 64):
+        with pytest.raises(ValueError, match="a key is a whole number from 0 to 2\\^64 - 1"):
+            cornea.fundamental(matches, key=key, device="cpu")
+    for camera in ([np.nan, 500, 3, 3], [500, 500, np.inf, 3], [-500, 500, 3, 3]):
+        with pytest.raises(ValueError):
+            cornea.essential(matches, camera1=camera, device="cpu")
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 10**30, "", None, [], [1, 2]])
+@pytest.mark.parametrize("option", ["sigma", "max_points", "contrast"])
+def test_options_that_cannot_be(option, bad):
+    with pytest.raises((ValueError, TypeError)):
+        cornea.Sift(device="cpu", **{option: bad})
+
+
+@pytest.mark.parametrize("threads", [-1, 1 << 40])
+def test_threads_that_cannot_be(image, threads):
+    with pytest.raises((ValueError, TypeError)):
+        cornea.detect(image, device="cpu", threads=threads)
+
+
+def test_wrong_matrices():
+    for empty in ((0, 3, 3), (2, 0, 3), (2, 3, 0)):
+        try:
+            assert cornea.svd(np.zeros(empty), device="cpu").S.size == 0
+        except ValueError:
+            pass
+    turned = np.arange(12.0).reshape(3, 4)[::-1, ::-1]
+    assert np.allclose(cornea.svd(turned, device="cpu").S, np.linalg.svd(turned, compute_uv=False))
+    bad = np.ones((3, 4, 4))
+    bad[1, 2, 2] = np.nan
+    report = cornea.svd(bad, device="cpu").report
+    assert report["not_finite"] == 1 and report["first_not_finite"] == 1
+
+
 def test_cameras():
     camera = cornea.Camera.from_colmap("SIMPLE_RADIAL", [500, 320, 240, 0.1])
     assert camera == cornea.Camera(500, 500, 319.5, 239.5, 0.1)
@@ -257,6 +332,49 @@ def test_threads_share_a_detector(image):
     for worker in workers:
         worker.join()
     assert all(np.array_equal(a, b) for a, b in zip(found, expected))
+
+
+def test_threads_share_everything(views, image, matches):
+    """One object of each kind, used from four threads at once, with its properties read meanwhile."""
+    a, b = (cornea.detect(file, "sift", device="cpu", max_points=200) for file in views)
+    harris, smooth = cornea.Harris(device="cpu", threads=1), cornea.Filter("gaussian", device="cpu", threads=1)
+    matcher, estimator = cornea.Matcher(device="cpu", threads=1), cornea.Fundamental(device="cpu", threads=1)
+    two_view, svd = cornea.TwoView(device="cpu", threads=1), cornea.Svd(device="cpu", threads=1)
+    half = matches[::4]
+
+    def everything(k):
+        turned = np.ascontiguousarray(np.roll(image, 30 * k, 1)[:120])
+        return [
+            harris.detect(turned).xy,
+            harris.response(turned),
+            smooth.apply(turned),
+            matcher.match(a, b[k:]).b,
+            estimator.estimate(half[k:]).F,
+            two_view.estimate(half[k:]).F,
+            svd.compute(half[k : k + 4].astype(float)).S,
+        ]
+
+    expected = [everything(k) for k in range(4)]
+    failures, end = [], threading.Event()
+
+    def work(k):
+        for _ in range(5):
+            if not all(np.array_equal(x, y) for x, y in zip(everything(k), expected[k])):
+                failures.append(k)
+
+    def look():
+        while not end.is_set():
+            assert matcher.kernel and harris.milliseconds >= 0
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    watcher = threading.Thread(target=look)
+    for worker in [*workers, watcher]:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    end.set()
+    watcher.join()
+    assert not failures
 
 
 def test_other_threads_run_meanwhile(image):

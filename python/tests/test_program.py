@@ -30,6 +30,7 @@ DETECTORS = [
     ("sift", {}),
     ("sift", {"root": True, "doubled": False, "max_points": 100}),
     ("sift", {"scale_space": "bilateral", "edge_ratio": 0}),
+    ("sift", {"affine_shape": True, "domain_size_pooling": True, "max_points": 100}),
 ]
 
 
@@ -40,6 +41,8 @@ def test_detectors(program, views, image, name, options):
     columns = [found.x, found.y, found.response]
     if name == "sift":
         columns += [found.scale, found.angle]
+    if options.get("affine_shape"):
+        columns += list(found.frames.reshape(-1, 4).T)
     assert len(found) > 0
     assert np.array_equal(np.stack(columns, 1), np.array(expected, np.float32))
 

@@ -106,6 +106,8 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   expect(first.size() > 100 && !sift.device_descriptors() && sift.memory_needed(100, 100) > 0 &&
              sift.level(0, 0).width() > 0 && sift.options().max_points == 400,
          "Sift");
+  expect(refuses([&] { sift.detect_on_device(a); }) && DeviceFeatures{}.size == 0,
+         "detect_on_device");
   Features described;
   const std::vector<Corner> corners = {{50, 50, 1}};
   sift.describe(a, keypoints_of(corners, 2.5f), described, Angles::assign);

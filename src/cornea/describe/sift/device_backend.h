@@ -33,6 +33,7 @@ class DeviceSift : public SiftBackend {
                 core::StageClock* clock) override;
   std::size_t memory_needed(const SiftShape& shape, int images) const override;
   Image<float> level(int octave, int level) const override;
+  DeviceFeatures detect_on_device(AnyView image, AnyView mask, core::StageClock* clock) override;
   void keep_on_device(bool on) override { keeps_ = on; }
   const Context& context() const override { return context_; }
   const std::uint8_t* device_descriptors() const override {
@@ -120,6 +121,10 @@ class DeviceSift : public SiftBackend {
   FeatureTargets feature_targets(int slot) const {
     const std::size_t first = slot_features(slot);
     const std::size_t byte = first * kDescriptorLength;
+    if (stays_) {
+      return {kept_keypoints_.data<Keypoint>() + first,
+              kept_descriptors_.data<std::uint8_t>() + byte, nullptr};
+    }
     return {host_keypoints_.data<Keypoint>() + first, host_descriptors_.data<std::uint8_t>() + byte,
             keeps_ ? kept_descriptors_.data<std::uint8_t>() + byte : nullptr};
   }
@@ -145,6 +150,7 @@ class DeviceSift : public SiftBackend {
   bool forks_ = true;                                          // filters can run on side streams
   bool capturing_ = false;
   bool keeps_ = false;  // descriptors stay on the device as well
+  bool stays_ = false;  // in a call whose features stay on the device alone
   SiftShape shape_;
   DeviceSpace space_;
   // In memory that every call clears: marks, their counts by row and by group of rows, angles by
@@ -167,6 +173,7 @@ class DeviceSift : public SiftBackend {
   core::Buffer shapes_{Place::device, "sift: shapes"};
   core::Buffer features_{Place::device, "sift: features in order"};
   core::Buffer device_counts_{Place::device, "sift: counts"};
+  core::Buffer kept_keypoints_{Place::device, "sift: keypoints"};
   core::Buffer kept_descriptors_{Place::device, "sift: descriptors"};
   core::Buffer given_turns_{Place::device, "sift: given angles"};
   core::Buffer host_keypoints_{Place::pinned, "sift: keypoints for the host"};

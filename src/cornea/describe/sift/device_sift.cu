@@ -87,7 +87,7 @@ void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span
       const bool more = next_first < images.size();
       const Group next = more ? run(next_first, 1 - now.slot) : Group{};
       const std::span<Features> results = out.subspan(now.first, now.count);
-      if (runs_in_parts(clock)) {
+      if (runs_in_parts(clock) && !stays_) {
         cuda_check(cudaEventSynchronize(streams_.first_done[now.slot]), "waiting for features");
         copy_out(now.slot, kFirstFeatures, results);
       }
@@ -98,7 +98,7 @@ void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span
         now = run(now.first, now.slot);
         continue;
       }
-      copy_out(now.slot, kFeatures, results);
+      if (!stays_) copy_out(now.slot, kFeatures, results);
       if (!more) break;
       now = next;
     }
@@ -107,6 +107,19 @@ void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span
     for (Features& f : out) f.keypoints.clear(), f.descriptors.clear();
     throw;
   }
+}
+
+DeviceFeatures DeviceSift::detect_on_device(AnyView image, AnyView mask, StageClock* clock) {
+  if (sift_shape(options_, image.width(), image.height()).octaves.empty()) return {};
+  struct Staying {
+    bool& flag;
+    explicit Staying(bool& stays) : flag(stays) { flag = true; }
+    ~Staying() { flag = false; }
+  } const staying(stays_);
+  Features none;
+  detect({&image, 1}, mask, {&none, 1}, clock);
+  return {kept_keypoints_.data<Keypoint>(), kept_descriptors_.data<std::uint8_t>(),
+          host_counts(0)[kFeatures * kMostImages]};
 }
 
 void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angles angles,

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cornea/core/error.h"
+#include "cornea/core/transfer.h"
 #include "cornea/describe/sift/sift_testing.h"
 
 namespace cornea {
@@ -151,6 +153,47 @@ TEST_P(SiftOnDevice, KeepsDescriptorsOnTheDeviceWhereAsked) {
   sift.keep_on_device(false);
   EXPECT_TRUE(equal(sift.detect(image), plain));
   EXPECT_EQ(sift.device_descriptors(), nullptr);
+}
+
+TEST_P(SiftOnDevice, LeavesFeaturesOnTheDeviceWithoutATransfer) {
+  const Image<std::uint8_t> plain = to_u8(blob_image(400, 300)), crowded = crowded_image(400, 300);
+  if (!context.is_cuda()) {
+    EXPECT_THROW(Sift(context).detect_on_device(plain), Error);
+    return;
+  }
+  const auto plain_there = to_device(context, plain), crowded_there = to_device(context, crowded);
+  const auto tiny_there = to_device(context, to_u8(blob_image(4, 4)));
+  auto downloaded = [&](const DeviceFeatures& there) {
+    Features here;
+    here.keypoints.resize(there.size);
+    here.descriptors.resize(there.size * Features::kLength);
+    const std::size_t bytes = there.size * sizeof(Keypoint);
+    context.download(here.keypoints.data(), bytes, there.keypoints, bytes, bytes, 1);
+    context.download(here.descriptors.data(), here.descriptors.size(), there.descriptors,
+                     here.descriptors.size(), here.descriptors.size(), 1);
+    context.synchronize();
+    return here;
+  };
+  for (const SiftOptions& options :
+       {SiftOptions{}, SiftOptions{.max_points = 100}, SiftOptions{.affine_shape = true},
+        SiftOptions{.contrast = 0.001, .edge_ratio = 0}}) {  // more points than there is room for
+    Sift sift(context, options), other(context, options);
+    const Features of_plain = other.detect(plain), of_crowded = other.detect(crowded);
+    for (int run = 0; run < 3; ++run) {  // step by step, and as a graph
+      for (const bool many : {false, true}) {
+        const auto before = context.transfers();
+        const DeviceFeatures found = sift.detect_on_device(many ? crowded_there : plain_there);
+        EXPECT_EQ(context.transfers().uploads, before.uploads);
+        EXPECT_EQ(context.transfers().downloads, before.downloads);
+        EXPECT_EQ(sift.report().points, found.size);
+        EXPECT_TRUE(equal(downloaded(found), many ? of_crowded : of_plain)) << run << many;
+      }
+      // Calls of the other kind in between.
+      EXPECT_TRUE(equal(sift.detect(plain), of_plain)) << run;
+    }
+    EXPECT_EQ(sift.detect_on_device(tiny_there).size, 0u);
+    EXPECT_TRUE(equal(downloaded(sift.detect_on_device(plain)), of_plain));  // of a host image
+  }
 }
 
 TEST_P(SiftOnDevice, FramesTakeNoMoreMemory) {

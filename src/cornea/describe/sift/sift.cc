@@ -176,6 +176,18 @@ const std::uint8_t* Sift::device_descriptors() const {
   return inside_->backend->device_descriptors();
 }
 
+DeviceFeatures Sift::detect_on_device(AnyView image, AnyView mask) {
+  require(inside_->context.is_cuda(), "features stay on a CUDA device, and the context is that of ",
+          inside_->context.name(), "; detect() leaves them on the host");
+  check_call(inside_->context, {&image, 1}, mask);
+  DeviceFeatures found;
+  inside_->run(image, 1, [&](StageClock* clock) {
+    found = inside_->backend->detect_on_device(image, mask, clock);
+    return found.size;
+  });
+  return found;
+}
+
 Image<float> Sift::level(int octave, int level) const {
   return inside_->backend->level(octave, level);
 }

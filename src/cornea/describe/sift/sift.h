@@ -97,6 +97,13 @@ struct CORNEA_API SiftOptions {
 // Whether describe() finds the angle of a point, and its shape, or takes those it has.
 enum class Angles { assign, keep };
 
+// Features in device memory, in the order that detect() has.
+struct DeviceFeatures {
+  const Keypoint* keypoints = nullptr;
+  const std::uint8_t* descriptors = nullptr;  // Features::kLength bytes per point
+  std::size_t size = 0;
+};
+
 // Made once; then it takes image after image and allocates nothing after the first of a size,
 // unless a later one has many more points.
 //
@@ -127,6 +134,11 @@ class CORNEA_API Sift {
   // of the last call with one image, in its order, until the next call. Null on the CPU, or if off.
   void keep_on_device(bool on);
   const std::uint8_t* device_descriptors() const;
+
+  // As detect(), on a CUDA context alone, with all features left on the device until the next call:
+  // the host waits for the number of features and learns nothing else. Of an image on the device
+  // nothing is transferred; that number is no transfer to Context::transfers().
+  DeviceFeatures detect_on_device(AnyView image, AnyView mask = {});
 
   // Device memory (on the CPU: host memory) that 8-bit gray images of this size take, with room for
   // a usual number of points. A call that finds less fails, says how much it needs, and gives its

@@ -33,6 +33,7 @@ class SiftBackend {
   // See Sift. Null on the CPU, where features are where they are needed.
   virtual void keep_on_device(bool) {}
   virtual const std::uint8_t* device_descriptors() const { return nullptr; }
+  virtual DeviceFeatures detect_on_device(AnyView, AnyView, core::StageClock*) { return {}; }
 };
 
 // Memory that a part of the scale space may take on the CPU. An image of 1920 x 1080 pixels,

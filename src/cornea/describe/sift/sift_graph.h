@@ -48,7 +48,7 @@ struct Streams {
 
 // The steps for images of one size, as one launch.
 struct Graph {
-  std::array<int, 5> key{};
+  std::array<int, 6> key{};
   int runs = 0;  // it is made when the steps have run once, so that they allocate nothing
   cudaGraphExec_t exec = nullptr;
   Graph() = default;

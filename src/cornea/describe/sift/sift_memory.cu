@@ -44,7 +44,8 @@ std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, i
            (sizeof(SiftPoint) * (caps_points() ? 2 : 1) + kMostAngles * sizeof(float) + 2);
   if (options_.affine_shape) bytes += images * s.points * sizeof(PointShape);
   bytes += images * s.features * sizeof(OrientedPoint);
-  if (keeps_) bytes += kSlots * images * s.features * kDescriptorLength;
+  if (keeps_ || stays_) bytes += kSlots * images * s.features * kDescriptorLength;
+  if (stays_) bytes += images * s.features * sizeof(Keypoint);
   bytes += std::size_t(shape.width) * shape.height * images;  // 8-bit pixels
   if (options_.scale_space == ScaleSpace::trilateral) {
     constexpr std::size_t kBytesPerPixel = 36;  // that a trilateral filter keeps
@@ -83,9 +84,13 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   features_.reserve<OrientedPoint>(context_, s.features * images);
   slot_images_ = std::max(slot_images_, images);
   const std::size_t host_features = s.features * slot_images_ * kSlots;
-  host_keypoints_.reserve<Keypoint>(context_, host_features);
-  host_descriptors_.reserve<std::uint8_t>(context_, host_features * kDescriptorLength);
-  if (keeps_) {
+  if (stays_) {
+    kept_keypoints_.reserve<Keypoint>(context_, s.features * images);
+  } else {
+    host_keypoints_.reserve<Keypoint>(context_, host_features);
+    host_descriptors_.reserve<std::uint8_t>(context_, host_features * kDescriptorLength);
+  }
+  if (keeps_ || stays_) {
     kept_descriptors_.reserve<std::uint8_t>(context_, host_features * kDescriptorLength);
   }
   device_counts_.reserve<std::uint32_t>(context_, kSlots * kCountWords);
@@ -143,7 +148,8 @@ void DeviceSift::forget_graphs_of_other_memory() {
                                    std::size_t(slot_images_), largest_image_,  largest_group_};
   for (const Buffer* buffer :
        {&floats_, &marks_, &extrema_, &points_, &kept_points_, &turns_, &angle_counts_, &shapes_,
-        &features_, &host_keypoints_, &host_descriptors_, &device_counts_, &host_counts_}) {
+        &features_, &host_keypoints_, &host_descriptors_, &kept_keypoints_, &kept_descriptors_,
+        &device_counts_, &host_counts_}) {
     held.push_back(reinterpret_cast<std::size_t>(buffer->data<void>()));
   }
   for (const void* at :

@@ -219,7 +219,7 @@ void DeviceSift::enqueue_count_copy(cudaStream_t on, int slot, Count first, int 
 
 // Queues the steps: one by one the first time, and then as a graph.
 void DeviceSift::launch(int slot, bool masked, StageClock* clock) {
-  const std::array<int, 5> key = {shape_.width, shape_.height, space_.images, slot, masked};
+  const std::array<int, 6> key = {shape_.width, shape_.height, space_.images, slot, masked, stays_};
   auto graph =
       std::find_if(graphs_.begin(), graphs_.end(), [&](const Graph& g) { return g.key == key; });
   if (graph == graphs_.end()) {
