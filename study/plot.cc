@@ -153,6 +153,7 @@ Range range_of(const Axis& axis, double low, double high, bool reaches_out) {
         range.ticks.push_back(tick);
       }
     }
+    if (range.ticks.size() < 2) range.ticks = {low, high};
     return range;
   }
   if (axis.from_zero && low > 0) low = 0;
@@ -200,23 +201,9 @@ std::optional<std::pair<double, double>> limits(const Plot& plot, bool of_x) {
   return found;
 }
 
-std::vector<std::string> wrapped(const std::string& text, double width) {
-  const std::size_t most = std::size_t(width / (kLetter * 0.93));
-  std::vector<std::string> lines;
-  std::string line;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    if (!line.empty() && line.size() + 1 + word.size() > most) {
-      lines.push_back(line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    begin = end + 1;
-  }
-  if (!line.empty()) lines.push_back(line);
-  return lines;
+// In lines of this width.
+std::vector<std::string> lines_of(const std::string& text, double width) {
+  return wrapped(text, std::size_t(width / (kLetter * 0.93)));
 }
 
 struct Field {
@@ -283,7 +270,7 @@ std::string legend(const Plot& plot, double& y) {
   std::string out;
   double x = kLeft;
   for (std::size_t s = 0; s < plot.series.size(); ++s) {
-    const double width = 26 + double(plot.series[s].name.size()) * kLetter + 18;
+    const double width = 26 + double(plot.series[s].name.size()) * kLetter + 22;
     if (x > kLeft && x + width > kWidth - kRight) x = kLeft, y += kLine + 1;
     if (plot.has_bars()) {
       out += bar(s, x, y - 10, 16, 11);
@@ -323,7 +310,7 @@ bool Plot::empty() const {
 std::string svg(const Plot& plot) {
   check(plot);
   double top = 26;
-  const std::vector<std::string> title = wrapped(plot.title, (kWidth - 40) * 0.78);
+  const std::vector<std::string> title = lines_of(plot.title, (kWidth - 40) * 0.78);
   std::string head;
   for (const std::string& line : title) {
     head += words(20, top, "start", line, " class=\"title\"");
@@ -331,7 +318,7 @@ std::string svg(const Plot& plot) {
   }
   top += 4;
   head += legend(plot, top);
-  const std::vector<std::string> caption = wrapped(plot.caption, kWidth - 40);
+  const std::vector<std::string> caption = lines_of(plot.caption, kWidth - 40);
   bool two_lines = false;
   if (plot.has_bars()) {
     for (const std::string& group : plot.groups) {

@@ -121,7 +121,9 @@ std::string terminal_text(const Report& report) {
   for (const auto& [name, value] : report.facts) out += "  " + name + ": " + value + "\n";
   for (const Section& section : report.sections) {
     out += "\n" + section.heading + "\n" + std::string(section.heading.size(), '-') + "\n";
-    for (const std::string& paragraph : section.words) out += paragraph + "\n";
+    for (const std::string& paragraph : section.words) {
+      for (const std::string& line : wrapped(paragraph, kTerminalColumns)) out += line + "\n";
+    }
     for (const Table& table : section.tables) out += "\n" + terminal_text(table);
   }
   return out;

@@ -65,7 +65,7 @@ std::string number_text(double value, int decimals) {
   // After rounding to three digits, so that 9.996 is 10.0 and not 10.00.
   const double rounded = std::stod(printed("%.*e", 2, value));
   const int before = int(std::floor(std::log10(std::abs(rounded)))) + 1;
-  if (before < -5) return printed("%.*e", 2, value);
+  if (before <= 0) return value > 0 && value < 0.0005 ? "<0.001" : printed("%.*f", 3, value);
   return with_commas(printed("%.*f", std::max(0, 3 - before), value));
 }
 
@@ -90,6 +90,23 @@ std::string key_of(const Column& column) {
   }
   while (!key.empty() && key.back() == '_') key.pop_back();
   return key;
+}
+
+std::vector<std::string> wrapped(const std::string& words, std::size_t most) {
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::size_t begin = 0; begin < words.size();) {
+    const std::size_t end = std::min(words.find(' ', begin), words.size());
+    const std::string word = words.substr(begin, end - begin);
+    if (!line.empty() && line.size() + 1 + word.size() > most) {
+      lines.push_back(line);
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  if (!line.empty()) lines.push_back(line);
+  return lines;
 }
 
 std::string markdown(const Table& table) {
@@ -123,7 +140,7 @@ std::string terminal_text(const Table& table) {
   std::string out;
   if (!table.title.empty()) out += table.title + "\n";
   out += cli::table_text(rows);
-  if (!table.caption.empty()) out += table.caption + "\n";
+  for (const std::string& line : wrapped(table.caption, kTerminalColumns)) out += line + "\n";
   return out;
 }
 

@@ -19,8 +19,11 @@ using Json = nlohmann::ordered_json;
 
 // How a column's numbers are written, where it is not a number of decimals.
 inline constexpr int kText = -1;  // the column holds text; whole numbers in it stay as they are
-inline constexpr int kThreeDigits = -2;  // 0.123, 1.23, 12.3, 1,234
-inline constexpr int kScientific = -3;   // 1.2e-07
+inline constexpr int kThreeDigits =
+    -2;  // 0.012, 0.123, 1.23, 12.3, 1,234; <0.001 below half of that
+inline constexpr int kScientific = -3;  // 1.2e-07
+
+inline constexpr std::size_t kTerminalColumns = 100;  // in which captions and words are broken
 
 struct Column {
   std::string name, unit = {};
@@ -71,6 +74,9 @@ std::string cell_text(const Cell& cell, const Column& column, const std::string&
 std::string heading_of(const Column& column);
 // The name under which JSON has a column: "median_ms".
 std::string key_of(const Column& column);
+
+// Words in lines of at most so many bytes, where no word is longer.
+std::vector<std::string> wrapped(const std::string& words, std::size_t most);
 
 std::string markdown(const Table& table);
 std::string terminal_text(const Table& table);

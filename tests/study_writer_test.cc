@@ -92,7 +92,9 @@ TEST(StudyTable, NumbersHaveTheDigitsOfTheirColumn) {
   EXPECT_EQ(number_text(0.12345, kThreeDigits), "0.123");
   EXPECT_EQ(number_text(9.996, kThreeDigits), "10.0");
   EXPECT_EQ(number_text(1234.5, kThreeDigits), "1,234");
-  EXPECT_EQ(number_text(0.00001234, kThreeDigits), "0.0000123");
+  EXPECT_EQ(number_text(0.0123, kThreeDigits), "0.012");
+  EXPECT_EQ(number_text(0.9996, kThreeDigits), "1.00");
+  EXPECT_EQ(number_text(0.00001234, kThreeDigits), "<0.001");
   EXPECT_EQ(number_text(1.26e-7, kScientific), "1.3e-07");
   EXPECT_EQ(number_text(0, kThreeDigits), "0");
   EXPECT_EQ(key_of({"per matrix", "us"}), "per_matrix_us");
@@ -113,6 +115,12 @@ TEST(StudyTable, IsWrittenAsMarkdownTextHtmlAndJson) {
   EXPECT_EQ(json["columns"][1]["unit"], "ms");
   EXPECT_EQ(json["rows"][0]["median_ms"], 1234.5678);
   EXPECT_TRUE(json["rows"][1]["points"].is_null());
+}
+
+TEST(StudyTable, BreaksLongWordsIntoLines) {
+  EXPECT_EQ(wrapped("one two three", 7), (std::vector<std::string>{"one two", "three"}));
+  EXPECT_EQ(wrapped("one", 1), (std::vector<std::string>{"one"}));
+  EXPECT_TRUE(wrapped("", 10).empty());
 }
 
 TEST(StudyTable, RefusesARowOfAnotherLength) {
@@ -146,6 +154,14 @@ TEST(StudyPlot, RefusesSeriesThatDoNotFit) {
   plot = lines();
   plot.series[0].x.pop_back();
   EXPECT_THROW(svg(plot), Error);
+}
+
+TEST(StudyPlot, ANarrowAxisStillSaysItsNumbers) {
+  Plot plot = lines();
+  plot.series = {{"CPU", {5, 6}, {0.0164, 0.0192}}};
+  const std::string drawn = svg(plot);
+  EXPECT_NE(drawn.find(">0.0164<"), std::string::npos);
+  EXPECT_NE(drawn.find(">0.0192<"), std::string::npos);
 }
 
 TEST(StudyPlot, OneValueOrNoneIsDrawnToo) {
