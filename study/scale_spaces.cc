@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <Eigen/Geometry>
 
@@ -12,16 +13,55 @@ namespace {
 
 constexpr double kCorrect = 4;  // pixels
 
-// Points without their further orientations.
-std::vector<Keypoint> points_of(const Features& features) {
-  std::vector<Keypoint> points;
-  for (const Keypoint& k : features.keypoints) {
-    if (points.empty() || points.back().x != k.x || points.back().y != k.y ||
-        points.back().scale != k.scale) {
-      points.push_back(k);
+// What is found in an image, point by point: a point has several features where it has several
+// orientations.
+struct Found {
+  Features features;
+  std::vector<Keypoint> points;     // each once
+  std::vector<std::size_t> begins;  // first feature of each, and the end
+  Features described;               // in the Gaussian scale space, one per point
+};
+
+Found found_in(Sift& sift, Sift& gaussian, const Image<std::uint8_t>& image) {
+  Found found;
+  sift.detect(image, found.features);
+  for (std::size_t i = 0; i < found.features.size(); ++i) {
+    const Keypoint& k = found.features.keypoints[i];
+    if (found.points.empty() || found.points.back().x != k.x || found.points.back().y != k.y ||
+        found.points.back().scale != k.scale) {
+      found.points.push_back(k);
+      found.begins.push_back(i);
     }
   }
-  return points;
+  found.begins.push_back(found.features.size());
+  gaussian.describe(image, found.points, found.described);
+  return found;
+}
+
+void append(const Features& from, std::size_t i, Features& to) {
+  to.keypoints.push_back(from.keypoints[i]);
+  const std::uint8_t* bytes = from.descriptor(i);
+  to.descriptors.insert(to.descriptors.end(), bytes, bytes + Features::kLength);
+}
+
+// The points of the largest |D|, of equal ones the first, in their order.
+Found strongest(const Found& all, int count) {
+  std::vector<std::size_t> order(all.points.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto strength = [&](std::size_t i) { return std::abs(all.points[i].response); };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return strength(a) > strength(b); });
+  if (count > 0 && order.size() > std::size_t(count)) order.resize(count);
+  std::sort(order.begin(), order.end());
+  Found kept;
+  for (const std::size_t i : order) {
+    kept.points.push_back(all.points[i]);
+    append(all.described, i, kept.described);
+    for (std::size_t f = all.begins[i]; f < all.begins[i + 1]; ++f) {
+      append(all.features, f, kept.features);
+    }
+  }
+  return kept;
 }
 
 bool near(const Eigen::Matrix3d& m, const Keypoint& a, const Keypoint& b) {
@@ -54,8 +94,9 @@ SiftOptions options_of(const PointSetting& setting, ScaleSpace space) {
   options.scale_space = space;
   options.contrast = setting.contrast;
   options.edge_ratio = setting.edge_ratio;
-  options.max_points = setting.points;
-  options.keep = setting.keep;
+  // More than the largest count are not looked at.
+  options.max_points = *std::max_element(setting.counts.begin(), setting.counts.end());
+  options.keep = KeepPoints::contrast;
   return options;
 }
 
@@ -71,47 +112,40 @@ SpaceScore& SpaceScore::operator+=(const SpaceScore& o) {
   return *this;
 }
 
-std::vector<SpaceScores> score_spaces(const Context& context, const Image<std::uint8_t>& image,
-                                      const std::vector<Disturbance>& disturbances,
-                                      const PointSetting& setting,
-                                      const std::function<void()>& advance) {
+std::vector<std::vector<SpaceScores>> score_spaces(const Context& context,
+                                                   const Image<std::uint8_t>& image,
+                                                   const std::vector<Disturbance>& disturbances,
+                                                   const PointSetting& setting,
+                                                   const std::function<void()>& advance) {
   std::vector<Sift> sifts;
   for (const ScaleSpace space : kSpaces) sifts.emplace_back(context, options_of(setting, space));
-  Sift& gaussian = sifts[0];
+  Sift gaussian(context);
   Matcher matcher(context);
   Image<float> floats(image.width(), image.height());
   for (int y = 0; y < image.height(); ++y) {
     for (int x = 0; x < image.width(); ++x) floats(x, y) = float(image(x, y)) / 255.0f;
   }
-  struct First {
-    Features features, described;
-    std::vector<Keypoint> points;
-  };
-  std::vector<First> firsts(kSpaceCount);
-  for (int s = 0; s < kSpaceCount; ++s) {
-    sifts[s].detect(image, firsts[s].features);
-    firsts[s].points = points_of(firsts[s].features);
-    gaussian.describe(image, firsts[s].points, firsts[s].described);
-  }
-  std::vector<SpaceScores> scores;
+  std::vector<Found> firsts;
+  for (Sift& sift : sifts) firsts.push_back(found_in(sift, gaussian, image));
+  std::vector<std::vector<SpaceScores>> scores(setting.counts.size());
   for (const Disturbance& disturbance : disturbances) {
     const Degraded degraded = degrade(context, floats.host(), disturbance.how);
     const Image<std::uint8_t> second = in_bytes(degraded.image.host());
     const Eigen::Matrix3d& m = degraded.from_original;
-    SpaceScores row;
+    for (auto& list : scores) list.emplace_back();
     for (int s = 0; s < kSpaceCount; ++s) {
-      SpaceScore& score = row[s];
-      Features found, described;
-      sifts[s].detect(second, found);
-      const std::vector<Keypoint> points = points_of(found);
-      score.points = double(firsts[s].points.size());
-      count_matches(matcher, firsts[s].features, found, m, score.matches, score.correct);
-      count_repeated(firsts[s].points, points, m, second.width(), second.height(), score);
-      double unused = 0;
-      gaussian.describe(second, points, described);
-      count_matches(matcher, firsts[s].described, described, m, unused, score.correct_gaussian);
+      const Found all = found_in(sifts[s], gaussian, second);
+      for (std::size_t c = 0; c < setting.counts.size(); ++c) {
+        const Found a = strongest(firsts[s], setting.counts[c]);
+        const Found b = strongest(all, setting.counts[c]);
+        SpaceScore& score = scores[c].back()[s];
+        score.points = double(a.points.size());
+        count_matches(matcher, a.features, b.features, m, score.matches, score.correct);
+        count_repeated(a.points, b.points, m, second.width(), second.height(), score);
+        double unused = 0;
+        count_matches(matcher, a.described, b.described, m, unused, score.correct_gaussian);
+      }
     }
-    scores.push_back(row);
     advance();
   }
   return scores;

@@ -23,16 +23,16 @@ struct Disturbance {
   Degradation how;  // with the turn and the scale that every pair has
 };
 
-// What points are taken, in every scale space alike.
+// What points are sought, in every scale space alike.
 struct PointSetting {
   std::string name, words;
   double contrast = 0.04;
   double edge_ratio = 10;
-  int points = 0;                      // the strongest so many of each image; 0: all
-  KeepPoints keep = KeepPoints::both;  // which are the strongest
+  // Each is a comparison of its own, of so many points of the largest |D| of each image; 0: all.
+  std::vector<int> counts = {0};
 };
 
-// Of one image, one disturbance, one scale space and one setting.
+// Of one image, one disturbance, one scale space and one number of points.
 struct SpaceScore {
   double points = 0;              // of the first image
   double matches = 0;             // ratio 0.8, mutual, one per place
@@ -45,10 +45,11 @@ struct SpaceScore {
 
 using SpaceScores = std::array<SpaceScore, kSpaceCount>;
 
-// [disturbance] for one image; `advance` is called after each of them.
-std::vector<SpaceScores> score_spaces(const Context& context, const Image<std::uint8_t>& image,
-                                      const std::vector<Disturbance>& disturbances,
-                                      const PointSetting& setting,
-                                      const std::function<void()>& advance);
+// [number of points][disturbance] for one image; `advance` is called after each disturbance.
+std::vector<std::vector<SpaceScores>> score_spaces(const Context& context,
+                                                   const Image<std::uint8_t>& image,
+                                                   const std::vector<Disturbance>& disturbances,
+                                                   const PointSetting& setting,
+                                                   const std::function<void()>& advance);
 
 }  // namespace cornea::cli

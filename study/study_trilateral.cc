@@ -138,6 +138,7 @@ std::vector<Disturbance> disturbances_of(bool quick) {
 // Sums over images: [disturbance], and per image.
 struct Totals {
   PointSetting setting;
+  int count = 0;  // of points; 0: all
   std::vector<SpaceScores> by_disturbance, by_image;
   SpaceScores all() const {
     SpaceScores sum;
@@ -148,21 +149,27 @@ struct Totals {
   }
 };
 
-Totals totals_of(const Context& context, const std::vector<StudyImage>& images,
-                 const std::vector<Disturbance>& disturbances, const PointSetting& setting,
-                 Progress& progress) {
-  Totals totals{setting, std::vector<SpaceScores>(disturbances.size()), {}};
+// One for each number of points.
+std::vector<Totals> totals_of(const Context& context, const std::vector<StudyImage>& images,
+                              const std::vector<Disturbance>& disturbances,
+                              const PointSetting& setting, Progress& progress) {
+  std::vector<Totals> totals;
+  for (const int count : setting.counts) {
+    totals.push_back({setting, count, std::vector<SpaceScores>(disturbances.size()), {}});
+  }
   for (const StudyImage& image : images) {
     const auto scores =
         score_spaces(context, image.pixels, disturbances, setting, [&] { progress.advance(); });
-    SpaceScores sum;
-    for (std::size_t d = 0; d < scores.size(); ++d) {
-      for (int s = 0; s < kSpaceCount; ++s) {
-        totals.by_disturbance[d][s] += scores[d][s];
-        sum[s] += scores[d][s];
+    for (std::size_t c = 0; c < totals.size(); ++c) {
+      SpaceScores sum;
+      for (std::size_t d = 0; d < disturbances.size(); ++d) {
+        for (int s = 0; s < kSpaceCount; ++s) {
+          totals[c].by_disturbance[d][s] += scores[c][d][s];
+          sum[s] += scores[c][d][s];
+        }
       }
+      totals[c].by_image.push_back(sum);
     }
-    totals.by_image.push_back(sum);
   }
   return totals;
 }
@@ -245,37 +252,60 @@ std::vector<std::string> words_of(const std::vector<Totals>& totals,
 study::Section scale_spaces(const StudyDevices& devices, const StudyCommand& c,
                             const std::vector<StudyImage>& images,
                             const std::vector<Disturbance>& disturbances, Progress& progress) {
-  constexpr int kPoints = 200;
   // So low that every image has enough points in every scale space.
   constexpr double kLowContrast = 0.002;
-  const int points = c.quick ? 40 : kPoints;
+  const std::vector<int> counts =
+      c.quick ? std::vector<int>{20, 40} : std::vector<int>{50, 100, 200, 400, 800};
+  const std::size_t middle = c.quick ? 1 : 2;  // the one that is shown in full
+  const int points = counts[middle];
   const std::vector<PointSetting> settings = {
-      {"Default settings", "Contrast 0.04, edge ratio 10, all points.", 0.04, 10, 0,
-       KeepPoints::both},
+      {"Default settings", "Contrast 0.04, edge ratio 10, all points.", 0.04, 10, {0}},
       {text("Equal numbers: the strongest ", points),
        text("Contrast ", kLowContrast, ", edge ratio 10, the ", points,
             " points of the largest |D| of each image."),
-       kLowContrast, 10, points, KeepPoints::contrast},
-      {text("Equal numbers: the strongest ", points, " by scale"),
-       text("Contrast ", kLowContrast, ", edge ratio 10, the ", points,
-            " points of the largest |D| times scale squared of each image, the library's order."),
-       kLowContrast, 10, points, KeepPoints::both},
+       kLowContrast, 10, counts},
       {text("Equal numbers: the strongest ", points, ", no edge test"),
        text("Contrast ", kLowContrast, ", no edge test, as the original has it, the ", points,
             " points of the largest |D| of each image."),
-       kLowContrast, 0, points, KeepPoints::contrast}};
+       kLowContrast, 0, counts}};
   const std::string sample = text(
       "Sums over ", images.size(), c.images.empty() ? " generated images" : " images",
       ", each matched with itself turned by 15 degrees, scaled by 0.85 and disturbed. Ratio 0.8, "
       "mutual; correct: within 4 pixels. Points are those of the first image. ",
       devices.chosen().description(), ".");
-  std::vector<Totals> totals;
+  std::vector<Totals> totals, by_count;
   for (const PointSetting& setting : settings) {
-    totals.push_back(totals_of(devices.chosen(), images, disturbances, setting, progress));
+    std::vector<Totals> made = totals_of(devices.chosen(), images, disturbances, setting, progress);
+    totals.push_back(made[made.size() == 1 ? 0 : middle]);
+    if (&setting == &settings[1]) by_count = std::move(made);
   }
   study::Section section{"SIFT in three scale spaces"};
   section.words = words_of(totals, disturbances);
   for (const Totals& t : totals) section.tables.push_back(counts_table(t, disturbances, sample));
+  study::Table numbers{.title = "By number of points"};
+  numbers.columns = section.tables[0].columns;
+  numbers.columns[0] = {"strongest", "", 0};
+  numbers.caption =
+      text("All disturbances together. Contrast ", kLowContrast,
+           ", edge ratio 10, so many points of the largest |D| of each image. ", sample);
+  study::Plot curve{.name = "trilateral-numbers",
+                    .title = "Correct matches by number of points, all disturbances",
+                    .caption = sample};
+  curve.x = {"points of each image", study::AxisScale::logarithmic};
+  curve.y = {"correct matches", study::AxisScale::logarithmic};
+  for (int s = 0; s < kSpaceCount; ++s) curve.series.push_back({kSpaceNames[s], {}});
+  for (const Totals& t : by_count) {
+    std::vector<Cell> row = counts_row("", t.all());
+    row[0] = t.count;
+    numbers.add(std::move(row));
+    for (int s = 0; s < kSpaceCount; ++s) {
+      // The points that there were, not those that were asked for.
+      const double there = t.all()[s].points / double(images.size() * disturbances.size());
+      curve.series[s].x.push_back(there);
+      curve.series[s].y.push_back(t.all()[s].correct);
+    }
+  }
+  section.tables.push_back(std::move(numbers));
   study::Table by_image{.title = "By image, equal numbers of points", .caption = sample};
   by_image.columns = section.tables[0].columns;
   by_image.columns[0] = {"image"};
@@ -317,7 +347,7 @@ study::Section scale_spaces(const StudyDevices& devices, const StudyCommand& c,
 StudyResult study_trilateral(const StudyDevices& devices, const StudyCommand& c) {
   const auto images = study_images(devices.cpu, c, c.quick ? 128 : 256, c.quick ? 96 : 192);
   const auto disturbances = disturbances_of(c.quick);
-  Progress progress("measuring", int(4 * images.size() * disturbances.size()) + (c.quick ? 2 : 6),
+  Progress progress("measuring", int(3 * images.size() * disturbances.size()) + (c.quick ? 2 : 6),
                     c.common.quiet);
   StudyResult result;
   result.report.title = "The trilateral filter, and SIFT in its scale space";
