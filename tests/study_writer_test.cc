@@ -85,7 +85,7 @@ Plot bars() {
   return plot;
 }
 
-TEST(StudyTable, NumbersHaveTheDigitsOfTheirColumn) {
+TEST(ResultTable, NumbersHaveTheDigitsOfTheirColumn) {
   EXPECT_EQ(number_text(1234567.891, 1), "1,234,567.9");
   EXPECT_EQ(number_text(-1234, 0), "-1,234");
   EXPECT_EQ(number_text(999, 0), "999");
@@ -101,7 +101,7 @@ TEST(StudyTable, NumbersHaveTheDigitsOfTheirColumn) {
   EXPECT_EQ(key_of({"|A - USV'|"}), "a_usv");
 }
 
-TEST(StudyTable, IsWrittenAsMarkdownTextHtmlAndJson) {
+TEST(ResultTable, IsWrittenAsMarkdownTextHtmlAndJson) {
   const Table table = example();
   EXPECT_EQ(markdown(table),
             "**Times**\n\n| size | median (ms) | points |\n|---|---:|---:|\n"
@@ -117,18 +117,18 @@ TEST(StudyTable, IsWrittenAsMarkdownTextHtmlAndJson) {
   EXPECT_TRUE(json["rows"][1]["points"].is_null());
 }
 
-TEST(StudyTable, BreaksLongWordsIntoLines) {
+TEST(ResultTable, BreaksLongWordsIntoLines) {
   EXPECT_EQ(wrapped("one two three", 7), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(wrapped("one", 1), (std::vector<std::string>{"one"}));
   EXPECT_TRUE(wrapped("", 10).empty());
 }
 
-TEST(StudyTable, RefusesARowOfAnotherLength) {
+TEST(ResultTable, RefusesARowOfAnotherLength) {
   Table table = example();
   EXPECT_THROW(table.add({"640x480", 1.0}), Error);
 }
 
-TEST(StudyPlot, LinesAreWellFormedAndLeaveOutWhatIsNotThere) {
+TEST(ResultPlot, LinesAreWellFormedAndLeaveOutWhatIsNotThere) {
   const std::string drawn = svg(lines());
   expect_well_formed(drawn);
   EXPECT_NE(drawn.find("Time &amp; &lt;size&gt;"), std::string::npos);
@@ -140,14 +140,14 @@ TEST(StudyPlot, LinesAreWellFormedAndLeaveOutWhatIsNotThere) {
   EXPECT_EQ(drawn.find("http", drawn.find("xmlns") + 10 + 26), std::string::npos);
 }
 
-TEST(StudyPlot, BarsAreWellFormedAndLeaveOutWhatIsNotThere) {
+TEST(ResultPlot, BarsAreWellFormedAndLeaveOutWhatIsNotThere) {
   const std::string drawn = svg(bars());
   expect_well_formed(drawn);
   EXPECT_EQ(count(drawn, "<rect"), 1 + 2 + 3u);  // the ground, the legend and three values
   EXPECT_EQ(drawn.find("nan"), std::string::npos);
 }
 
-TEST(StudyPlot, RefusesSeriesThatDoNotFit) {
+TEST(ResultPlot, RefusesSeriesThatDoNotFit) {
   Plot plot = bars();
   plot.series[0].y.pop_back();
   EXPECT_THROW(svg(plot), Error);
@@ -156,7 +156,7 @@ TEST(StudyPlot, RefusesSeriesThatDoNotFit) {
   EXPECT_THROW(svg(plot), Error);
 }
 
-TEST(StudyPlot, ANarrowAxisStillSaysItsNumbers) {
+TEST(ResultPlot, ANarrowAxisStillSaysItsNumbers) {
   Plot plot = lines();
   plot.series = {{"CPU", {5, 6}, {0.0164, 0.0192}}};
   const std::string drawn = svg(plot);
@@ -164,7 +164,7 @@ TEST(StudyPlot, ANarrowAxisStillSaysItsNumbers) {
   EXPECT_NE(drawn.find(">0.0192<"), std::string::npos);
 }
 
-TEST(StudyPlot, OneValueOrNoneIsDrawnToo) {
+TEST(ResultPlot, OneValueOrNoneIsDrawnToo) {
   Plot plot = lines();
   plot.series = {{"CPU", {5}, {10}}};
   EXPECT_EQ(svg(plot).find("nan"), std::string::npos);
@@ -173,7 +173,7 @@ TEST(StudyPlot, OneValueOrNoneIsDrawnToo) {
   expect_well_formed(svg(plot));
 }
 
-TEST(StudyPage, WritesAllFilesOfAReport) {
+TEST(ResultPage, WritesAllFilesOfAReport) {
   const testing::TemporaryFolder folder;
   Report report{.title = "A <study>", .command = "cornea study"};
   report.facts = machine_facts({"CPU, 2 threads"}, {{"commit", "abc"}});
@@ -202,7 +202,7 @@ TEST(StudyPage, WritesAllFilesOfAReport) {
   EXPECT_EQ(page.find("<script"), std::string::npos);
 }
 
-TEST(StudyPage, SaysThatAFileIsNoFolder) {
+TEST(ResultPage, SaysThatAFileIsNoFolder) {
   const testing::TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "x";
   EXPECT_THROW(write_results(folder.path() / "file", {.title = "x"}), Error);
