@@ -1,0 +1,17 @@
+// Why a hypothesis of RANSAC takes its null vector from Householder reflections.
+#pragma once
+
+#include <vector>
+
+#include "study/study.h"
+
+#include "cornea/core/features.h"
+
+namespace cornea::cli {
+
+// Both ways measured on samples of 8 of these correspondences, on every device.
+study::Section null_vector_section(const StudyDevices& devices,
+                                   const std::vector<Correspondence>& matches,
+                                   const StudyCommand& command);
+
+}  // namespace cornea::cli
