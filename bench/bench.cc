@@ -6,6 +6,7 @@
 #include "bench/bench_fundamental.h"
 #include "bench/bench_match.h"
 #include "bench/bench_timing.h"
+#include "study/table.h"
 
 #include "cornea/catalog/detectors.h"
 #include "cornea/catalog/estimators.h"
@@ -208,8 +209,8 @@ Settings parse_pairs(const std::vector<std::string>& pairs, const char* flag) {
 }
 
 void print_results(const Json& results, const std::string& device) {
-  std::vector<std::vector<std::string>> rows = {
-      {"detector", "size", "points", "median", "p90", "of that", "limit", "share", "batch"}};
+  study::Table table{.columns = study::text_columns({"detector", "size", "points", "median", "p90",
+                                                     "of that", "limit", "share", "batch"})};
   for (const Json& r : results) {
     std::string stages;
     for (const auto& [stage, ms] : r["stages"].items()) {
@@ -218,14 +219,14 @@ void print_results(const Json& results, const std::string& device) {
     char share[16], rate[32];
     std::snprintf(share, sizeof share, "%.0f%%", 100 * r["share_of_limit"].get<double>());
     std::snprintf(rate, sizeof rate, "%.0f/s", r["batch_frames_per_second"].get<double>());
-    rows.push_back({r["detector"], text(r["width"], "x", r["height"]), text(r["points"]),
-                    milliseconds_text(r["milliseconds"]["median"]),
-                    milliseconds_text(r["milliseconds"]["p90"]), stages,
-                    milliseconds_text(r["limit_milliseconds"]), share, rate});
+    table.add({r["detector"].get<std::string>(), text(r["width"], "x", r["height"]),
+               text(r["points"]), milliseconds_text(r["milliseconds"]["median"]),
+               milliseconds_text(r["milliseconds"]["p90"]), stages,
+               milliseconds_text(r["limit_milliseconds"]), share, rate});
   }
   std::cout
       << device << ", 8-bit host image to points in host memory\n"
-      << table_text(rows)
+      << study::terminal_text(table)
       << (device.starts_with("CPU")
               ? "limit: one read of the image, one write and read of the map, at memcpy's speed"
               : "limit: the upload of the image from pinned memory, measured in this run")
@@ -233,8 +234,8 @@ void print_results(const Json& results, const std::string& device) {
 }
 
 void print_filters(const Json& results, const std::string& device) {
-  std::vector<std::vector<std::string>> rows = {
-      {"filter", "settings", "size", "one call", "p90", "queued", "of that"}};
+  study::Table table{.columns = study::text_columns(
+                         {"filter", "settings", "size", "one call", "p90", "queued", "of that"})};
   for (const Json& r : results) {
     std::string stages, settings;
     for (const auto& [stage, ms] : r["stages"].items()) {
@@ -243,15 +244,15 @@ void print_filters(const Json& results, const std::string& device) {
     for (const auto& [name, value] : r["settings"].items()) {
       settings += text(settings.empty() ? "" : " ", name, "=", value.get<std::string>());
     }
-    rows.push_back(
-        {r["filter"], settings, text(r["width"], "x", r["height"]),
+    table.add(
+        {r["filter"].get<std::string>(), settings, text(r["width"], "x", r["height"]),
          milliseconds_text(r["milliseconds"]["median"]),
          milliseconds_text(r["milliseconds"]["p90"]),
          r.contains("milliseconds_queued") ? milliseconds_text(r["milliseconds_queued"]) : "-",
          stages});
   }
   std::cout << device << ", float image to float image where the device works\n"
-            << table_text(rows) << std::flush;
+            << study::terminal_text(table) << std::flush;
 }
 
 int run_bench(const BenchCommand& c) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "bench/bench_timing.h"
+#include "study/table.h"
 
 #include "cornea/catalog/estimators.h"
 #include "cornea/cli/progress.h"
@@ -113,18 +114,18 @@ Json measure_fundamental(const Context& context, const Settings& settings, int r
 }
 
 void print_fundamental(const Json& results, const std::string& device) {
-  std::vector<std::vector<std::string>> rows = {
-      {"F", "pairs", "matches", "median", "p90", "hypotheses", "a second", "inliers"}};
+  study::Table table{.columns = study::text_columns({"F", "pairs", "matches", "median", "p90",
+                                                     "hypotheses", "a second", "inliers"})};
   for (const Json& r : results) {
     char rate[32];
     std::snprintf(rate, sizeof rate, "%.1f M", r["hypotheses_per_second"].get<double>() / 1e6);
-    rows.push_back({r["case"], text(r["pairs"]), text(r["matches"]),
-                    milliseconds_text(r["milliseconds"]["median"]),
-                    milliseconds_text(r["milliseconds"]["p90"]), text(r["hypotheses"]), rate,
-                    text(r["inliers"])});
+    table.add({r["case"].get<std::string>(), text(r["pairs"]), text(r["matches"]),
+               milliseconds_text(r["milliseconds"]["median"]),
+               milliseconds_text(r["milliseconds"]["p90"]), text(r["hypotheses"]), rate,
+               text(r["inliers"])});
   }
   std::cout << device << ", matches in host memory to F, E and H\n"
-            << table_text(rows) << std::flush;
+            << study::terminal_text(table) << std::flush;
 }
 
 Json measure_match_files(const Context& context, const std::vector<std::string>& files,
@@ -162,15 +163,15 @@ Json measure_match_files(const Context& context, const std::vector<std::string>&
 }
 
 void print_match_files(const Json& results, const std::string& device) {
-  std::vector<std::vector<std::string>> rows = {
-      {"file", "matches", "seeds", "median", "p90", "inliers"}};
+  study::Table table{
+      .columns = study::text_columns({"file", "matches", "seeds", "median", "p90", "inliers"})};
   for (const Json& r : results) {
-    rows.push_back({r["file"], text(r["matches"]), text(r["seeds"].size()),
-                    milliseconds_text(r["milliseconds"]["median"]),
-                    milliseconds_text(r["milliseconds"]["p90"]), text(r["seeds"][0]["inliers"])});
+    table.add({r["file"].get<std::string>(), text(r["matches"]), text(r["seeds"].size()),
+               milliseconds_text(r["milliseconds"]["median"]),
+               milliseconds_text(r["milliseconds"]["p90"]), text(r["seeds"][0]["inliers"])});
   }
   std::cout << device << ", matches in host memory to F, E and H\n"
-            << table_text(rows) << std::flush;
+            << study::terminal_text(table) << std::flush;
 }
 
 }  // namespace cornea::cli

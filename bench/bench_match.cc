@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "bench/bench_timing.h"
+#include "study/table.h"
 
 #include "cornea/cli/progress.h"
 #include "cornea/core/random.h"
@@ -131,23 +132,25 @@ Json measure_matches(const Context& context, const std::vector<MatchSize>& sizes
 }
 
 void print_matches(const Json& results, const std::string& device) {
-  std::vector<std::vector<std::string>> rows = {{"descriptors", "pairs", "matches", "host to host",
-                                                 "p90", "resident", "of that", "GMAC/s", "kernel"}};
+  study::Table table{.columns =
+                         study::text_columns({"descriptors", "pairs", "matches", "host to host",
+                                              "p90", "resident", "of that", "GMAC/s", "kernel"})};
   for (const Json& r : results) {
     std::string stages;
     for (const auto& [stage, ms] : r["stages"].items()) {
       stages += text(stages.empty() ? "" : ", ", stage, " ", milliseconds_text(ms));
     }
-    rows.push_back({text(r["a"], "x", r["b"]), text(r["pairs"]), text(r["matches"]),
-                    milliseconds_text(r["milliseconds"]["median"]),
-                    milliseconds_text(r["milliseconds"]["p90"]),
-                    r.contains("milliseconds_resident")
-                        ? milliseconds_text(r["milliseconds_resident"]["median"])
-                        : "-",
-                    stages, text(std::lround(r["gmac_per_second"].get<double>())), r["kernel"]});
+    table.add({text(r["a"], "x", r["b"]), text(r["pairs"]), text(r["matches"]),
+               milliseconds_text(r["milliseconds"]["median"]),
+               milliseconds_text(r["milliseconds"]["p90"]),
+               r.contains("milliseconds_resident")
+                   ? milliseconds_text(r["milliseconds_resident"]["median"])
+                   : "-",
+               stages, text(std::lround(r["gmac_per_second"].get<double>())),
+               r["kernel"].get<std::string>()});
   }
   std::cout << device << ", descriptors to matches in host memory\n"
-            << table_text(rows) << std::flush;
+            << study::terminal_text(table) << std::flush;
 }
 
 }  // namespace cornea::cli

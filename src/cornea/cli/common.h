@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cornea/cli/streams.h"
+#include "cornea/cli/table_text.h"
 #include "cornea/core/context.h"
 #include "cornea/core/error.h"
 #include "cornea/io/image_file.h"
@@ -100,12 +101,6 @@ inline constexpr char kTheDatabase[] = "the database";
 // beside a database; standard input is read once and standard output takes one result.
 void check_outputs(const std::vector<NamedInput>& inputs,
                    const std::vector<std::filesystem::path>& outputs);
-
-// "1.23 ms", with three digits that matter.
-std::string milliseconds_text(double ms);
-
-// Columns as wide as their widest cell; the first is aligned left, the others right.
-std::string table_text(const std::vector<std::vector<std::string>>& rows);
 
 // Each command adds itself to the program. The returned function runs it and gives the exit code.
 using Run = std::function<int()>;

@@ -1,0 +1,15 @@
+// Numbers and tables as a terminal shows them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cornea::cli {
+
+// "1.23 ms", with three digits that matter.
+std::string milliseconds_text(double ms);
+
+// Columns as wide as their widest cell; the first is aligned left, the others right.
+std::string table_text(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace cornea::cli

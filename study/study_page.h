@@ -1,0 +1,45 @@
+// What a study or an evaluation leaves behind: results.md, results.json, an SVG file per plot and
+// index.html, which shows all of it and needs no other file.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "study/plot.h"
+#include "study/table.h"
+
+namespace cornea::study {
+
+struct Section {
+  std::string heading;
+  std::vector<std::string> words = {};  // paragraphs; `code` in backquotes
+  std::vector<Table> tables = {};
+  std::vector<Plot> plots = {};
+};
+
+struct Report {
+  std::string kind = "study";  // what the page is called beside the program's name
+  std::string title;
+  std::string command = {};  // that was run
+  // Device, processor, build, commit: what a number means nothing without.
+  std::vector<std::pair<std::string, std::string>> facts = {};
+  std::vector<Section> sections = {};
+};
+
+// Of this program and machine: version, build, processor, devices and the labels that the user gave
+// (commit, load).
+std::vector<std::pair<std::string, std::string>> machine_facts(
+    const std::vector<std::string>& devices,
+    const std::vector<std::pair<std::string, std::string>>& labels);
+
+std::string markdown(const Report& report);
+std::string terminal_text(const Report& report);
+std::string html(const Report& report);
+Json json_of(const Report& report);
+
+// Makes the folder. Plots without a value are left out.
+void write_results(const std::filesystem::path& folder, const Report& report);
+
+}  // namespace cornea::study

@@ -1,0 +1,81 @@
+// A table of results: text, numbers with a unit, and cells without a value; written as Markdown, as
+// text for a terminal, as HTML and as JSON.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace cornea::study {
+
+using Json = nlohmann::ordered_json;
+
+// How a column's numbers are written, where it is not a number of decimals.
+inline constexpr int kText = -1;  // the column holds text; whole numbers in it stay as they are
+inline constexpr int kThreeDigits = -2;  // 0.123, 1.23, 12.3, 1,234
+inline constexpr int kScientific = -3;   // 1.2e-07
+
+struct Column {
+  std::string name, unit = {};
+  int decimals = kText;
+};
+
+// Text, a number, or nothing: Cell(), an empty optional, NaN.
+class Cell {
+ public:
+  Cell() = default;
+  Cell(const char* text) : value_(std::string(text)) {}
+  Cell(std::string text) : value_(std::move(text)) {}
+  template <class T>
+  requires std::is_arithmetic_v<T> Cell(T number) {
+    if (!std::isnan(double(number))) value_ = double(number);
+  }
+  template <class T>
+  Cell(const std::optional<T>& value) {
+    if (value) *this = Cell(*value);
+  }
+
+  bool is_missing() const { return std::holds_alternative<std::monostate>(value_); }
+  const std::string* text() const { return std::get_if<std::string>(&value_); }
+  const double* number() const { return std::get_if<double>(&value_); }
+
+ private:
+  std::variant<std::monostate, std::string, double> value_;
+};
+
+struct Table {
+  std::string title = {};
+  std::string caption = {};  // what was measured: units, sizes of samples, devices
+  std::vector<Column> columns = {};
+  std::vector<std::vector<Cell>> rows = {};
+
+  // One cell per column; another number of them is an error.
+  void add(std::vector<Cell> row);
+};
+
+// Columns of text alone.
+std::vector<Column> text_columns(const std::vector<std::string>& names);
+
+// A number as its column writes it, thousands apart by commas.
+std::string number_text(double value, int decimals);
+// A cell as a table shows it; `missing` stands where there is no value.
+std::string cell_text(const Cell& cell, const Column& column, const std::string& missing);
+// "median (ms)".
+std::string heading_of(const Column& column);
+// The name under which JSON has a column: "median_ms".
+std::string key_of(const Column& column);
+
+std::string markdown(const Table& table);
+std::string terminal_text(const Table& table);
+std::string html(const Table& table);
+// {title, caption, columns: [{key, name, unit}], rows: [{key: value}]}, null where nothing is.
+Json json_of(const Table& table);
+
+}  // namespace cornea::study
