@@ -35,6 +35,9 @@ const std::map<std::string, std::vector<std::string>>& examples() {
       {"verify", {"cornea verify --db scene.db"}},
       {"scene", {"cornea scene -o street --views 2 --width 640 --height 480"}},
       {"study", {"cornea study ransac --device cpu"}},
+      {"evaluate",
+       {"cornea evaluate", "cornea evaluate photos --with harris --with sift -o result",
+        "cornea evaluate graf --theirs opencv=points --points 2000"}},
       {"bench", {"cornea bench --detector sift --sizes 1920x1080"}},
       {"info", {"cornea info"}},
       {"certify", {"cornea certify --device cpu"}},
@@ -185,7 +188,7 @@ CommandEntry describe(const CLI::App& command) {
 }
 
 CommandList describe_commands(const CLI::App& program) {
-  static const std::set<std::string> about = {"study", "bench", "info", "certify", "completion"};
+  static const std::set<std::string> about = {"study", "evaluate", "bench", "info", "certify", "completion"};
   CommandList list;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
     if (command->get_group().empty()) continue;  // hidden
