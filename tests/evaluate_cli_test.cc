@@ -49,6 +49,12 @@ class Evaluate : public Cli {
   }
 };
 
+std::vector<std::uint8_t> counting(int count) {
+  std::vector<std::uint8_t> values;
+  for (int i = 0; i < count; ++i) values.push_back(std::uint8_t(i));
+  return values;
+}
+
 const std::string kTheirs = "data --only-theirs --theirs them=theirs --parts sequences";
 
 TEST_F(Evaluate, MeasuresPointsOfOthers) {
@@ -103,8 +109,10 @@ TEST_F(Evaluate, RefusesFilesOfOthersThatDoNotFit) {
           "img2.npy: has 20 rows, but img2.csv lists 1 points");
   refused("theirs/pair/img2.csv", "x,y\n1000,2\n", "the point (1000, 2) lies outside of pair/img2");
   refused("theirs/pair/img2.npy", "no table", "img2.npy: is no .npy file");
-  refused("theirs/pair/img2.npy", io::encode_npy(20, 3, std::vector<std::uint8_t>(60)),
+  refused("theirs/pair/img2.npy", io::encode_npy(20, 3, counting(60)),
           "descriptors of 4 and of 3 numbers");
+  refused("theirs/pair/img2.npy", io::encode_npy(20, 4, std::vector<std::uint8_t>(80)),
+          "img2.npy: all its 20 descriptors are equal");
   refused("theirs/pair/img1-img2.csv", "x1,y1,x2\n", "img1-img2.csv: line 1 names the columns");
   fs::rename(folder / "theirs/pair/img2.csv", folder / "away.csv");
   expect_refused(line, 1, "has files for 1 of 2 of this part, but none for pair/img2");

@@ -75,6 +75,20 @@ class FileCandidate : public Candidate {
          " pixels; x goes right, y down, and the centre of the first pixel is (0, 0)");
   }
 
+  // Floats of 0..1 that were rounded to bytes, for one, are all 0: nothing would ever match.
+  static void check_distinct(const fs::path& path, const io::NpyTable& numbers) {
+    auto all_equal = [&](const auto& values) {
+      return std::equal(values.begin() + std::ptrdiff_t(numbers.columns), values.end(),
+                        values.begin());
+    };
+    if (numbers.rows < 2) return;
+    if (numbers.is_bytes ? all_equal(numbers.bytes) : all_equal(numbers.floats)) {
+      fail(ErrorCode::io, path.string(), ": all its ", numbers.rows,
+           " descriptors are equal; floats of 0..1 have to stay floats, or be scaled before they "
+           "become bytes");
+    }
+  }
+
   static bool counts(const Keypoint& p, const Asked& image) {
     if (image.mask.empty()) return true;
     const int x = std::clamp(int(std::lround(p.x)), 0, image.mask.width() - 1);
@@ -118,6 +132,7 @@ class FileCandidate : public Candidate {
              " points; each point has one row");
       }
       if (numbers.columns == 0) fail(ErrorCode::io, described.string(), ": has no columns");
+      check_distinct(described, numbers);
     }
     PointSet set;
     set.length = int(numbers.columns);

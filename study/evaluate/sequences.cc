@@ -191,7 +191,7 @@ Table homography_table(const std::vector<Candidate*>& who, std::map<Candidate*, 
       table.add(std::move(row));
     }
   }
-  sort_by(table, 2);
+  sort_by(table, 3);
   return table;
 }
 
