@@ -119,11 +119,18 @@ Best best_of(const study::Table& sorted, std::size_t column, const std::string& 
     const std::string& unit = sorted.columns[column].unit;
     return unit.empty() ? number : number + " " + unit;
   };
-  if (sorted.rows.empty()) return {measure};
-  Best best{measure, who(0), value(0)};
-  if (sorted.rows.size() > 1) {
-    best.next = who(1);
-    best.next_value = value(1);
+  Best best{measure};
+  for (std::size_t row = 0; row < sorted.rows.size(); ++row) {
+    if (row == 0) {
+      best.who = who(row);
+      best.value = value(row);
+    } else if (value(row) == best.value) {  // as the table shows it, they are equal
+      best.who += ", " + who(row);
+    } else {
+      best.next = who(row);
+      best.next_value = value(row);
+      break;
+    }
   }
   return best;
 }

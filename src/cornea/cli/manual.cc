@@ -188,7 +188,8 @@ CommandEntry describe(const CLI::App& command) {
 }
 
 CommandList describe_commands(const CLI::App& program) {
-  static const std::set<std::string> about = {"study", "evaluate", "bench", "info", "certify", "completion"};
+  static const std::set<std::string> about = {"study", "evaluate", "bench",
+                                              "info",  "certify",  "completion"};
   CommandList list;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
     if (command->get_group().empty()) continue;  // hidden
