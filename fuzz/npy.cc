@@ -1,5 +1,5 @@
-// NPY. Cornea writes it and does not read it: any table is written, and its header read back as
-// NumPy's format description says.
+// NPY as Cornea writes it: any table is written, and its header read back as NumPy's format
+// description says. What it reads of others is in points_csv.cc.
 #include "cornea/io/npy.h"
 
 #include <cstring>

@@ -13,6 +13,7 @@
 #include "cornea/core/build.h"
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
+#include "cornea/io/npy.h"
 #include "cornea/io/whole_file.h"
 #include "fuzz/checksum.h"
 
@@ -247,6 +248,15 @@ void add_table_seeds(Seeds& seeds) {
   seeds.add("npy", "empty", std::string(1, '\0'));
   seeds.add("npy", "table", "\3abcdef");
   seeds.add("npy", "too_few", "\3abcd");
+  seeds.add("points_csv", "named", "x,y,response\n1,2,0.5\n-3.25,4e2,-1\n");
+  seeds.add("points_csv", "columns", "id, \"Y\" ,X,scale,angle\r\n7,2,1,+3,0\r\n\r\n");
+  seeds.add("points_csv", "odd", "x,y\nnan,1\n1,\n");
+  seeds.add("points_csv", "bytes",
+            io::encode_npy(2, 3, std::vector<std::uint8_t>{1, 2, 3, 4, 5, 255}));
+  seeds.add("points_csv", "floats",
+            std::string("\x93NUMPY\x02\0\x3c\0\0\0", 12) +
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }\n" +
+                std::string("\0\0\x80?", 4));
   seeds.add("matches_csv", "named", "x1,y1,x2,y2\n1,2,3,4\n0.5,-1e-3,7,8.25\n");
   seeds.add("matches_csv", "columns", "id;y2;X2;\"y1\"; x1\n\"a;\"\"b\";4;3;2;1\n");
   seeds.add("matches_csv", "wide", "# x1 y1 x2 y2 note\n1 2 3 4 \"a b\"\n");

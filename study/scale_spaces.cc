@@ -15,15 +15,15 @@ constexpr double kCorrect = 4;  // pixels
 
 // What is found in an image, point by point: a point has several features where it has several
 // orientations.
-struct Found {
+struct FoundPoints {
   Features features;
   std::vector<Keypoint> points;     // each once
   std::vector<std::size_t> begins;  // first feature of each, and the end
   Features described;               // in the Gaussian scale space, one per point
 };
 
-Found found_in(Sift& sift, Sift& gaussian, const Image<std::uint8_t>& image) {
-  Found found;
+FoundPoints found_in(Sift& sift, Sift& gaussian, const Image<std::uint8_t>& image) {
+  FoundPoints found;
   sift.detect(image, found.features);
   for (std::size_t i = 0; i < found.features.size(); ++i) {
     const Keypoint& k = found.features.keypoints[i];
@@ -45,7 +45,7 @@ void append(const Features& from, std::size_t i, Features& to) {
 }
 
 // The points of the largest |D|, of equal ones the first, in their order.
-Found strongest(const Found& all, int count) {
+FoundPoints strongest(const FoundPoints& all, int count) {
   std::vector<std::size_t> order(all.points.size());
   std::iota(order.begin(), order.end(), 0);
   auto strength = [&](std::size_t i) { return std::abs(all.points[i].response); };
@@ -53,7 +53,7 @@ Found strongest(const Found& all, int count) {
                    [&](std::size_t a, std::size_t b) { return strength(a) > strength(b); });
   if (count > 0 && order.size() > std::size_t(count)) order.resize(count);
   std::sort(order.begin(), order.end());
-  Found kept;
+  FoundPoints kept;
   for (const std::size_t i : order) {
     kept.points.push_back(all.points[i]);
     append(all.described, i, kept.described);
@@ -125,7 +125,7 @@ std::vector<std::vector<SpaceScores>> score_spaces(const Context& context,
   for (int y = 0; y < image.height(); ++y) {
     for (int x = 0; x < image.width(); ++x) floats(x, y) = float(image(x, y)) / 255.0f;
   }
-  std::vector<Found> firsts;
+  std::vector<FoundPoints> firsts;
   for (Sift& sift : sifts) firsts.push_back(found_in(sift, gaussian, image));
   std::vector<std::vector<SpaceScores>> scores(setting.counts.size());
   for (const Disturbance& disturbance : disturbances) {
@@ -134,10 +134,10 @@ std::vector<std::vector<SpaceScores>> score_spaces(const Context& context,
     const Eigen::Matrix3d& m = degraded.from_original;
     for (auto& list : scores) list.emplace_back();
     for (int s = 0; s < kSpaceCount; ++s) {
-      const Found all = found_in(sifts[s], gaussian, second);
+      const FoundPoints all = found_in(sifts[s], gaussian, second);
       for (std::size_t c = 0; c < setting.counts.size(); ++c) {
-        const Found a = strongest(firsts[s], setting.counts[c]);
-        const Found b = strongest(all, setting.counts[c]);
+        const FoundPoints a = strongest(firsts[s], setting.counts[c]);
+        const FoundPoints b = strongest(all, setting.counts[c]);
         SpaceScore& score = scores[c].back()[s];
         score.points = double(a.points.size());
         count_matches(matcher, a.features, b.features, m, score.matches, score.correct);

@@ -117,6 +117,7 @@ Run add_match_all(CLI::App& app);
 Run add_verify(CLI::App& app);
 Run add_scene(CLI::App& app);
 Run add_study(CLI::App& app);
+Run add_evaluate(CLI::App& app, const std::vector<std::string>& words);
 Run add_info(CLI::App& app);
 Run add_certify(CLI::App& app);
 Run add_completion(CLI::App& app);

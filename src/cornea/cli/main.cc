@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
   add(cli::add_verify);
   add(cli::add_scene);
   add(cli::add_study);
+  add([&](CLI::App& to) { return cli::add_evaluate(to, words); });
   if constexpr (kHasBench) add(cli::add_bench);
   add(cli::add_info);
   add(cli::add_certify);

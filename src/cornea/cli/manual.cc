@@ -37,6 +37,9 @@ const std::map<std::string, std::vector<std::string>>& examples() {
       {"study",
        {"cornea study ransac --device cpu", "cornea study foagdd -o result",
         "cornea study trilateral --images photos -o result"}},
+      {"evaluate",
+       {"cornea evaluate", "cornea evaluate photos --with harris --with sift -o result",
+        "cornea evaluate graf --theirs opencv=points --points 2000"}},
       {"bench", {"cornea bench --detector sift --sizes 1920x1080"}},
       {"info", {"cornea info"}},
       {"certify", {"cornea certify --device cpu"}},
@@ -187,7 +190,8 @@ CommandEntry describe(const CLI::App& command) {
 }
 
 CommandList describe_commands(const CLI::App& program) {
-  static const std::set<std::string> about = {"study", "bench", "info", "certify", "completion"};
+  static const std::set<std::string> about = {"study", "evaluate", "bench",
+                                              "info",  "certify",  "completion"};
   CommandList list;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
     if (command->get_group().empty()) continue;  // hidden

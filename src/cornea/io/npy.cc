@@ -1,8 +1,48 @@
 #include "cornea/io/npy.h"
 
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
 #include "cornea/core/error.h"
+#include "cornea/io/loaded_file.h"
 
 namespace cornea::io {
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr std::size_t kMagicLength = sizeof kMagic - 1;
+
+// What follows a key of the header's dictionary, up to the end of its value; empty where it is not
+// there.
+std::string_view value_of(std::string_view header, std::string_view key) {
+  const std::size_t at = header.find(key);
+  if (at == std::string_view::npos) return {};
+  std::string_view rest = header.substr(at + key.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(": "), rest.size()));
+  if (rest.starts_with('(')) {
+    const std::size_t end = rest.find(')');
+    return end == std::string_view::npos ? std::string_view() : rest.substr(1, end - 1);
+  }
+  return rest.substr(0, rest.find_first_of(",}"));
+}
+
+// The two numbers of "(10, 128)"; false of any other text.
+bool read_shape(std::string_view words, std::size_t& rows, std::size_t& columns) {
+  std::size_t* const numbers[] = {&rows, &columns};
+  for (int i = 0; i < 2; ++i) {
+    words.remove_prefix(std::min(words.find_first_not_of(" ,"), words.size()));
+    const auto [end, error] =
+        std::from_chars(words.data(), words.data() + words.size(), *numbers[i]);
+    if (error != std::errc()) return false;
+    words.remove_prefix(std::size_t(end - words.data()));
+  }
+  return words.find_first_not_of(" ,") == std::string_view::npos;
+}
+
+}  // namespace
 
 std::string encode_npy(std::size_t rows, std::size_t columns,
                        std::span<const std::uint8_t> values) {
@@ -21,6 +61,62 @@ std::string encode_npy(std::size_t rows, std::size_t columns,
   contents += header;
   contents.append(reinterpret_cast<const char*>(values.data()), values.size());
   return contents;
+}
+
+NpyTable decode_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
+  auto refuse = [&](const auto&... words) {
+    fail(ErrorCode::io, name, ": ", words...,
+         "; it should be a table of uint8 or float32 as numpy.save writes it, a row per point");
+  };
+  const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!file.starts_with(std::string_view(kMagic, kMagicLength)) || file.size() < 10) {
+    refuse("is no .npy file");
+  }
+  const std::uint8_t version = bytes[kMagicLength];
+  if (version < 1 || version > 3) refuse("has version ", int(version), " of the format");
+  // The length of the header takes two bytes in version 1, then four.
+  const std::size_t before = version == 1 ? 10 : 12;
+  std::size_t length = 0;
+  for (std::size_t i = 8; i < before && i < bytes.size(); ++i) {
+    length |= std::size_t{bytes[i]} << (8 * (i - 8));
+  }
+  if (file.size() < before || length > file.size() - before) refuse("ends within its header");
+  const std::string_view header = file.substr(before, length);
+  const std::string_view type = value_of(header, "'descr'");
+  NpyTable table;
+  table.is_bytes = type == "'|u1'";
+  const bool is_float = type == (std::endian::native == std::endian::little ? "'<f4'" : "'>f4'");
+  if (!table.is_bytes && !is_float) refuse("holds numbers of type ", type);
+  if (value_of(header, "'fortran_order'") != "False") refuse("is stored column by column");
+  if (!read_shape(value_of(header, "'shape'"), table.rows, table.columns)) {
+    refuse("has the shape (", value_of(header, "'shape'"), ")");
+  }
+  const std::size_t size = table.is_bytes ? 1 : sizeof(float);
+  const std::size_t values = (file.size() - before - length) / size;
+  // Divided, as a product may be more than can be counted.
+  const bool fits = table.rows == 0 || table.columns == 0
+                        ? values == 0
+                        : values % table.columns == 0 && values / table.columns == table.rows;
+  if (!fits || (file.size() - before - length) % size != 0) {
+    refuse("says that it holds ", table.rows, " x ", table.columns, " numbers and holds ", values);
+  }
+  const std::uint8_t* const data = bytes.data() + before + length;
+  if (table.is_bytes) {
+    table.bytes.assign(data, data + values);
+  } else {
+    table.floats.resize(values);
+    if (values > 0) std::memcpy(table.floats.data(), data, values * sizeof(float));
+    for (std::size_t i = 0; i < values; ++i) {
+      if (!std::isfinite(table.floats[i])) {
+        refuse("holds ", table.floats[i], " in row ", i / table.columns);
+      }
+    }
+  }
+  return table;
+}
+
+NpyTable read_npy(const std::filesystem::path& file) {
+  return decode_npy(LoadedFile(file).bytes(), file.string());
 }
 
 }  // namespace cornea::io

@@ -1,5 +1,6 @@
 #include "cornea/io/npy.h"
 
+#include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -28,6 +29,71 @@ TEST(Npy, HasTheLayoutThatNumPyDocuments) {
     EXPECT_EQ(file.substr(10 + length), std::string(values.begin(), values.end()));
   }
   EXPECT_THROW(encode_npy(2, 2, std::vector<std::uint8_t>(3)), Error);
+}
+
+std::vector<std::uint8_t> bytes_of(const std::string& file) { return {file.begin(), file.end()}; }
+
+// A header of one's own before the numbers.
+std::string npy(const std::string& header, const std::string& values, char version = 1) {
+  std::string file = "\x93NUMPY";
+  file += {version, '\0', char(header.size() % 256), char(header.size() / 256)};
+  if (version > 1) file += {'\0', '\0'};
+  return file + header + values;
+}
+
+std::string as_text(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+TEST(Npy, IsReadBackAsItWasWritten) {
+  const std::vector<std::uint8_t> values = {1, 2, 3, 4, 5, 255};
+  const NpyTable table = decode_npy(bytes_of(encode_npy(3, 2, values)), "a.npy");
+  EXPECT_EQ(table.rows, 3u);
+  EXPECT_EQ(table.columns, 2u);
+  EXPECT_TRUE(table.is_bytes);
+  EXPECT_EQ(table.bytes, values);
+  EXPECT_EQ(decode_npy(bytes_of(encode_npy(0, 128, {})), "a.npy").rows, 0u);
+}
+
+TEST(Npy, ReadsFloatsOfEveryVersion) {
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
+  const std::vector<float> values = {0.5f, -1, 2, 3, 4, 1e-8f};
+  for (const char version : {'\1', '\2', '\3'}) {
+    const NpyTable table = decode_npy(bytes_of(npy(header, as_text(values), version)), "a.npy");
+    EXPECT_EQ(table.rows, 2u);
+    EXPECT_EQ(table.columns, 3u);
+    EXPECT_FALSE(table.is_bytes);
+    EXPECT_EQ(table.floats, values);
+  }
+}
+
+TEST(Npy, RefusesWhatItDoesNotHoldInFull) {
+  auto refused = [](const std::string& file, const std::string& word) {
+    try {
+      decode_npy(bytes_of(file), "a.npy");
+      ADD_FAILURE() << word;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::io);
+      EXPECT_EQ(std::string(error.what()).rfind("a.npy: ", 0), 0u) << error.what();
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  auto header = [](const std::string& type, const std::string& order, const std::string& shape) {
+    return "{'descr': " + type + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+  };
+  const std::string four = as_text({1, 2, 3, 4});
+  refused("x,y", "is no .npy file");
+  refused(npy("", "", 9), "version 9");
+  refused(npy(header("'<f4'", "False", "(2, 2)"), four).substr(0, 40), "ends within its header");
+  refused(npy(header("'<f8'", "False", "(2, 1)"), four), "type '<f8'");
+  refused(npy(header("'<f4'", "True", "(2, 2)"), four), "column by column");
+  refused(npy(header("'<f4'", "False", "(4,)"), four), "shape (4,)");
+  refused(npy(header("'<f4'", "False", "(1, 2, 2)"), four), "shape (1, 2, 2)");
+  refused(npy(header("'<f4'", "False", "(3, 2)"), four), "3 x 2 numbers and holds 4");
+  refused(npy(header("'<f4'", "False", "(2, 2)"), four + "x"), "2 x 2 numbers and holds 4");
+  refused(npy(header("'<f4'", "False", "(4611686018427387905, 4)"), four), "and holds 4");
+  refused(npy(header("'<f4'", "False", "(2, 2)"), as_text({1, 2, std::nanf(""), 4})),
+          "holds nan in row 1");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "cornea/core/random.h"
 #include "cornea/filter/gaussian/gaussian_blur.h"
 #include "cornea/io/image_file.h"
+#include "cornea/scene/resample.h"
 
 namespace cornea {
 namespace {
@@ -46,70 +47,12 @@ Eigen::Vector2d direction(double degrees) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-// Weights of the four neighbours -1, 0, 1, 2 at the fraction f past neighbour 0.
-void catmull_rom(double f, double (&weight)[4]) {
-  weight[0] = 0.5 * f * ((2.0 - f) * f - 1.0);
-  weight[1] = 0.5 * (f * f * (3.0 * f - 5.0) + 2.0);
-  weight[2] = 0.5 * f * ((4.0 - 3.0 * f) * f + 1.0);
-  weight[3] = 0.5 * f * f * (f - 1.0);
-}
-
-double bicubic(HostView<const float> image, double x, double y) {
-  const int left = static_cast<int>(std::floor(x)), top = static_cast<int>(std::floor(y));
-  double across[4], along[4], sum = 0.0;
-  catmull_rom(x - left, across);
-  catmull_rom(y - top, along);
-  for (int j = 0; j < 4; ++j) {
-    const float* row = image.row(std::clamp(top + j - 1, 0, image.height - 1));
-    double in_row = 0.0;
-    for (int i = 0; i < 4; ++i) {
-      in_row += across[i] * row[std::clamp(left + i - 1, 0, image.width - 1)];
-    }
-    sum += along[j] * in_row;
-  }
-  return sum;
-}
-
-double mean_gray(HostView<const float> image) {
-  double sum = 0.0;
-  for (int y = 0; y < image.height; ++y) {
-    for (int x = 0; x < image.width; ++x) sum += image(x, y);
-  }
-  return sum / (double(image.width) * image.height);
-}
-
 Image<float> copy_of(HostView<const float> image) {
   Image<float> copy(image.width, image.height);
   for (int y = 0; y < image.height; ++y) {
     std::copy_n(image.row(y), image.width, copy.host().row(y));
   }
   return copy;
-}
-
-Image<float> resample(const Context& context, HostView<const float> image, const Eigen::Matrix3d& M,
-                      double scale) {
-  const double outside = mean_gray(image);
-  Image<float> smooth = copy_of(image);
-  if (scale < 1.0) {
-    // A picture is taken to carry a blur of half a pixel; the smaller one shall carry as much.
-    const double before = 0.5, after = 0.5 / scale;
-    gaussian_blur(context, image, smooth.host(), std::sqrt(after * after - before * before));
-  }
-  Image<float> moved(scaled(image.width, scale), scaled(image.height, scale));
-  const Eigen::Matrix3d back = M.inverse();
-  const HostView<const float> from = std::as_const(smooth).host();
-  const HostView<float> out = moved.host();
-  parallel_for(context, out.height, kRows, [&](int begin, int end) {
-    for (int y = begin; y < end; ++y) {
-      for (int x = 0; x < out.width; ++x) {
-        const Eigen::Vector2d p = transform(back, Eigen::Vector2d(x, y));
-        const bool inside = p.x() >= -0.5 && p.x() <= from.width - 0.5 && p.y() >= -0.5 &&
-                            p.y() <= from.height - 0.5;
-        out(x, y) = static_cast<float>(inside ? bicubic(from, p.x(), p.y()) : outside);
-      }
-    }
-  });
-  return moved;
 }
 
 // A normal deviate for one pixel (Box & Muller).
@@ -178,7 +121,10 @@ Degraded degrade(const Context& context, HostView<const float> image, const Degr
   const Eigen::Matrix3d M = degraded_from_original(image.width, image.height, how);
   require(worst_value(context, image, float_limits(Working::levels)) == 0,
           "the image to degrade holds values that are not finite");
-  Image<float> result = moves(how) ? resample(context, image, M, how.scale) : copy_of(image);
+  Image<float> result = moves(how)
+                            ? scene::resample(context, image, M, scaled(image.width, how.scale),
+                                              scaled(image.height, how.scale), how.scale)
+                            : copy_of(image);
   gaussian_blur(context, result.host(), result.host(), how.blur);
   change_tones(context, result.host(), how);
   if (how.jpeg_quality > 0) result = through_jpeg(result, how.jpeg_quality);

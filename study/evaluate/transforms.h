@@ -1,0 +1,44 @@
+// Known changes of an image, under which a detector should find the same points.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "study/evaluate/measures.h"
+
+#include "cornea/core/context.h"
+#include "cornea/core/image.h"
+#include "cornea/scene/degrade.h"
+
+namespace cornea::evaluate {
+
+// Points nearer to the edge of the original than this do not count: what lies beyond it differs.
+inline constexpr int kMargin = 16;  // pixels
+
+struct Transform {
+  std::string kind = {}, level = {};  // "rotation", "-30"
+  double a = 1, b = 0, c = 0, d = 1;  // x' = a x + b y, y' = c x + d y, about the centre
+  Degradation harm = {};              // blur, noise or JPEG; moves nothing
+
+  std::string ending() const { return "_" + kind + "_" + level; }
+};
+
+// The kinds in the order of the tables.
+const std::vector<std::string>& transform_kinds();
+// A few levels of each kind, or as finely as the paper has it.
+std::vector<Transform> transforms(bool fine);
+
+struct Transformed {
+  Image<std::uint8_t> image = {};
+  Matrix from_original{};         // x ~ M x_original
+  Image<std::uint8_t> mask = {};  // 0 where the original is not, or nearer to its edge than kMargin
+};
+
+// The canvas holds all of the original.
+Transformed transformed(const Context& context, HostView<const std::uint8_t> image,
+                        const Transform& how);
+// The original itself, with its mask.
+Transformed untransformed(HostView<const std::uint8_t> image);
+
+}  // namespace cornea::evaluate
