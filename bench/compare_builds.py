@@ -43,10 +43,10 @@ def rows(report):
                     yield f"{what} {size}{pairs}{suffix}", row[key]["median"]
 
 
-def measure(program, device, call, folder):
+def measure(program, device, threads, call, folder):
     out = Path(folder) / "report.json"
-    subprocess.run([program, "bench", "--device", device, "--json", str(out), "--quiet", *call],
-                   check=True)
+    subprocess.run([program, "bench", "--device", device, "--threads", str(threads), "--json", str(out),
+                    "--quiet", *call], check=True)
     return json.loads(out.read_text())
 
 
@@ -57,6 +57,7 @@ def main():
     parser.add_argument("--device", choices=CALLS, default="cpu")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=CALLS["cpu"], default=list(CALLS["cpu"]))
+    parser.add_argument("--threads", type=int, default=0, help="CPU threads of both; 0: as each decides")
     parser.add_argument("--json", help="keep the medians of all rounds")
     options = parser.parse_args()
     times = {"old": {}, "new": {}}
@@ -65,7 +66,7 @@ def main():
             for call in (CALLS[options.device][name] for name in options.only):
                 # Who comes first changes from round to round.
                 for side in ("old", "new") if number % 2 == 0 else ("new", "old"):
-                    report = measure(getattr(options, side), options.device, call, folder)
+                    report = measure(getattr(options, side), options.device, options.threads, call, folder)
                     for name, median in rows(report):
                         times[side].setdefault(name, []).append(median)
     print(f"{'ratio':>6} {'old':>9} {'new':>9}   lowest of each, and their ratio")

@@ -142,6 +142,7 @@ def test_an_interrupt_ends_the_run(photographs, tmp_path):
     """Ctrl-C while it works: KeyboardInterrupt, and what is done is kept."""
     code = f"""
 import os, signal, cornea
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test in the background would ignore it
 def progress(done, total):
     if done == 1:
         os.kill(os.getpid(), signal.SIGINT)
