@@ -128,7 +128,7 @@ StudyResult study_moravec(const StudyDevices& devices, const StudyCommand& c) {
     std::vector<Corner> expected;
     const MedianTime plain = median_time(c.repeat, 2000, [&] {
       map = study::plain_moravec(image.host());
-      expected = study::plain_peaks(map, width, height);
+      expected = study::plain_peaks(map, image.width(), image.height());
     });
     tables.whole.add({size_text(width, height), "plain loop", plain.milliseconds, plain.calls,
                       expected.size(), Cell()});

@@ -334,6 +334,7 @@ study::Section scale_spaces(const StudyDevices& devices, const StudyCommand& c,
   }
   section.tables.push_back(std::move(why));
   section.plots = {
+      std::move(curve),
       correct_plot(totals[0], disturbances, "trilateral-default",
                    "Correct matches by scale space, default settings", sample),
       correct_plot(totals[1], disturbances, "trilateral-equal",
