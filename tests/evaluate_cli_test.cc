@@ -190,7 +190,10 @@ TEST_F(Evaluate, RanksDetectorsOnAFolderOfEveryKind) {
   }
   EXPECT_LT(json.at("labelled").at("results").at(0).at("errors").at(0), 0.01);
   for (const Json& row : json.at("poses").at("results")) {
-    for (const Json& pose : row.at("poses")) EXPECT_LT(pose.at("error_degrees"), 5) << pose;
+    // F of the few matches of small views says much less of the direction than E.
+    for (const Json& pose : row.at("poses")) {
+      EXPECT_LT(pose.at("error_degrees"), pose.at("estimator") == "essential" ? 5 : 30) << pose;
+    }
   }
   EXPECT_GE(json.at("best").size(), 6u);
   for (const char* file : {"index.html", "results.md", "results.json", "repeatability.svg"}) {
