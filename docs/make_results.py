@@ -2,7 +2,7 @@
 """Fills the tables of results.md from the committed results in bench/results.
 
     make_results.py            writes the tables anew
-    make_results.py --check    exits 1 where a table is not what its file holds
+    make_results.py --check    exits with 1 if a table differs from its result file
 
 A line `<!-- FILE: TITLE -->` stands before the table of that title of a study's JSON (`cornea study
 NAME --json FILE`), and `<!-- end -->` after it; `<!-- FILE: TITLE: COLUMN; COLUMN -->` takes these columns

@@ -120,8 +120,8 @@ GivenImage given(AnyArray array, bool rgb, Pixel pixel, bool on_device, const ch
   constexpr std::size_t kLargestSide = std::size_t{1} << 20, kMostPixels = INT32_MAX;
   require(array.shape(0) <= kLargestSide && array.shape(1) <= kLargestSide &&
               array.shape(0) * array.shape(1) <= kMostPixels,
-          what, " is ", shape_text(array), "; the limits are ", kLargestSide, " pixels a side and ",
-          kMostPixels, " in all");
+          what, " is ", shape_text(array), "; the limits are ", kLargestSide,
+          " pixels per side and ", kMostPixels, " in all");
   GivenImage image;
   const Layout l = layout_of(array, rgb);
   const void* data = static_cast<const std::uint8_t*>(array.data_handle()) + array.byte_offset();

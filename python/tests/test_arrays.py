@@ -182,9 +182,9 @@ def test_repeated_pixels(image):
 
 @pytest.mark.parametrize("shape", [(1 << 20, 1 << 20), (50000, 50000), (2, (1 << 20) + 1), (1 << 20, 4096, 3)])
 def test_huge_images(shape):
-    """Refused before they are copied: this one takes a single byte."""
+    """Images beyond the limits are refused before they are copied. Strides of 0 make one out of a single byte."""
     huge = np.broadcast_to(np.uint8(7), shape)
-    with pytest.raises(ValueError, match="the limits are 1048576 pixels a side and 2147483647 in all"):
+    with pytest.raises(ValueError, match="the limits are 1048576 pixels per side and 2147483647 in all"):
         cornea.detect(huge, device="cpu")
     with pytest.raises(ValueError, match="the limits are"):
         cornea.filter(huge, "gaussian", device="cpu")

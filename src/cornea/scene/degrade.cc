@@ -103,7 +103,7 @@ Eigen::Matrix3d degraded_from_original(int width, int height, const Degradation&
           " pixels cannot be degraded");
   require(how.scale * std::max(width, height) <= kLargestSide, "at scale ", how.scale,
           " an image of ", width, " x ", height, " pixels grows beyond ", kLargestSide,
-          " pixels a side");
+          " pixels per side");
   // x' = c' + scale R (x - c), with the centres c and c' of the two canvases.
   const Eigen::Vector2d centre((width - 1) / 2.0, (height - 1) / 2.0);
   const Eigen::Vector2d moved((scaled(width, how.scale) - 1) / 2.0,
