@@ -9,6 +9,9 @@
 // compilers: before a function that calls others with plain loops only, each of which is marked
 // CORNEA_INTO_CLONES.
 //
+// CORNEA_FLATTEN, in files compiled per instruction set, before a function into which all that it
+// calls is to be inlined: GCC else stops half-way, and what would live in registers goes to memory.
+//
 // Pack<T> is a short vector for loops that the compiler does not vectorise by itself: the usual
 // operators work on all lanes. It is as wide as the registers of AVX2 on x86-64 and of NEON
 // elsewhere.
@@ -46,6 +49,11 @@
 #define CORNEA_LOOP_CLONES CORNEA_VECTOR_CLONES
 #endif
 #define CORNEA_INTO_CLONES inline __attribute__((always_inline))
+#if defined(__clang__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CORNEA_FLATTEN
+#else
+#define CORNEA_FLATTEN __attribute__((flatten))
+#endif
 
 namespace cornea::core {
 inline namespace CORNEA_ISA {

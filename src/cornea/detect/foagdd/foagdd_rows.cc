@@ -263,25 +263,26 @@ inline void measures(const FoagddWindow& window, N n, int count, double* block, 
   }
 }
 
-void open_cells_clone(const FoagddCellWindow& window, int n, int count, float threshold,
-                      float* block, float* columns, float* tensor, std::uint8_t* open) {
+CORNEA_FLATTEN void open_cells_flat(const FoagddCellWindow& window, int n, int count,
+                                    float threshold, float* block, float* columns, float* tensor,
+                                    std::uint8_t* open) {
   if (n == kEight) {
     open_cells(window, kEight, count, threshold, block, columns, tensor, open);
   } else {
     open_cells(window, n, count, threshold, block, columns, tensor, open);
   }
 }
-void bounds_clone(const FoagddWindow& window, int n, int count, float threshold,
-                  const std::uint8_t* open, float* block, float* columns, float* tensor,
-                  float* upper, float* lower) {
+CORNEA_FLATTEN void bounds_flat(const FoagddWindow& window, int n, int count, float threshold,
+                                const std::uint8_t* open, float* block, float* columns,
+                                float* tensor, float* upper, float* lower) {
   if (n == kEight) {
     bounds(window, kEight, count, threshold, open, block, columns, tensor, upper, lower);
   } else {
     bounds(window, n, count, threshold, open, block, columns, tensor, upper, lower);
   }
 }
-void measures_clone(const FoagddWindow& window, int n, int count, double* block, double* columns,
-                    double* tensor, double* measure) {
+CORNEA_FLATTEN void measures_flat(const FoagddWindow& window, int n, int count, double* block,
+                                  double* columns, double* tensor, double* measure) {
   if (n == kEight) {
     measures(window, kEight, count, block, columns, tensor, measure);
   } else {
@@ -304,24 +305,24 @@ void foagdd_open_cells(const FoagddCellWindow& window, int directions, int count
                        FoagddScratch& scratch, std::uint8_t* open) {
   FoagddBlock<float>& block = scratch.screen;
   reserve(block, directions);
-  open_cells_clone(window, directions, count, threshold, block.window.data(), block.columns.data(),
-                   block.tensor.data(), open);
+  open_cells_flat(window, directions, count, threshold, block.window.data(), block.columns.data(),
+                  block.tensor.data(), open);
 }
 
 void foagdd_bounds(const FoagddWindow& window, int directions, int count, float threshold,
                    const std::uint8_t* open, FoagddScratch& scratch, float* upper, float* lower) {
   FoagddBlock<float>& block = scratch.screen;
   reserve(block, directions);
-  bounds_clone(window, directions, count, threshold, open, block.window.data(),
-               block.columns.data(), block.tensor.data(), upper, lower);
+  bounds_flat(window, directions, count, threshold, open, block.window.data(), block.columns.data(),
+              block.tensor.data(), upper, lower);
 }
 
 void foagdd_measures(const FoagddWindow& window, int directions, int count, FoagddScratch& scratch,
                      double* measure) {
   FoagddBlock<double>& block = scratch.exact;
   reserve(block, directions);
-  measures_clone(window, directions, count, block.window.data(), block.columns.data(),
-                 block.tensor.data(), measure);
+  measures_flat(window, directions, count, block.window.data(), block.columns.data(),
+                block.tensor.data(), measure);
 }
 
 }  // namespace cornea::foagdd::CORNEA_ISA
