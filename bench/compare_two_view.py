@@ -72,6 +72,10 @@ def main():
     parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS,
                         help="of the section pose")
     parser.add_argument("--matches", help="folder that keeps the photographs' matches between runs")
+    parser.add_argument("--features", type=str.split, default=[], metavar="OPTIONS",
+                        help="of `cornea match` on photographs, instead of --max-features 8192 "
+                             "--contrast 0.02 (sequences: --max-features 4000); --matches needs a "
+                             "folder for each")
     parser.add_argument("--core", type=int, help="run on this core; default: the last one")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--json")
@@ -81,6 +85,7 @@ def main():
         bench = AllSections(args, folder)
         about = {"hardware": hardware(), "commit": args.commit, "budget": args.budget,
                  "unlimited": UNLIMITED, "confidence": peers.CONFIDENCE, "seeds": args.seeds,
+                 "features": " ".join(args.features),
                  "versions": {e.name: e.version for e in bench.estimators}}
         print(json.dumps(about))
         for section in args.only:

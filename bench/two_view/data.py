@@ -192,8 +192,8 @@ def match_images(cornea, first, second, settings, path):
     return read_matches(path)
 
 
-def fountain_pairs(data, cornea, folder):
-    """All pairs of the photographs with known cameras."""
+def fountain_pairs(data, cornea, folder, features=()):
+    """All pairs of the photographs with known cameras; `features`: other options of SIFT."""
     root = os.path.join(data, "data/fountain_p11")
     if not os.path.exists(os.path.join(root, "cameras.json")):
         return []
@@ -206,7 +206,8 @@ def fountain_pairs(data, cornea, folder):
             name = f"fountain_{os.path.splitext(a)[0]}_{os.path.splitext(b)[0]}"
             file = os.path.join(folder, name + ".csv")
             matches = match_images(cornea, os.path.join(root, "images", a),
-                                   os.path.join(root, "images", b), FOUNTAIN_SIFT, file)
+                                   os.path.join(root, "images", b), features or FOUNTAIN_SIFT,
+                                   file)
             R1, R2 = (np.array(cameras[k]["R_cam_from_world"]) for k in (a, b))
             t1, t2 = (np.array(cameras[k]["t_cam_from_world"]) for k in (a, b))
             pairs.append(Pair(name, matches, file, K1=np.array(cameras[a]["K"]),
@@ -221,8 +222,8 @@ def png_size(path):
     return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
 
 
-def sequence_pairs(data, cornea, folder):
-    """The first image of each sequence with each other one."""
+def sequence_pairs(data, cornea, folder, features=()):
+    """The first image of each sequence with each other one; `features` as above."""
     pairs = []
     for sequence in SEQUENCES:
         root = os.path.join(data, "data/vgg_affine", sequence)
@@ -231,8 +232,8 @@ def sequence_pairs(data, cornea, folder):
                 continue
             first = os.path.join(root, "img1.png")
             file = os.path.join(folder, f"{sequence}_1_{n}.csv")
-            matches = match_images(cornea, first, os.path.join(root, f"img{n}.png"), SEQUENCE_SIFT,
-                                   file)
+            matches = match_images(cornea, first, os.path.join(root, f"img{n}.png"),
+                                   features or SEQUENCE_SIFT, file)
             pairs.append(Pair(f"{sequence}_1_{n}", matches, file, size=png_size(first),
                               H=np.loadtxt(os.path.join(root, f"H1to{n}.txt"))))
     return pairs

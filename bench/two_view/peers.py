@@ -165,7 +165,10 @@ class Pycolmap:
         pose = found.cam2_from_cam1
         if pose is None:
             return Estimate(milliseconds=ms)
-        return Estimate(None, pose.rotation.matrix(), pose.translation, ms)
+        R, (x, y, z) = pose.rotation.matrix(), pose.translation
+        E = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) @ R
+        F = np.linalg.inv(pair.K2).T @ E @ np.linalg.inv(pair.K1)
+        return Estimate(F, R, pose.translation, ms)
 
 
 class Pydegensac:
@@ -197,7 +200,6 @@ class Cornea:
     pixels; None: its default. The time is the one it reports: the estimator's alone."""
     thresholds = {model: (None, 0.5, 1, 1.5, 2, 3, 4, 6) for model in ALL + ("two_view",)}
     commands = {"fundamental": ["fundamental"], "essential": ["essential"],
-                "two_view": ["essential", "--choose"],
                 "shared_focal": ["essential", "--shared-focal"], "homography": ["homography"]}
 
     def __init__(self, program, threads=1):
@@ -206,6 +208,11 @@ class Cornea:
         version = subprocess.run([program, "--version"], capture_output=True, text=True)
         self.version = version.stdout.strip()
         self.models = tuple(m for m in self.commands if self.has(self.commands[m]))
+        try:
+            import cornea
+            self.package, self.models = cornea, (*self.models, "two_view")
+        except ImportError:
+            print("Cornea's own choice between models is left out: it needs its Python package")
 
     def has(self, command):
         """Whether the program knows the command and its flag."""
@@ -221,13 +228,32 @@ class Cornea:
         finally:
             os.sched_setaffinity(0, cores)
 
+    def choice(self, pair, threshold, budget, seed):
+        """E, F or H as verify and pair choose, of cameras whose focal lengths are guesses."""
+        settings = {"seed": seed}
+        if threshold:
+            settings["threshold"] = threshold
+        if budget:
+            settings["max_hypotheses"] = budget
+        estimator = self.package.TwoView(fundamental=settings, essential=settings,
+                                         homography=settings, device="cpu", threads=self.threads)
+        cameras = {f"camera{k}": self.package.Camera(K[0, 0], K[1, 1], K[0, 2], K[1, 2])
+                   for k, K in (("1", pair.K1), ("2", pair.K2))}
+        found, ms = timed(lambda: estimator.estimate(pair.matches[:, :4], focal_known=False,
+                                                     **cameras))
+        R = usable(found.R)
+        return Estimate(usable(found.F), R, None if R is None else np.array(found.t), ms,
+                        str(found.configuration))
+
     def estimate(self, model, pair, threshold, budget, seed):
+        if model == "two_view":
+            return self.choice(pair, threshold, budget, seed)
         command = [*self.commands[model], pair.file, "--seed", str(seed), "--json", "-"]
         if budget:
             command += ["--max-hypotheses", str(budget)]
         if threshold:
             command += ["--threshold", str(threshold)]
-        if model in ("essential", "two_view", "shared_focal"):
+        if model in ("essential", "shared_focal"):
             for k, K in (("1", pair.K1), ("2", pair.K2)):
                 guess = 1.2 * max(pair.size)  # COLMAP's
                 f = (guess, guess) if model == "shared_focal" else (K[0, 0], K[1, 1])

@@ -23,7 +23,7 @@ class PhotographBench(Bench):
 
     def areas(self, title, model, pairs, error, limits, unit, tuned=None, again=None):
         """The table of one model. `tuned` holds thresholds of estimators that were tuned before;
-        `again` is a second table of the same estimates: its title, pairs and results."""
+        `again` is a second table of the same estimates: its title, pairs, results and error."""
         tuned = {} if tuned is None else tuned
         out, rows, more_rows = {}, [], []
 
@@ -50,7 +50,7 @@ class PhotographBench(Bench):
             r = measure(estimator, model, pairs, threshold, budget, self.args.seeds, error)
             rows.append(judge(r, np.array(r["errors"]), column, threshold, budget, out))
             if again:
-                errors = np.array([[error(run, pair) for run in row]
+                errors = np.array([[again[3](run, pair) for run in row]
                                    for row, pair in zip(r["runs"], again[1])])
                 more_rows.append(judge(r, errors, column, threshold, budget, again[2]))
         header = ["", "threshold", *[f"AUC@{x}" for x in limits], f"worst seed@{limits[0]}",
@@ -62,7 +62,8 @@ class PhotographBench(Bench):
         return out
 
     def pose(self):
-        pairs = data.fountain_pairs(self.root, self.args.cornea, self.matches_folder())
+        pairs = data.fountain_pairs(self.root, self.args.cornea, self.matches_folder(),
+                                    self.args.features)
         if not pairs:
             print(f"skipped: no fountain_p11 under {self.root}; set CORNEA_DATA")
             return {}
@@ -84,7 +85,12 @@ class PhotographBench(Bench):
             return data.pose_error(*data.pose_of_fundamental(run.matrix, pair, pair.K1, pair.K2), pair)
 
         limits, tuned = (1, 5, 10), {"essential": {}, "two_view": {}}
-        out = {"fundamental_wrong": {}}
+        out = {"fundamental_wrong": {}, "choice_true_K": {}, "choice_wrong_true_K": {}}
+        # What was chosen, judged as F is: the matrix and the true K.
+        again = {"choice": ("The choice's matrix and the true K", pairs, out["choice_true_K"],
+                            of_fundamental),
+                 "choice_wrong": ("The same choice's matrix and the true K", pairs,
+                                  out["choice_wrong_true_K"], of_fundamental)}
         for key, model, title, of in (
                 ("essential", "essential", "Pose by E with the true cameras", pairs),
                 ("essential_wrong", "essential", "Pose by E, focal lengths 3% too long", wrong),
@@ -92,12 +98,13 @@ class PhotographBench(Bench):
                 ("choice_wrong", "two_view", "The same, focal lengths 3% too long", wrong),
                 ("shared_focal", "shared_focal", "Pose, shared unknown focal length", pairs)):
             if model in self.args.models:
-                out[key] = self.areas(title, model, of, of_pose, limits, "deg", tuned.get(model))
+                out[key] = self.areas(title, model, of, of_pose, limits, "deg", tuned.get(model),
+                                      again.get(key))
         if "fundamental" in self.args.models:
             out["fundamental"] = self.areas(
                 "Pose by F and the true K", "fundamental", pairs, of_fundamental, limits, "deg",
                 again=("Pose by F and a K with focal lengths 3% too long", wrong,
-                       out["fundamental_wrong"]))
+                       out["fundamental_wrong"], of_fundamental))
 
         def reached(section, bar):
             mine = out.get(section, {}).get("Cornea, defaults")
@@ -105,6 +112,11 @@ class PhotographBench(Bench):
                 self.bars[f"{section}: AUC@1 at least {bar}"] = mine["area"]["1"] >= bar
         reached("essential", 90)
         reached("shared_focal", 65)
+        choice = out["choice_wrong_true_K"].get("Cornea, defaults")
+        f = out.get("fundamental", {}).get("Cornea, defaults")
+        if choice and f:
+            self.bars["focal lengths 3% too long: the choice's AUC@1 with the true K at least F's"] = (
+                choice["area"]["1"] >= f["area"]["1"])
         return out
 
     def matches_folder(self):
@@ -113,7 +125,8 @@ class PhotographBench(Bench):
         return folder
 
     def sequences(self):
-        pairs = data.sequence_pairs(self.root, self.args.cornea, self.matches_folder())
+        pairs = data.sequence_pairs(self.root, self.args.cornea, self.matches_folder(),
+                                     self.args.features)
         if not pairs:
             print(f"skipped: no vgg_affine under {self.root}; set CORNEA_DATA")
         return pairs
@@ -143,7 +156,7 @@ class PhotographBench(Bench):
     def time(self):
         """Each pair five times with one seed, the least: what the call costs on a core of its own."""
         photographs = self.matches_folder()
-        fountain = data.fountain_pairs(self.root, self.args.cornea, photographs)
+        fountain = data.fountain_pairs(self.root, self.args.cornea, photographs, self.args.features)
         models = {"fundamental": fountain, "essential": fountain, "shared_focal": fountain,
                   "homography": self.sequences()}
         out, rows = {}, []
