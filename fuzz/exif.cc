@@ -16,5 +16,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   must(exif->pixels_across >= 0 && exif->pixels_down >= 0, "numbers of pixels are not negative");
   must(exif->make.size() <= 256 && exif->model.size() <= 256, "texts are short");
+  if (exif->gps) {
+    // NaN fails these as well.
+    must(std::abs(exif->gps->latitude) <= 90, "a latitude is -90 to 90 degrees");
+    must(std::abs(exif->gps->longitude) <= 180, "a longitude is -180 to 180 degrees");
+    must(std::abs(exif->gps->altitude_m.value_or(0)) <= 1e5, "an altitude is one on Earth");
+  }
+  must(exif->taken.empty() || (exif->taken.size() >= 19 && exif->taken.size() <= 29),
+       "a time has seconds, and at most nine digits behind them");
   return 0;
 }

@@ -265,6 +265,9 @@ void add_table_seeds(Seeds& seeds) {
             "\xEF\xBB\xBF"
             "1;2;3;4;0.9\r\n\r\n5 6\t7 8\n");
   seeds.add("matches_csv", "odd", "nan,inf,-inf,0x1p3\n1,2,,4\n");
+  seeds.add("named_matches", "text", "a.jpg b.jpg\n0 17\n3 21\n\n# next\na.jpg c.jpg\n4 5\n");
+  seeds.add("named_matches", "csv", "image1,image2,index1,index2\na,b,0,1\n\"c\",b,5,6\n");
+  seeds.add("named_matches", "odd", "a b\n0 -1\n");
   seeds.add("exif", "little_endian", camera_exif(false, 8));
   seeds.add_and_damaged("exif", "big_endian", camera_exif(true, 5));
 }
@@ -272,18 +275,25 @@ void add_table_seeds(Seeds& seeds) {
 }  // namespace
 
 ByteVector camera_exif(bool big_endian, int orientation) {
-  constexpr std::uint32_t kAscii = 2, kShort = 3, kLong = 4, kRational = 5;
-  constexpr std::uint32_t kFirst = 8, kSecond = kFirst + 2 + 4 * 12 + 4,
-                          kEnd = kSecond + 2 + 6 * 12 + 4;
+  constexpr std::uint32_t kByte = 1, kAscii = 2, kShort = 3, kLong = 4, kRational = 5;
+  constexpr std::uint32_t kFirst = 8, kSecond = kFirst + 2 + 5 * 12 + 4,
+                          kGps = kSecond + 2 + 8 * 12 + 4, kEnd = kGps + 2 + 6 * 12 + 4;
+  // A letter and its end lie in the first bytes of an entry, whatever their order.
+  const auto letter = [&](char c) {
+    return big_endian ? std::uint32_t(c) << 24 : std::uint32_t(c);
+  };
   Writer tiff(big_endian);
   tiff.text(big_endian ? "MM" : "II").number(42, 2).number(kFirst, 4);
-  tiff.number(4, 2)
+  tiff.number(5, 2)
       .entry(0x010F, kAscii, 6, kEnd)  // make
       .entry(0x0110, kAscii, 3, 0x5A390000)
       .entry(0x0112, kShort, 1, std::uint32_t(orientation))
       .entry(0x8769, kLong, 1, kSecond)
+      .entry(0x8825, kLong, 1, kGps)
       .number(0, 4);
-  tiff.number(6, 2)
+  tiff.number(8, 2)
+      .entry(0x9003, kAscii, 20, kEnd + 78)
+      .entry(0x9291, kAscii, 2, letter('5'))
       .entry(0x920A, kRational, 1, kEnd + 6)  // focal length
       .entry(0xA002, kLong, 1, 3008)
       .entry(0xA003, kShort, 1, 2000)
@@ -291,7 +301,18 @@ ByteVector camera_exif(bool big_endian, int orientation) {
       .entry(0xA210, kShort, 1, 3)
       .entry(0xA405, kShort, 1, 53)
       .number(0, 4);
+  tiff.number(6, 2)
+      .entry(1, kAscii, 2, letter('N'))
+      .entry(2, kRational, 3, kEnd + 22)
+      .entry(3, kAscii, 2, letter('W'))
+      .entry(4, kRational, 3, kEnd + 46)
+      .entry(5, kByte, 1, big_endian ? 1u << 24 : 1u)
+      .entry(6, kRational, 1, kEnd + 70)
+      .number(0, 4);
   tiff.text("Maker").number(0, 1).number(355, 4).number(10, 4).number(3008, 4).number(2, 4);
+  for (const std::uint32_t part : {48, 1, 8, 1, 1425, 100}) tiff.number(part, 4);
+  for (const std::uint32_t part : {11, 1, 34, 1, 315, 10}) tiff.number(part, 4);
+  tiff.number(1039, 4).number(2, 4).text("2026:11:17 09:05:31").number(0, 1);
   return tiff.bytes();
 }
 

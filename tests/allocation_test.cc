@@ -88,6 +88,30 @@ Call matching(const Context& context) {
   };
 }
 
+Call retrieving(const Context& context) {
+  static const std::vector<Features> features = [] {
+    std::vector<Features> all;
+    for (const View& view : views()) all.push_back(Sift(Context::cpu()).detect(view.image));
+    return all;
+  }();
+  return [=](Size size) {
+    const int share = size == Size::large ? 1 : 4;
+    RetrieveInput input;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+      input.images.push_back({i, int(features[i].size()) / share});
+    }
+    input.read = [&](int image, std::vector<std::uint8_t>& out) {
+      const std::uint8_t* from = features[image].descriptors.data();
+      out.insert(out.end(), from, from + input.images[image].descriptors * Features::kLength);
+    };
+    std::string bytes;
+    for (const RetrievedPair& pair : retrieve_pairs(context, input, {.words = 16})) {
+      bytes += text(pair.first, " ", pair.second, " ", pair.score, " of the collection's pairs; ");
+    }
+    return bytes;
+  };
+}
+
 Call estimating(const Context& context) {
   auto estimator = std::make_shared<FundamentalEstimator>(context);
   static const std::vector<Correspondence> points = [] {
@@ -122,6 +146,7 @@ const Algorithm kAlgorithms[] = {{"Moravec", true, detecting<Moravec>},
                                  {"BilateralFilter", true, filtering<BilateralFilter>},
                                  {"TrilateralFilter", true, filtering<TrilateralFilter>},
                                  {"Matcher", true, matching},
+                                 {"retrieve_pairs", true, retrieving},
                                  {"FundamentalEstimator", false, estimating},
                                  {"PairPipeline", true, pipeline}};
 

@@ -270,7 +270,7 @@ TEST_F(Colmap, OneCameraForAllIfAsked) {
   write_image(images / "x.jpg", window(100, 100, 0, 0));
   const Outcome o = run(extract({"--single-camera"}));
   EXPECT_EQ(o.code, 1);
-  EXPECT_NE(o.err.find("leave --single-camera off"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("ask for --cameras auto"), std::string::npos) << o.err;
   const colmap::Database found(database);
   EXPECT_EQ(found.cameras().size(), 1u);
   EXPECT_EQ(found.images().size(), 3u);

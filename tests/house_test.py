@@ -10,14 +10,14 @@ house_test.py --public [SOURCE_FOLDER] lists the headers for users instead.
 3. Other headers declare nothing in namespace cornea itself: the insides of a room are its own.
 4. No two types have one name, unnamed namespaces aside.
 5. Sentences of the library name options (max_points), never flags (--max-points).
-6. Every member of a public struct has a default, so that {.single_camera = true} is initialised whole
+6. Every member of a public struct has a default, so that {.max_size = 0} is initialised whole
    and warns of nothing.
 """
 import re
 import sys
 from pathlib import Path
 
-RANKS = ["core", "linalg", "io", "filter", "scene", "detect", "describe", "match",
+RANKS = ["core", "linalg", "io", "filter", "scene", "detect", "describe", "match", "retrieve",
          "geometry", "report", "export", "catalog", "pipeline", "cli"]
 UMBRELLAS = {"cornea.h", "scene.h", "colmap.h"}
 

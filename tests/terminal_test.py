@@ -50,7 +50,14 @@ def main():
                              "--scale-space", "trilateral", "--device", "cpu", "--threads", "1"))
         assert any(re.search(r"\b[1-9][0-9]* s$", line) for line in detect), \
             f"a long call does not show its seconds: {detect}"
-        for line in scene + detect:
+        # All stages of a folder in one display, where the build has SQLite.
+        whole = []
+        if "not in this build" not in subprocess.run([PROGRAM, "folder", "--help"], capture_output=True,
+                                                     text=True, check=True).stdout:
+            whole = lines(shown(folder, "folder", "s", "-o", "o", "--device", "cpu"))
+            for stage in ("1/4 extract", "3/4 match", "4/4 verify"):
+                assert any(line.startswith(stage) for line in whole), f"{stage} is not shown: {whole}"
+        for line in scene + detect + whole:
             assert len(line) < COLUMNS, f"{len(line)} columns: {line}"
     print("the terminal shows progress")
     return 0

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 from . import _cornea
@@ -61,7 +61,11 @@ def extract(
     image_path: PathLike,
     *,
     mask_path: PathLike | None = None,
+    cameras: str = "auto",
     single_camera: bool = False,
+    camera_model: str | None = None,
+    camera_params: Sequence[float] = (),
+    schema: str | None = None,
     max_size: int = getattr(_cornea, "EXTRACT_MAX_SIZE", 3200),
     decoders: int = 0,
     range: str = "auto",
@@ -78,7 +82,12 @@ def extract(
 
     image_path     folder with JPEG, PNG, TIFF and WebP files, in its subfolders too
     mask_path      folder with a mask NAME.png for image NAME; no features where it is black
-    single_camera  all images are of one camera
+    cameras        which images share a camera: "auto" (same make, model and focal length by EXIF, and
+                   same size), "single" (all), "per-folder" or "per-image"
+    single_camera  the same as cameras="single"
+    camera_model   SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL (the default), RADIAL or OPENCV
+    camera_params  of that model, in COLMAP's order; they are then marked as known
+    schema         tables of a new database: "3.8" (the default) or "4", those of COLMAP 4.2.1
     max_size       longest side in which features are sought, pixels; 0: any size
     decoders       threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
     range          "auto" or "full", as for cornea.read()
@@ -95,13 +104,18 @@ def extract(
     """
     if range not in ("auto", "full"):
         raise ValueError(f"range is 'auto' or 'full', not {range!r}")
+    if single_camera and cameras not in ("auto", "single"):
+        raise ValueError(f"single_camera is cameras='single', and cameras is {cameras!r}")
     report: dict[str, Any] = _function("colmap_extract")(
         context(device, threads),
         os.fspath(database_path),
         os.fspath(image_path),
         settings(_SIFT, options),
         "" if mask_path is None else os.fspath(mask_path),
-        single_camera,
+        "single" if single_camera else cameras,
+        camera_model or "",
+        [float(value) for value in camera_params],
+        schema or "",
         max_size,
         decoders,
         changed,

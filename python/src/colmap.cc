@@ -2,6 +2,7 @@
 // way to end early.
 #include <algorithm>
 #include <exception>
+#include <optional>
 
 #include "binding.h"
 #include <nanobind/stl/filesystem.h>
@@ -90,12 +91,28 @@ Changed changed_from(const std::string& name) {
   return name == "redo" ? Changed::redo : name == "keep" ? Changed::keep : Changed::stop;
 }
 
+CameraSharing sharing_from(const std::string& name) {
+  if (name == "auto") return CameraSharing::automatic;
+  if (name == "single") return CameraSharing::single;
+  if (name == "per-folder") return CameraSharing::per_folder;
+  require(name == "per-image", "cameras is 'auto', 'single', 'per-folder' or 'per-image', not '",
+          name, "'");
+  return CameraSharing::per_image;
+}
+
+std::optional<colmap::Schema> schema_from(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  require(name == "3.8" || name == "4", "schema is '3.8' or '4', not '", name, "'");
+  return name == "4" ? colmap::Schema::colmap_4 : colmap::Schema::colmap_3_8;
+}
+
 template <class Run>
 auto with_database(const std::filesystem::path& file, colmap::Database::Open how,
-                   PythonEvents& events, const Run& run) {
+                   PythonEvents& events, const Run& run,
+                   std::optional<colmap::Schema> schema = {}) {
   const auto report = [&] {
     nb::gil_scoped_release release;
-    colmap::Database database(file, how);
+    colmap::Database database(file, how, schema);
     return run(database);
   }();
   events.throw_on();
@@ -104,13 +121,22 @@ auto with_database(const std::filesystem::path& file, colmap::Database::Open how
 
 nb::dict extract(const Context& context, const std::filesystem::path& database,
                  const std::filesystem::path& folder, const Settings& sift,
-                 const std::filesystem::path& masks, bool single_camera, int max_size, int decoders,
-                 const std::string& changed, bool redo, bool automatic_range, nb::handle progress,
-                 nb::handle note, nb::handle cancel) {
+                 const std::filesystem::path& masks, const std::string& cameras,
+                 const std::string& camera_model, const std::vector<double>& camera_params,
+                 const std::string& schema, int max_size, int decoders, const std::string& changed,
+                 bool redo, bool automatic_range, nb::handle progress, nb::handle note,
+                 nb::handle cancel) {
   ExtractOptions options;
   options.sift = sift_options(sift, folder_sift_options());
   options.masks = masks;
-  options.single_camera = single_camera;
+  options.cameras = sharing_from(cameras);
+  if (!camera_model.empty()) {
+    options.camera_model = colmap::model_named(camera_model);
+    require(options.camera_model.has_value(),
+            "camera_model is SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL, RADIAL or OPENCV, not ",
+            camera_model);
+  }
+  options.camera_params = camera_params;
   options.max_size = max_size;
   options.decoders = decoders;
   options.changed = changed_from(changed);
@@ -118,10 +144,12 @@ nb::dict extract(const Context& context, const std::filesystem::path& database,
   if (automatic_range) options.reading.range.kind = PixelRange::Kind::automatic;
   options.validate();
   PythonEvents events(progress, note, cancel);
-  const ExtractReport r =
-      with_database(database, colmap::Database::Open::create, events, [&](colmap::Database& open) {
+  const ExtractReport r = with_database(
+      database, colmap::Database::Open::create, events,
+      [&](colmap::Database& open) {
         return extract_folder(context, folder, open, options, events.events);
-      });
+      },
+      schema_from(schema));
   nb::dict d;
   d["images"] = r.images;
   d["extracted"] = r.extracted;
@@ -133,6 +161,8 @@ nb::dict extract(const Context& context, const std::filesystem::path& database,
   d["vanished"] = r.vanished;
   d["removed"] = r.removed;
   d["elsewhere"] = r.elsewhere;
+  d["other_cameras"] = r.other_cameras;
+  d["pose_priors"] = r.pose_priors;
   d["unrecorded"] = r.unrecorded;
   d["ignored"] = r.ignored;
   d["stopped"] = r.stopped;
@@ -260,8 +290,9 @@ nb::dict verify(const Context& context, const std::filesystem::path& database,
 
 void bind_colmap(nb::module_& m) {
   m.def("colmap_extract", &extract, "context"_a, "database"_a, "folder"_a, "sift"_a, "masks"_a,
-        "single_camera"_a, "max_size"_a, "decoders"_a, "changed"_a, "redo"_a, "automatic_range"_a,
-        "progress"_a.none(), "note"_a.none(), "cancel"_a.none());
+        "cameras"_a, "camera_model"_a, "camera_params"_a, "schema"_a, "max_size"_a, "decoders"_a,
+        "changed"_a, "redo"_a, "automatic_range"_a, "progress"_a.none(), "note"_a.none(),
+        "cancel"_a.none());
   m.def("colmap_match", &match_database, "context"_a, "database"_a, "match"_a, "sequential"_a,
         "pairs"_a, "changed"_a, "redo"_a, "progress"_a.none(), "note"_a.none(), "cancel"_a.none());
   m.def("colmap_verify", &verify, "context"_a, "database"_a, "shared"_a, "min_inliers"_a,

@@ -14,8 +14,12 @@
 #include "cornea/export/colmap/camera.h"
 #include "cornea/export/colmap/database.h"
 #include "cornea/export/colmap/intrinsics.h"
+#include "cornea/pipeline/folder/choose_pairs.h"
 #include "cornea/pipeline/folder/extract.h"
+#include "cornea/pipeline/folder/import.h"
 #include "cornea/pipeline/folder/match_all.h"
+#include "cornea/pipeline/folder/overview.h"
+#include "cornea/pipeline/folder/run_folder.h"
 #include "cornea/pipeline/folder/verify.h"
 
 #endif

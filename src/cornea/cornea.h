@@ -35,6 +35,9 @@
 #include "cornea/describe/sift/sift.h"
 #include "cornea/match/match.h"
 
+// Which images of a collection look alike.
+#include "cornea/retrieve/retrieve.h"
+
 // Matches to the geometry of two views.
 #include "cornea/geometry/two_view/fundamental.h"
 #include "cornea/geometry/two_view/homography.h"
@@ -44,6 +47,7 @@
 
 // Pictures and pages.
 #include "cornea/report/draw.h"
+#include "cornea/report/folder_page.h"
 #include "cornea/report/page.h"
 
 // Algorithms and their options by name; all stages for a pair of images; whether a machine gives the

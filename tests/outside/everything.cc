@@ -44,6 +44,7 @@ void options_with_some_members() {
   expect(validates(FoagddOptions{.rho = 1.4}), "FoagddOptions");
   expect(validates(SiftOptions{.affine_shape = true, .domain_size_pooling = true}), "SiftOptions");
   expect(validates(MatchOptions{.ratio = 0.7f}), "MatchOptions");
+  expect(validates(RetrieveOptions{.neighbours = 5}), "RetrieveOptions");
   expect(validates(FundamentalOptions{.seed = 5}), "FundamentalOptions");
   expect(validates(GaussianOptions{.sigma = 2}), "GaussianOptions");
   expect(validates(BilateralOptions{.radius = 3}), "BilateralOptions");
@@ -52,7 +53,8 @@ void options_with_some_members() {
   expect(validates(SvdOptions{.max_sweeps = 30}), "SvdOptions");
   expect(validates(PairOptions{.max_features = 500}), "PairOptions");
   expect(validates(PageOptions{.longest_side = 500}), "PageOptions");
-  expect(validates(ExtractOptions{.single_camera = true}), "ExtractOptions");
+  expect(validates(ImportOptions{}), "ImportOptions");
+  expect(validates(ExtractOptions{.cameras = CameraSharing::single}), "ExtractOptions");
   expect(validates(MatchAllOptions{.sequential = 3}), "MatchAllOptions");
   expect(validates(VerifyOptions{.min_inliers = 20}), "VerifyOptions");
   expect(validates(SceneOptions{.views = 2}), "SceneOptions");
@@ -124,6 +126,17 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
          "Matcher");
   expect(one_per_place(matches, first.keypoints, second.keypoints).size() <= matches.size(),
          "one_per_place");
+
+  RetrieveInput images;
+  images.images = {{1, static_cast<int>(first.size())}, {2, static_cast<int>(second.size())}};
+  images.read = [&](int image, std::vector<std::uint8_t>& out) {
+    const std::vector<std::uint8_t>& from = (image == 0 ? first : second).descriptors;
+    out.insert(out.end(), from.begin(), from.end());
+  };
+  RetrieveReport retrieved;
+  expect(
+      retrieve_pairs(context, images, {.words = 2}, &retrieved).size() <= 1 && retrieved.words == 2,
+      "retrieve_pairs");
 
   std::istringstream lines("score,x1,y1,x2,y2\n1,2,3,4,5\n");
   expect(read_match_table(lines, "lines").matches.at(0) == Correspondence{2, 3, 4, 5},
@@ -203,6 +216,11 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
         .geometry = &pair.geometry,
         .distances = pair.distances};
     expect(pair_page(context, page).starts_with("<!"), "pair_page");
+    FolderPage photographs;
+    find_components(photographs);
+    expect(validates(FolderPageOptions{.most_images_in_one_file = 10}) &&
+               folder_page(photographs).size() == 1 && folder_warnings(photographs).size() == 1,
+           "folder_page");
   }
 }
 
@@ -227,10 +245,29 @@ void folders(const Context& context, const std::vector<View>& views, const std::
   expect(camera.width == 640, "camera_of_image");
   expect(colmap::intrinsics_of(camera).value().cx == 319.5, "intrinsics_of");
   expect(colmap::name_of_model(camera.model) == "SIMPLE_RADIAL", "name_of_model");
+  expect(colmap::model_named("OPENCV") == colmap::CameraModel::opencv, "model_named");
+  expect(colmap::parameter_count(colmap::CameraModel::radial) == 5, "parameter_count");
+  expect(colmap::camera_words(640, 480, std::nullopt).empty(), "camera_words");
+  expect(!colmap::pose_prior_of(std::nullopt).position, "pose_prior_of");
   expect(
       folder_sift_options().root && folder_two_view_options().fundamental.max_hypotheses == 10000,
       "defaults");
   expect(refuses([&] { read_pair_list("none.txt", database); }) || true, "read_pair_list");
+  expect(validates(OverviewOptions{.most_lines = 10}) &&
+             folder_overview(context, database, folder + "/photos").images.size() == views.size() &&
+             database.pair_summaries().size() <= views.size(),
+         "folder_overview");
+  const ChosenPairs chosen = choose_pairs(context, folder + "/photos", database);
+  expect(name(chosen.choice) == "all" && chosen.count == 1 &&
+             further_pairs(database, chosen).empty() &&
+             validates(ChoosePairsOptions{.choice = PairChoice::spatial}),
+         "choose_pairs");
+  FolderOptions whole;
+  whole.verify.min_inliers = 10;
+  const FolderReport report = run_folder(context, folder + "/photos", database, whole);
+  expect(validates(whole) && !report.did_something() && report.failures() == 0 &&
+             report.further() == 0 && name(report.reached) == "verify",
+         "run_folder");
 }
 
 void scenes(const Context& context, const std::vector<View>& views, const SceneOptions& options) {

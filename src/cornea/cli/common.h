@@ -112,9 +112,12 @@ Run add_essential(CLI::App& app);
 Run add_homography(CLI::App& app);
 // `words` is the whole command line, to be repeated in the report.
 Run add_pair(CLI::App& app, const std::vector<std::string>& words);
+Run add_folder(CLI::App& app, const std::vector<std::string>& words);
 Run add_extract(CLI::App& app);
+Run add_import(CLI::App& app);
 Run add_match_all(CLI::App& app);
 Run add_verify(CLI::App& app);
+Run add_report(CLI::App& app, const std::vector<std::string>& words);
 Run add_scene(CLI::App& app);
 Run add_study(CLI::App& app);
 Run add_evaluate(CLI::App& app, const std::vector<std::string>& words);

@@ -3,17 +3,15 @@
 #include <iostream>
 
 #include "cornea/catalog/detectors.h"
-#include "cornea/cli/flags.h"
+#include "cornea/cli/camera_sharing.h"
 #include "cornea/cli/folder.h"
+#include "cornea/cli/folder_steps.h"
 
 namespace cornea::cli {
 namespace {
 
-struct ExtractCommand {
-  CommonOptions common;
-  std::string folder, database, masks;
-  ExtractOptions options;
-  OptionFlags flags;
+struct ExtractCommand : ExtractFlags {
+  std::string database;
 };
 
 // SIFT with the defaults of this command.
@@ -26,7 +24,7 @@ DetectorEntry sift_entry() {
 // What was done and what is there now; the folder's other files.
 struct ExtractSummary {
   ExtractReport report;
-  std::int64_t features = 0, images = 0;  // in the database
+  std::int64_t features = 0, images = 0, cameras = 0;  // in the database
   std::vector<std::string> ignored;
 };
 
@@ -68,6 +66,9 @@ void print_report(const ExtractCommand& c, const Context& context, const Extract
   if (summary.images != report.images) {
     std::cout << " of " << counted(summary.images, "image");
   }
+  if (summary.cameras != summary.images) {
+    std::cout << " by " << counted(summary.cameras, "camera");
+  }
   print_notes(c, summary);
   std::cout << "\n" << seconds_text(report.milliseconds);
   if (report.extracted > 0) {
@@ -89,8 +90,9 @@ void check_masks(const std::filesystem::path& masks, const std::vector<std::stri
        names.front(), " would be ", mask_of(masks, names.front()).string());
 }
 
-int run_extract(const ExtractCommand& c) {
-  const Context context = c.common.context();
+}  // namespace
+
+ExtractOptions extract_options(const ExtractFlags& c) {
   ExtractOptions options = c.options;
   options.masks = c.masks;
   options.reading = c.common.reading();
@@ -103,12 +105,11 @@ int run_extract(const ExtractCommand& c) {
     options.sift = sift_options(c.flags.given(), options.sift);
     options.validate();
   });
-  std::vector<NamedInput> inputs = {{c.database, kTheDatabase}};
-  const FolderListing listing = list_images(c.folder, options.masks);
-  for (const std::string& name : listing.names) {
-    inputs.push_back({(std::filesystem::path(c.folder) / name).string()});
-    if (!c.masks.empty()) inputs.push_back({mask_of(options.masks, name).string(), "a mask"});
-  }
+  return options;
+}
+
+FolderListing listed_photographs(const ExtractFlags& c, const ExtractOptions& options) {
+  FolderListing listing = list_images(c.folder, options.masks);
   if (listing.names.empty() && listing.unreadable.empty()) {
     const std::string others =
         listing.ignored.empty()
@@ -120,23 +121,47 @@ int run_extract(const ExtractCommand& c) {
          others);
   }
   if (!c.masks.empty()) check_masks(options.masks, listing.names);
+  return listing;
+}
+
+std::vector<NamedInput> inputs_of(const ExtractFlags& c, const FolderListing& listing) {
+  std::vector<NamedInput> inputs;
+  for (const std::string& name : listing.names) {
+    inputs.push_back({(std::filesystem::path(c.folder) / name).string()});
+    if (!c.masks.empty()) inputs.push_back({mask_of(c.masks, name).string(), "a mask"});
+  }
+  return inputs;
+}
+
+void note_twelve_bit(const CommonOptions& common, const ExtractReport& report) {
+  if (report.twelve_bit == 0 || common.quiet) return;
+  print_error("note: " + counted(report.twelve_bit, "image") +
+              " of 16 bits without a value above 4095 taken as 12-bit (times 16); --range full "
+              "takes them as stored");
+}
+
+namespace {
+
+int run_extract(const ExtractCommand& c) {
+  const Context context = c.common.context();
+  const ExtractOptions options = extract_options(c);
+  const FolderListing listing = listed_photographs(c, options);
+  std::vector<NamedInput> inputs = inputs_of(c, listing);
+  inputs.push_back({c.database, kTheDatabase});
   check_outputs(inputs, c.common.outputs({}));
   FolderProgress progress("extract", c.common.quiet);
   ExtractSummary summary{.report = {}, .ignored = listing.ignored};
   {
     // Closed before anything is said, so that no file is left beside it whoever listens.
-    colmap::Database database(c.database, colmap::Database::Open::create);
+    colmap::Database database(c.database, colmap::Database::Open::create, c.schema);
     summary.report = extract_folder(context, c.folder, database, options, progress.events);
     summary.features = database.total("keypoints");
     summary.images = database.count("keypoints");
+    summary.cameras = database.count("cameras");
   }
   progress.clear();
   const ExtractReport& report = summary.report;
-  if (report.twelve_bit > 0 && !c.common.quiet) {
-    print_error("note: " + counted(report.twelve_bit, "image") +
-                " of 16 bits without a value above 4095 taken as 12-bit (times 16); --range full "
-                "takes them as stored");
-  }
+  note_twelve_bit(c.common, report);
   if (c.common.talks()) print_report(c, context, summary);
   c.common.write_json({{"images", report.images},
                        {"extracted", report.extracted},
@@ -148,6 +173,8 @@ int run_extract(const ExtractCommand& c) {
                        {"vanished", report.vanished},
                        {"removed", report.removed},
                        {"elsewhere", report.elsewhere},
+                       {"other_cameras", report.other_cameras},
+                       {"pose_priors", report.pose_priors},
                        {"unrecorded", report.unrecorded},
                        {"ignored", report.ignored},
                        {"stopped", report.stopped},
@@ -155,6 +182,7 @@ int run_extract(const ExtractCommand& c) {
                        {"orientation", "as-stored"},
                        {"features", report.features},
                        {"features_in_database", summary.features},
+                       {"cameras_in_database", summary.cameras},
                        {"milliseconds", report.milliseconds},
                        {"decode_milliseconds", report.decode_milliseconds},
                        {"compute_milliseconds", report.compute_milliseconds},
@@ -174,19 +202,16 @@ int run_extract(const ExtractCommand& c) {
 
 }  // namespace
 
-Run add_extract(CLI::App& app) {
-  auto c = std::make_shared<ExtractCommand>();
-  CLI::App* command =
-      app.add_subcommand("extract", "SIFT features of a folder of images, into a COLMAP database");
+void add_photographs_argument(CLI::App* command, ExtractFlags* c) {
   command
       ->add_option("folder", c->folder,
                    "folder with JPEG, PNG, TIFF and WebP files, in its subfolders too; pixels are "
                    "taken as stored")
       ->required()
       ->type_name("DIR");
-  add_database_option(*command, c->database,
-                      "COLMAP database; one that exists is continued: images with features are "
-                      "left alone");
+}
+
+void add_extract_options(CLI::App* command, ExtractFlags* c) {
   command
       ->add_option("--max-features,--max-points", c->options.sift.max_points,
                    "most points of an image, chosen by --keep; 0: no limit")
@@ -199,19 +224,34 @@ Run add_extract(CLI::App& app) {
           "--mask", c->masks,
           "folder with a mask MASKS/NAME.png for image NAME; no features where it is black")
       ->type_name("MASKS");
-  command->add_flag("--single-camera", c->options.single_camera,
-                    "all images are of one camera; otherwise each has its own");
+  add_sharing_options(*command, c->options);
+  add_schema_option(*command, c->schema);
   command
       ->add_option("--decoders", c->options.decoders,
                    "threads that decode images ahead; 0: one on the CPU, up to 8 beside CUDA")
       ->capture_default_str()
       ->type_name("N");
-  add_changed_options(*command, c->options.changed, c->options.redo,
-                      "extract all images of the folder again; deletes their matches, and images "
-                      "that are gone");
+}
+
+void add_sift_options(CLI::App* command, ExtractFlags* c) {
   c->flags.add(*command, "SIFT", without_flag(std::vector{sift_entry()}, "max-points"));
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);
+}
+
+Run add_extract(CLI::App& app) {
+  auto c = std::make_shared<ExtractCommand>();
+  CLI::App* command =
+      app.add_subcommand("extract", "SIFT features of a folder of images, into a COLMAP database");
+  add_photographs_argument(command, c.get());
+  add_database_option(*command, c->database,
+                      "COLMAP database; one that exists is continued: images with features are "
+                      "left alone");
+  add_extract_options(command, c.get());
+  add_changed_options(*command, c->options.changed, c->options.redo,
+                      "extract all images of the folder again; deletes their matches, and images "
+                      "that are gone");
+  add_sift_options(command, c.get());
   return [c] { return run_extract(*c); };
 }
 

@@ -70,9 +70,12 @@ int main(int argc, char** argv) {
   add(cli::add_homography);
   const std::vector<std::string> words = with_help_last({argv, argv + argc});
   add([&](CLI::App& to) { return cli::add_pair(to, words); });
+  add([&](CLI::App& to) { return cli::add_folder(to, words); });
   add(cli::add_extract);
+  add(cli::add_import);
   add(cli::add_match_all);
   add(cli::add_verify);
+  add([&](CLI::App& to) { return cli::add_report(to, words); });
   add(cli::add_scene);
   add(cli::add_study);
   add([&](CLI::App& to) { return cli::add_evaluate(to, words); });

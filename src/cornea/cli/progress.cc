@@ -21,12 +21,26 @@ int columns() {
   return (known ? size.ws_col : kUsual) - 1;
 }
 
+// Seconds up to a quarter of an hour, then minutes, then hours.
+std::string duration(double seconds) {
+  char words[32];
+  if (seconds < 900) {
+    std::snprintf(words, sizeof words, "%.0f s", seconds);
+  } else if (seconds < 4 * 3600) {
+    std::snprintf(words, sizeof words, "%.0f min", seconds / 60);
+  } else {
+    std::snprintf(words, sizeof words, "%.1f h", seconds / 3600);
+  }
+  return words;
+}
+
 }  // namespace
 
-Progress::Progress(std::string what, int total, bool quiet)
+Progress::Progress(std::string what, int total, bool quiet, Later later)
     : what_(std::move(what)),
       total_(total),
       visible_(!quiet && isatty(STDERR_FILENO)),
+      later_(std::move(later)),
       begin_(Clock::now()) {
   if (!visible_) return;
   if (!single()) show();
@@ -71,8 +85,9 @@ void Progress::show() {
   if (single()) {
     std::snprintf(rest, sizeof rest, "  %.0f s", seconds);
   } else if (done_ > 0 && done_ < total_) {
-    std::snprintf(rest, sizeof rest, "  %.1f/s, %.0f s left", done_ / seconds,
-                  seconds / done_ * (total_ - done_));
+    const double step = seconds / done_;
+    const double left = step * (total_ - done_) + (later_ ? later_(step) : 0);
+    std::snprintf(rest, sizeof rest, "  %.1f/s, %s left", 1 / step, duration(left).c_str());
   }
   std::fputs(("\r\033[K" + line(rest, columns())).c_str(), stderr);
   std::fflush(stderr);

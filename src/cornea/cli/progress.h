@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -12,8 +13,11 @@ namespace cornea::cli {
 
 class Progress {
  public:
-  // Nothing is shown when quiet, or when standard error is no terminal.
-  Progress(std::string what, int total, bool quiet);
+  // What comes after this bar, in seconds, where a step of this one takes so many.
+  using Later = std::function<double(double seconds_per_step)>;
+  // Nothing is shown when quiet, or when standard error is no terminal. The time left is that of
+  // this bar and what comes `later`.
+  Progress(std::string what, int total, bool quiet, Later later = {});
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -30,6 +34,7 @@ class Progress {
   std::string what_;
   int total_, done_ = 0;
   bool visible_;
+  const Later later_;
   std::chrono::steady_clock::time_point begin_, shown_;
   std::mutex mutex_;  // of all that is shown
   std::condition_variable ended_;

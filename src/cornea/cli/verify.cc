@@ -6,6 +6,7 @@
 
 #include "cornea/catalog/estimators.h"
 #include "cornea/cli/folder.h"
+#include "cornea/cli/folder_steps.h"
 
 namespace cornea::cli {
 namespace {
@@ -182,21 +183,25 @@ void add_estimator_options(CLI::App& command, TwoViewOptions& options) {
 
 }  // namespace
 
+void add_verify_options(CLI::App* command, VerifyOptions* options) {
+  add_estimator_options(*command, options->two_view);
+  command
+      ->add_option("--min-inliers", options->min_inliers,
+                   "a pair with fewer is written as degenerate, without any")
+      ->capture_default_str();
+  command->add_flag("!--no-cameras", options->use_cameras,
+                    "leave the database's cameras aside: F and H alone");
+  command->add_flag("!--no-watermark", options->detect_watermark,
+                    "do not look for watermarks and time stamps");
+}
+
 Run add_verify(CLI::App& app) {
   auto c = std::make_shared<VerifyCommand>();
   CLI::App* command =
       app.add_subcommand("verify", "the geometry of every matched pair of a COLMAP database");
   add_database_option(*command, c->database,
                       "COLMAP database with matches; pairs that have a geometry are left alone");
-  add_estimator_options(*command, c->options.two_view);
-  command
-      ->add_option("--min-inliers", c->options.min_inliers,
-                   "a pair with fewer is written as degenerate, without any")
-      ->capture_default_str();
-  command->add_flag("!--no-cameras", c->options.use_cameras,
-                    "leave the database's cameras aside: F and H alone");
-  command->add_flag("!--no-watermark", c->options.detect_watermark,
-                    "do not look for watermarks and time stamps");
+  add_verify_options(command, &c->options);
   add_changed_options(*command, c->options.changed, c->options.redo, "verify all pairs again");
   add_common_options(*command, c->common);
   return [c] { return run_verify(*c); };

@@ -2,10 +2,17 @@
 
 namespace cornea::cli {
 
+Run add_folder(CLI::App& app, const std::vector<std::string>&) {
+  return add_missing(app, "folder", "SQLite", "libsqlite3-dev");
+}
 Run add_extract(CLI::App& app) { return add_missing(app, "extract", "SQLite", "libsqlite3-dev"); }
+Run add_import(CLI::App& app) { return add_missing(app, "import", "SQLite", "libsqlite3-dev"); }
 Run add_match_all(CLI::App& app) {
   return add_missing(app, "match-all", "SQLite", "libsqlite3-dev");
 }
 Run add_verify(CLI::App& app) { return add_missing(app, "verify", "SQLite", "libsqlite3-dev"); }
+Run add_report(CLI::App& app, const std::vector<std::string>&) {
+  return add_missing(app, "report", "SQLite", "libsqlite3-dev");
+}
 
 }  // namespace cornea::cli

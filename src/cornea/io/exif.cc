@@ -46,6 +46,9 @@ enum Tag : std::uint32_t {
   kModel = 0x0110,
   kOrientation = 0x0112,
   kExifFolder = 0x8769,
+  kGpsFolder = 0x8825,
+  kDateTimeOriginal = 0x9003,
+  kSubSecTimeOriginal = 0x9291,
   kFocalLength = 0x920A,
   kPixelXDimension = 0xA002,
   kPixelYDimension = 0xA003,
@@ -54,7 +57,18 @@ enum Tag : std::uint32_t {
   kFocalLengthIn35mmFilm = 0xA405,
 };
 
-enum Type : std::uint32_t { kAscii = 2, kShort = 3, kLong = 4, kRational = 5 };
+// Those of the folder of GPS.
+enum GpsTag : std::uint32_t {
+  kLatitudeRef = 1,
+  kLatitude = 2,
+  kLongitudeRef = 3,
+  kLongitude = 4,
+  kAltitudeRef = 5,
+  kAltitude = 6,
+  kStatus = 9,
+};
+
+enum Type : std::uint32_t { kByte = 1, kAscii = 2, kShort = 3, kLong = 4, kRational = 5 };
 
 // One entry of a folder: 12 bytes, in which its values lie or the place where they do.
 struct Field {
@@ -63,7 +77,19 @@ struct Field {
 };
 
 std::uint64_t bytes_of_type(std::uint32_t type) {
-  return type == kAscii ? 1 : type == kShort ? 2 : type == kLong ? 4 : type == kRational ? 8 : 0;
+  switch (type) {
+    case kByte:
+    case kAscii:
+      return 1;
+    case kShort:
+      return 2;
+    case kLong:
+      return 4;
+    case kRational:
+      return 8;
+    default:
+      return 0;
+  }
 }
 
 // A folder's entries that are of a known type and lie within the bytes.
@@ -122,6 +148,85 @@ double per_millimetre(double resolution, std::uint32_t unit) {
   }
 }
 
+// The i-th of several rationals; nothing where its denominator is 0.
+std::optional<double> rational_at(const Reader& reader, const Field& field, std::uint32_t i) {
+  if (field.type != kRational || i >= field.count) return std::nullopt;
+  const std::uint32_t above = reader.u32(field.at + 8 * std::uint64_t(i));
+  const std::uint32_t below = reader.u32(field.at + 8 * std::uint64_t(i) + 4);
+  if (below == 0) return std::nullopt;
+  return double(above) / below;
+}
+
+// Degrees, minutes and seconds, of which the earlier ones may have decimals.
+std::optional<double> angle_of(const Reader& reader, const Field& field, double largest) {
+  if (field.count != 3) return std::nullopt;
+  const auto degrees = rational_at(reader, field, 0), minutes = rational_at(reader, field, 1),
+             seconds = rational_at(reader, field, 2);
+  if (!degrees || !minutes || !seconds || *minutes > 60 || *seconds > 60) return std::nullopt;
+  const double angle = *degrees + *minutes / 60 + *seconds / 3600;
+  return angle <= largest ? std::optional(angle) : std::nullopt;
+}
+
+// 1 or -1 by the letter; nothing where it is neither.
+std::optional<double> sign_of(const std::string& letter, const char* positive,
+                              const char* negative) {
+  if (letter == positive) return 1;
+  if (letter == negative) return -1;
+  return std::nullopt;
+}
+
+std::optional<GpsPosition> parse_gps(const Reader& reader, std::uint64_t folder) {
+  std::optional<double> latitude, longitude, north, east, altitude;
+  std::uint32_t below_sea =
+      0;  // EXIF's default; 2 and 3, new in 3.0, mean the same as 0 and 1 here
+  bool is_void = false;
+  for_each_field(reader, folder, [&](const Field& field) {
+    if (field.tag == kLatitudeRef) north = sign_of(string_of(reader, field), "N", "S");
+    if (field.tag == kLongitudeRef) east = sign_of(string_of(reader, field), "E", "W");
+    if (field.tag == kLatitude) latitude = angle_of(reader, field, 90);
+    if (field.tag == kLongitude) longitude = angle_of(reader, field, 180);
+    if (field.tag == kAltitude && field.count == 1) altitude = rational_at(reader, field, 0);
+    if (field.tag == kAltitudeRef) {
+      below_sea = field.type == kByte && field.count == 1 ? reader.number(field.at, 1) : ~0u;
+    }
+    if (field.tag == kStatus) is_void = string_of(reader, field) == "V";
+  });
+  if (is_void || !latitude || !longitude || !north || !east) return std::nullopt;
+  GpsPosition position{*north * *latitude, *east * *longitude};
+  constexpr double kHighest = 1e5;  // no aircraft is higher; some write 2^32 - 1 for "not known"
+  if (altitude && *altitude <= kHighest && below_sea <= 3) {
+    position.altitude_m = below_sea % 2 == 1 ? -*altitude : *altitude;
+  }
+  return position;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// "2026:11:17 09:05:31" and "25" as "2026-11-17 09:05:31.25"; empty where it is no time.
+std::string time_of(const std::string& date_time, const std::string& part_of_second) {
+  constexpr std::string_view kForm = "dddd:dd:dd dd:dd:dd";
+  if (date_time.size() != kForm.size()) return {};
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    if (kForm[i] == 'd' ? !is_digit(date_time[i]) : date_time[i] != kForm[i]) return {};
+  }
+  auto number = [&](std::size_t at) {
+    return 10 * (date_time[at] - '0') + date_time[at + 1] - '0';
+  };
+  const int month = number(5), day = number(8);
+  // Cameras whose clock was never set write zeros. 60: a leap second.
+  if (month < 1 || month > 12 || day < 1 || day > 31) return {};
+  if (number(11) > 23 || number(14) > 59 || number(17) > 60) return {};
+  std::string time = date_time;
+  time[4] = time[7] = '-';
+  constexpr std::size_t kMostDigits = 9;
+  if (part_of_second.size() > kMostDigits ||
+      !std::all_of(part_of_second.begin(), part_of_second.end(), is_digit)) {
+    return time;
+  }
+  const std::size_t digits = part_of_second.find_last_not_of('0') + 1;
+  return digits > 0 ? time + "." + part_of_second.substr(0, digits) : time;
+}
+
 std::optional<Exif> parse_tiff(Bytes bytes) {
   using namespace std::string_view_literals;
   const bool big_endian = starts_with(bytes, "MM\0*"sv);
@@ -131,18 +236,21 @@ std::optional<Exif> parse_tiff(Bytes bytes) {
   if (first < 8 || !reader.holds(first, 2)) return std::nullopt;
 
   Exif exif;
-  std::uint64_t folder = 0;
+  std::uint64_t folder = 0, gps_folder = 0;
   for_each_field(reader, first, [&](const Field& field) {
     if (field.tag == kMake) exif.make = string_of(reader, field);
     if (field.tag == kModel) exif.model = string_of(reader, field);
     if (field.tag == kExifFolder) folder = whole_number(reader, field);
+    if (field.tag == kGpsFolder) gps_folder = whole_number(reader, field);
     if (field.tag == kOrientation) {
       const std::uint32_t value = whole_number(reader, field);
-      if (value >= 1 && value <= 8) exif.orientation = int(value);
+      exif.orientation_said = value >= 1 && value <= 8;
+      if (exif.orientation_said) exif.orientation = int(value);
     }
   });
   double resolution = 0;
   std::uint32_t unit = 2;
+  std::string date_time, part_of_second;
   if (folder >= 8) {
     for_each_field(reader, folder, [&](const Field& field) {
       if (field.tag == kFocalLength) exif.focal_mm = real_number(reader, field);
@@ -151,8 +259,12 @@ std::optional<Exif> parse_tiff(Bytes bytes) {
       if (field.tag == kFocalPlaneResolutionUnit) unit = whole_number(reader, field);
       if (field.tag == kPixelXDimension) exif.pixels_across = pixels(reader, field);
       if (field.tag == kPixelYDimension) exif.pixels_down = pixels(reader, field);
+      if (field.tag == kDateTimeOriginal) date_time = string_of(reader, field);
+      if (field.tag == kSubSecTimeOriginal) part_of_second = string_of(reader, field);
     });
   }
+  exif.taken = time_of(date_time, part_of_second);
+  if (gps_folder >= 8) exif.gps = parse_gps(reader, gps_folder);
   exif.focal_plane_pixels_per_mm = per_millimetre(resolution, unit);
   return exif;
 }

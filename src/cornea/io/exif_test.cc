@@ -1,5 +1,6 @@
 #include "cornea/io/exif.h"
 
+#include "cornea/io/exif_testing.h"
 #include "cornea/io/file_testing.h"
 
 namespace cornea {
@@ -8,68 +9,8 @@ namespace {
 using namespace core;
 
 using testing::ByteVector;
-
-// Writes a TIFF folder by folder, in either order of bytes.
-class TiffMaker {
- public:
-  explicit TiffMaker(bool big_endian) : big_(big_endian) {
-    bytes_ = testing::bytes_of_text(big_ ? "MM" : "II");
-    put(42, 2);
-    put(8, 4);
-  }
-  struct Field {
-    std::uint32_t tag, type, count;
-    ByteVector value;
-  };
-  ByteVector number(std::uint32_t v, int size) const {
-    ByteVector out;
-    for (int i = 0; i < size; ++i) {
-      out.push_back(std::uint8_t(v >> 8 * (big_ ? size - 1 - i : i)));
-    }
-    return out;
-  }
-  Field whole(std::uint32_t tag, std::uint32_t v, bool is_long = false) const {
-    return {tag, is_long ? 4u : 3u, 1, number(v, is_long ? 4 : 2)};
-  }
-  Field rational(std::uint32_t tag, std::uint32_t above, std::uint32_t below) const {
-    Field field{tag, 5, 1, number(above, 4)};
-    testing::append(field.value, number(below, 4));
-    return field;
-  }
-  Field text(std::uint32_t tag, const std::string& s) const {
-    Field field{tag, 2, std::uint32_t(s.size() + 1), testing::bytes_of_text(s)};
-    field.value.push_back(0);
-    return field;
-  }
-  // A folder of fields, followed by the values that do not fit into four bytes.
-  void folder(const std::vector<Field>& fields) {
-    put(std::uint32_t(fields.size()), 2);
-    ByteVector beyond;
-    const std::size_t after = bytes_.size() + 12 * fields.size() + 4;
-    for (const Field& f : fields) {
-      put(f.tag, 2);
-      put(f.type, 2);
-      put(f.count, 4);
-      if (f.value.size() > 4) {
-        put(std::uint32_t(after + beyond.size()), 4);
-        testing::append(beyond, f.value);
-      } else {
-        ByteVector padded = f.value;
-        padded.resize(4);
-        testing::append(bytes_, padded);
-      }
-    }
-    put(0, 4);
-    testing::append(bytes_, beyond);
-  }
-  std::size_t size() const { return bytes_.size(); }
-  const ByteVector& bytes() const { return bytes_; }
-
- private:
-  void put(std::uint32_t v, int size) { testing::append(bytes_, number(v, size)); }
-  bool big_;
-  ByteVector bytes_;
-};
+using testing::TiffMaker;
+using testing::with_exif;
 
 ByteVector camera_tiff(bool big_endian, std::uint32_t orientation) {
   // The second folder comes where the first one ends; its place is known once that has been made.
@@ -77,26 +18,20 @@ ByteVector camera_tiff(bool big_endian, std::uint32_t orientation) {
   for (;;) {
     TiffMaker tiff(big_endian);
     tiff.folder({tiff.text(0x010F, "Maker & Sons "), tiff.text(0x0110, "Z9"),
-                 tiff.whole(0x0112, orientation), tiff.whole(0x8769, second, true)});
+                 tiff.whole(0x0112, orientation), tiff.whole(0x8769, second, true),
+                 tiff.whole(0x8825, second, true)});
     if (second == tiff.size()) {
-      tiff.folder({tiff.rational(0x920A, 355, 10), tiff.whole(0xA002, 3008, true),
-                   tiff.whole(0xA003, 2000, true), tiff.rational(0xA20E, 3008, 2),
-                   tiff.whole(0xA210, 3), tiff.whole(0xA405, 53)});
+      // Tags of GPS and of EXIF are different ones, so that one folder can be both.
+      tiff.folder({tiff.text(1, "N"), tiff.rationals(2, {48, 1, 8, 1, 1425, 100}),
+                   tiff.text(3, "W"), tiff.rationals(4, {11, 1, 34, 1, 315, 10}), tiff.byte(5, 1),
+                   tiff.rational(6, 1039, 2), tiff.text(0x9003, "2026:11:17 09:05:31"),
+                   tiff.text(0x9291, "25"), tiff.rational(0x920A, 355, 10),
+                   tiff.whole(0xA002, 3008, true), tiff.whole(0xA003, 2000, true),
+                   tiff.rational(0xA20E, 3008, 2), tiff.whole(0xA210, 3), tiff.whole(0xA405, 53)});
       return tiff.bytes();
     }
     second = std::uint32_t(tiff.size());
   }
-}
-
-// A JPEG file with the TIFF in its first segment.
-ByteVector with_exif(const ByteVector& jpeg, const ByteVector& tiff) {
-  ByteVector bytes(jpeg.begin(), jpeg.begin() + 2);
-  const std::size_t length = 2 + 6 + tiff.size();
-  testing::append(bytes, {0xFF, 0xE1, std::uint8_t(length >> 8), std::uint8_t(length)});
-  testing::append(bytes, {'E', 'x', 'i', 'f', 0, 0});
-  testing::append(bytes, tiff);
-  bytes.insert(bytes.end(), jpeg.begin() + 2, jpeg.end());
-  return bytes;
 }
 
 TEST(Exif, ReadsOrientationAndLensInBothOrdersOfBytes) {
@@ -106,6 +41,7 @@ TEST(Exif, ReadsOrientationAndLensInBothOrdersOfBytes) {
     ASSERT_TRUE(exif);
     EXPECT_EQ(exif->orientation, 6);
     EXPECT_TRUE(exif->turns());
+    EXPECT_TRUE(exif->orientation_said);
     EXPECT_DOUBLE_EQ(exif->focal_mm, 35.5);
     EXPECT_DOUBLE_EQ(exif->focal_35mm, 53);
     EXPECT_DOUBLE_EQ(exif->focal_plane_pixels_per_mm, 150.4);
@@ -113,6 +49,8 @@ TEST(Exif, ReadsOrientationAndLensInBothOrdersOfBytes) {
     EXPECT_EQ(exif->pixels_down, 2000);
     EXPECT_EQ(exif->make, "Maker & Sons");
     EXPECT_EQ(exif->model, "Z9");
+    EXPECT_EQ(exif->taken, "2026-11-17 09:05:31.25");
+    EXPECT_TRUE(exif->gps);
   }
 }
 
@@ -126,10 +64,9 @@ TEST(Exif, FilesWithoutItHaveNone) {
 
 TEST(Exif, IsFoundInPngAndWebpChunks) {
   const ByteVector tiff = camera_tiff(true, 3);
-  const auto size = std::uint8_t(tiff.size());
-  ASSERT_LT(tiff.size(), 256u);
+  const auto low = std::uint8_t(tiff.size() % 256), high = std::uint8_t(tiff.size() / 256);
   ByteVector png = testing::encoded("a.png", testing::random_image<std::uint8_t>(8, 8, 3));
-  ByteVector chunk = {0, 0, 0, size, 'e', 'X', 'I', 'f'};
+  ByteVector chunk = {0, 0, high, low, 'e', 'X', 'I', 'f'};
   testing::append(chunk, tiff);
   testing::append(chunk, {0, 0, 0, 0});
   png.insert(png.begin() + 33, chunk.begin(), chunk.end());  // after the header
@@ -138,7 +75,7 @@ TEST(Exif, IsFoundInPngAndWebpChunks) {
 
   ByteVector webp = testing::bytes_of_text("RIFFxxxxWEBPVP8X");
   testing::append(webp, {3, 0, 0, 0, 1, 2, 3, 0});  // an odd chunk and its padding
-  testing::append(webp, {'E', 'X', 'I', 'F', size, 0, 0, 0});
+  testing::append(webp, {'E', 'X', 'I', 'F', low, high, 0, 0});
   testing::append(webp, tiff);
   ASSERT_TRUE(decode_exif(webp));
   EXPECT_EQ(decode_exif(webp)->orientation, 3);
@@ -153,6 +90,7 @@ TEST(Exif, FieldsThatDoNotAddUpKeepTheirDefaults) {
   const auto exif = decode_exif(tiff.bytes());
   ASSERT_TRUE(exif);
   EXPECT_EQ(exif->orientation, 1);
+  EXPECT_FALSE(exif->orientation_said);
   EXPECT_EQ(exif->make, "");
   EXPECT_EQ(exif->model, "");
   EXPECT_EQ(exif->focal_mm, 0);
@@ -173,6 +111,105 @@ TEST(Exif, DivisionByZeroIsNoFocalLength) {
   ASSERT_TRUE(decode_exif(tiff.bytes()));
   EXPECT_EQ(decode_exif(tiff.bytes())->focal_mm, 0);
   EXPECT_EQ(decode_exif(tiff.bytes())->focal_plane_pixels_per_mm, 0);
+}
+
+using Fields = std::vector<TiffMaker::Field>;
+
+// What is read of a folder that `tag` points to.
+Exif exif_of_folder(std::uint32_t tag, bool big_endian, const Fields& fields) {
+  TiffMaker tiff(big_endian);
+  tiff.folder({tiff.whole(tag, 26, true)});
+  tiff.folder(fields);
+  return decode_exif(tiff.bytes()).value();
+}
+
+const TiffMaker kLittle(false);
+
+// 48 degrees 8' 14.25" north, 11 degrees 34' 31.5" west, 519.5 m below the sea.
+Fields munich_or_not() {
+  return {kLittle.text(1, "N"), kLittle.rationals(2, {48, 1, 8, 1, 1425, 100}),
+          kLittle.text(3, "W"), kLittle.rationals(4, {11, 1, 34, 1, 315, 10}),
+          kLittle.byte(5, 1),   kLittle.rationals(6, {1039, 2})};
+}
+
+Exif exif_of_gps(const Fields& fields) { return exif_of_folder(0x8825, false, fields); }
+
+Exif with_gps_field(std::size_t index, const TiffMaker::Field& field) {
+  Fields fields = munich_or_not();
+  fields[index] = field;
+  return exif_of_gps(fields);
+}
+
+TEST(Exif, ReadsWhereAPhotographWasTaken) {
+  const auto gps = exif_of_gps(munich_or_not()).gps;
+  ASSERT_TRUE(gps);
+  EXPECT_DOUBLE_EQ(gps->latitude, 48 + 8 / 60.0 + 14.25 / 3600);
+  EXPECT_DOUBLE_EQ(gps->longitude, -(11 + 34 / 60.0 + 31.5 / 3600));
+  EXPECT_EQ(gps->altitude_m, -519.5);
+
+  const TiffMaker big(true);
+  const auto south =
+      exif_of_folder(0x8825, true,
+                     {big.text(1, "S"), big.rationals(2, {3350, 100, 0, 1, 0, 1}), big.text(3, "E"),
+                      big.rationals(4, {151, 1, 125, 10, 0, 1}), big.rationals(6, {58, 1})});
+  ASSERT_TRUE(south.gps);
+  EXPECT_EQ(south.gps->latitude, -33.5);
+  EXPECT_EQ(south.gps->longitude, 151 + 12.5 / 60);
+  EXPECT_EQ(south.gps->altitude_m, 58);  // above the sea where nothing is said of it
+  EXPECT_EQ(with_gps_field(4, kLittle.byte(5, 2)).gps->altitude_m, 519.5);
+}
+
+TEST(Exif, PlacesThatCannotBeAreNone) {
+  for (std::size_t missing : {0, 1, 2, 3}) {
+    Fields fields = munich_or_not();
+    fields.erase(fields.begin() + std::ptrdiff_t(missing));
+    EXPECT_FALSE(exif_of_gps(fields).gps) << missing;
+  }
+  EXPECT_FALSE(with_gps_field(0, kLittle.text(1, "E")).gps);
+  EXPECT_FALSE(with_gps_field(0, kLittle.text(1, "")).gps);
+  EXPECT_FALSE(with_gps_field(1, kLittle.rationals(2, {48, 1, 8, 1, 0, 0})).gps);
+  EXPECT_FALSE(with_gps_field(1, kLittle.rationals(2, {48, 0, 8, 1, 0, 1})).gps);
+  EXPECT_FALSE(with_gps_field(1, kLittle.rationals(2, {90, 1, 0, 1, 1, 1})).gps);
+  EXPECT_FALSE(with_gps_field(1, kLittle.rationals(2, {48, 1, 61, 1, 1, 1})).gps);
+  EXPECT_FALSE(with_gps_field(1, kLittle.rationals(2, {48, 1, 8, 1})).gps);
+  EXPECT_FALSE(with_gps_field(1, kLittle.whole(2, 48, true)).gps);
+  EXPECT_FALSE(with_gps_field(3, kLittle.rationals(4, {181, 1, 0, 1, 0, 1})).gps);
+  EXPECT_TRUE(with_gps_field(3, kLittle.rationals(4, {180, 1, 0, 1, 0, 1})).gps);
+  EXPECT_FALSE(with_gps_field(5, kLittle.text(9, "V")).gps);
+  EXPECT_TRUE(with_gps_field(5, kLittle.text(9, "A")).gps);
+}
+
+TEST(Exif, AltitudesThatCannotBeLeaveThePlace) {
+  for (const TiffMaker::Field& field :
+       {kLittle.rationals(6, {5, 0}), kLittle.rationals(6, {0xFFFFFFFFu, 1}),
+        kLittle.rationals(6, {1, 1, 2, 1}), kLittle.whole(6, 7)}) {
+    const auto gps = with_gps_field(5, field).gps;
+    ASSERT_TRUE(gps);
+    EXPECT_FALSE(gps->altitude_m);
+  }
+  EXPECT_FALSE(with_gps_field(4, kLittle.byte(5, 4)).gps->altitude_m);
+  EXPECT_FALSE(with_gps_field(4, kLittle.text(5, "1")).gps->altitude_m);
+}
+
+TEST(Exif, ReadsWhenAPhotographWasTaken) {
+  auto taken = [](const std::string& date_time, const std::string& part) {
+    return exif_of_folder(0x8769, false,
+                          {kLittle.text(0x9003, date_time), kLittle.text(0x9291, part)})
+        .taken;
+  };
+  EXPECT_EQ(taken("2026:11:17 09:05:31", "250"), "2026-11-17 09:05:31.25");
+  EXPECT_EQ(taken("2026:11:17 09:05:31", "05  "), "2026-11-17 09:05:31.05");
+  for (const char* part : {"", "000", "x", "1.5", "1234567890"}) {
+    EXPECT_EQ(taken("2026:11:17 09:05:31", part), "2026-11-17 09:05:31") << part;
+  }
+  EXPECT_LT(taken("2026:11:17 09:05:31", ""), taken("2026:11:17 09:05:31", "05"));
+  EXPECT_LT(taken("2026:11:17 09:05:31", "05"), taken("2026:11:17 09:05:31", "5"));
+  for (const char* none :
+       {"0000:00:00 00:00:00", "    :  :     :  :  ", "2026:13:17 09:05:31", "2026:11:32 09:05:31",
+        "2026:11:17 24:05:31", "2026:11:17 09:60:31", "2026:11:17 09:05:61", "2026:11:17",
+        "2026-11-17 09:05:31", "2026:11:17 09:05:311"}) {
+    EXPECT_EQ(taken(none, "25"), "") << none;
+  }
 }
 
 // Copies that are exactly as long as the cut: a sanitizer sees a read beyond.
@@ -200,6 +237,11 @@ TEST(Exif, SurvivesEveryCutAndNoise) {
     EXPECT_LE(exif->orientation, 8);
     EXPECT_GE(exif->focal_mm, 0);
     EXPECT_LE(exif->make.size(), 256u);
+    if (exif->gps) {
+      EXPECT_LE(std::abs(exif->gps->latitude), 90);
+      EXPECT_LE(std::abs(exif->gps->longitude), 180);
+      EXPECT_LE(std::abs(exif->gps->altitude_m.value_or(0)), 1e5);
+    }
   }
 }
 

@@ -13,108 +13,20 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/small_letters.h"
+#include "cornea/io/text_lines.h"
 
 namespace cornea {
 namespace {
 
 using core::in_small_letters;
+using io::Cells;
+using io::separator_of;
+using io::split;
+using io::trimmed;
 
-constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kMostMatches = 10'000'000;
 constexpr std::array<std::string_view, 4> kCoordinates = {"x1", "y1", "x2", "y2"};
-
-using Cells = std::vector<std::string>;
-
-std::string_view trimmed(std::string_view text, const char* space) {
-  const std::size_t begin = text.find_first_not_of(space);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(space) + 1 - begin);
-}
-
-// The lines of a stream, each of bounded length.
-class Lines {
- public:
-  Lines(std::istream& in, const std::string& name) : in_(in), name_(name) {}
-
-  // The next line that is not blank, without what ends it; false where there is none.
-  bool next(std::string_view& line) {
-    while (read()) {
-      line = std::string_view(buffer_.data(), length_);
-      if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-      if (!trimmed(line, " \t\r").empty()) return true;
-    }
-    return false;
-  }
-  std::uint64_t number() const { return number_; }
-
- private:
-  bool read() {
-    in_.getline(buffer_.data(), std::streamsize(buffer_.size()));
-    const std::size_t taken = std::size_t(in_.gcount());
-    if (in_.bad()) fail(ErrorCode::io, name_, ": cannot be read (", std::strerror(errno), ")");
-    if (in_.eof() && taken == 0) return false;
-    ++number_;
-    bytes_ += taken;
-    if (in_.fail() && !in_.eof()) {
-      fail(ErrorCode::io, name_, ": line ", number_, " is longer than ", kLongestLine,
-           " bytes; give a text file with a line per match");
-    }
-    if (bytes_ > kMostBytes) {
-      fail(ErrorCode::io, name_, ": is larger than ", kMostBytes >> 20,
-           " MiB; cut it into several files");
-    }
-    length_ = in_.eof() ? taken : taken - 1;
-    return true;
-  }
-
-  std::istream& in_;
-  const std::string& name_;
-  std::vector<char> buffer_ = std::vector<char>(kLongestLine + 2);
-  std::size_t length_ = 0;
-  std::uint64_t number_ = 0, bytes_ = 0;
-};
-
-// What parts the cells of a line: the first comma, semicolon or tab outside quotes, or spaces.
-char separator_of(std::string_view line) {
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') quoted = !quoted;
-    if (!quoted && (c == ',' || c == ';' || c == '\t')) return c;
-  }
-  return ' ';
-}
-
-// False where a quote has no end, or text behind it.
-bool split(std::string_view line, char separator, Cells& cells) {
-  cells.clear();
-  const char* const space = separator == '\t' ? " \r" : " \t\r";
-  line = trimmed(line, space);
-  for (bool more = true; more;) {
-    line = line.substr(std::min(line.find_first_not_of(space), line.size()));
-    std::string& cell = cells.emplace_back();
-    if (line.starts_with('"')) {
-      std::size_t at = 1;
-      for (; at < line.size(); ++at) {
-        if (line[at] == '"' && !line.substr(at + 1).starts_with('"')) break;
-        if (line[at] == '"') ++at;
-        cell += line[at];
-      }
-      if (at >= line.size()) return false;
-      line.remove_prefix(at + 1);
-      const std::size_t next = line.find_first_not_of(separator == ' ' ? "" : space);
-      if (next != std::string_view::npos && line[next] != separator) return false;
-      line.remove_prefix(std::min(next, line.size()));
-    } else {
-      const std::size_t end = std::min(line.find(separator), line.size());
-      cell = trimmed(line.substr(0, end), space);
-      line.remove_prefix(end);
-    }
-    more = !line.empty();
-    if (more) line.remove_prefix(1);
-  }
-  return true;
-}
 
 bool parse_number(const std::string& cell, float& value) {
   char* end = nullptr;
@@ -170,19 +82,19 @@ class MatchReader {
  public:
   MatchReader(std::istream& in, const std::string& name, bool keeps_text,
               std::span<const std::string> left_out)
-      : lines_(in, name), name_(name), keeps_text_(keeps_text) {
+      : lines_(in, name, kMostBytes), name_(name), keeps_text_(keeps_text) {
     for (const std::string& column : left_out) left_out_.push_back(in_small_letters(column));
   }
 
   MatchTable read() {
     std::string_view line;
-    if (!lines_.next(line)) {
+    if (!lines_.next_with_text(line)) {
       table_.header = "x1,y1,x2,y2";
       return std::move(table_);
     }
     separator_ = separator_of(line);
     if (!read_names(line)) add_first_row(line);
-    while (lines_.next(line)) add_row(line);
+    while (lines_.next_with_text(line)) add_row(line);
     if (!named_) finish_unnamed();
     return std::move(table_);
   }
@@ -256,7 +168,7 @@ class MatchReader {
     if (!numbers_columns(cells_)) return add_row(line);
     const std::string first(line);  // the next one takes its place
     const std::uint64_t number = lines_.number();
-    if (!lines_.next(line)) return add_row(first);
+    if (!lines_.next_with_text(line)) return add_row(first);
     fail(ErrorCode::io, name_, ": line ", number, " is ", first.substr(0, 60),
          ", which looks like the numbers of columns without names, not like a match; name the "
          "columns there (x1,y1,x2,y2), or remove the line");
@@ -337,7 +249,7 @@ class MatchReader {
     }
   }
 
-  Lines lines_;
+  io::TextLines lines_;
   const std::string& name_;
   bool keeps_text_;
   Cells left_out_;

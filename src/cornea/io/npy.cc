@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 #include "cornea/core/error.h"
@@ -66,7 +67,8 @@ std::string encode_npy(std::size_t rows, std::size_t columns,
 NpyTable decode_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
   auto refuse = [&](const auto&... words) {
     fail(ErrorCode::io, name, ": ", words...,
-         "; it should be a table of uint8 or float32 as numpy.save writes it, a row per point");
+         "; it should be a table of uint8, float32 or float64 as numpy.save writes it, a row per "
+         "point");
   };
   const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!file.starts_with(std::string_view(kMagic, kMagicLength)) || file.size() < 10) {
@@ -85,13 +87,15 @@ NpyTable decode_npy(std::span<const std::uint8_t> bytes, const std::string& name
   const std::string_view type = value_of(header, "'descr'");
   NpyTable table;
   table.is_bytes = type == "'|u1'";
-  const bool is_float = type == (std::endian::native == std::endian::little ? "'<f4'" : "'>f4'");
-  if (!table.is_bytes && !is_float) refuse("holds numbers of type ", type);
+  constexpr bool kLittle = std::endian::native == std::endian::little;
+  const bool is_float = type == (kLittle ? "'<f4'" : "'>f4'");
+  const bool is_double = type == (kLittle ? "'<f8'" : "'>f8'");
+  if (!table.is_bytes && !is_float && !is_double) refuse("holds numbers of type ", type);
   if (value_of(header, "'fortran_order'") != "False") refuse("is stored column by column");
   if (!read_shape(value_of(header, "'shape'"), table.rows, table.columns)) {
     refuse("has the shape (", value_of(header, "'shape'"), ")");
   }
-  const std::size_t size = table.is_bytes ? 1 : sizeof(float);
+  const std::size_t size = table.is_bytes ? 1 : is_float ? sizeof(float) : sizeof(double);
   const std::size_t values = (file.size() - before - length) / size;
   // Divided, as a product may be more than can be counted.
   const bool fits = table.rows == 0 || table.columns == 0
@@ -105,7 +109,15 @@ NpyTable decode_npy(std::span<const std::uint8_t> bytes, const std::string& name
     table.bytes.assign(data, data + values);
   } else {
     table.floats.resize(values);
-    if (values > 0) std::memcpy(table.floats.data(), data, values * sizeof(float));
+    if (values > 0 && is_float) std::memcpy(table.floats.data(), data, values * sizeof(float));
+    for (std::size_t i = 0; i < values && is_double; ++i) {
+      double value = 0;
+      std::memcpy(&value, data + i * sizeof(double), sizeof(double));
+      // Beyond the largest float: what is not finite is refused below.
+      table.floats[i] = std::isnan(value) || std::abs(value) <= std::numeric_limits<float>::max()
+                            ? float(value)
+                            : std::numeric_limits<float>::infinity();
+    }
     for (std::size_t i = 0; i < values; ++i) {
       if (!std::isfinite(table.floats[i])) {
         refuse("holds ", table.floats[i], " in row ", i / table.columns);

@@ -13,7 +13,8 @@ namespace cornea::io {
 // The contents of a file with a table of bytes (dtype uint8), row by row.
 std::string encode_npy(std::size_t rows, std::size_t columns, std::span<const std::uint8_t> values);
 
-// A table of uint8 or float32 numbers; one of the two lists is filled.
+// A table of uint8 or of float32 numbers, or of float64 rounded to these; one of the two lists is
+// filled.
 struct NpyTable {
   std::size_t rows = 0, columns = 0;
   bool is_bytes = true;

@@ -1,11 +1,13 @@
 #include "cornea/io/npy.h"
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cornea/core/error.h"
+#include "cornea/io/file_testing.h"
 
 namespace cornea {
 namespace {
@@ -67,6 +69,20 @@ TEST(Npy, ReadsFloatsOfEveryVersion) {
   }
 }
 
+TEST(Npy, RoundsDoublesAndRefusesThoseThatAreNoFloats) {
+  auto file = [](double last) {
+    const std::vector<double> values = {0.1, -1e-300, 3e38, last};
+    const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * 8);
+    return bytes_of(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", bytes));
+  };
+  const NpyTable table = decode_npy(file(-7.25), "a.npy");
+  EXPECT_FALSE(table.is_bytes);
+  EXPECT_EQ(table.floats, (std::vector<float>{0.1f, -0.0f, 3e38f, -7.25f}));
+  for (const double bad : {1e39, std::nan(""), -std::numeric_limits<double>::infinity()}) {
+    testing::expect_error(ErrorCode::io, "in row 1", [&] { decode_npy(file(bad), "a.npy"); });
+  }
+}
+
 TEST(Npy, RefusesWhatItDoesNotHoldInFull) {
   auto refused = [](const std::string& file, const std::string& word) {
     try {
@@ -85,7 +101,7 @@ TEST(Npy, RefusesWhatItDoesNotHoldInFull) {
   refused("x,y", "is no .npy file");
   refused(npy("", "", 9), "version 9");
   refused(npy(header("'<f4'", "False", "(2, 2)"), four).substr(0, 40), "ends within its header");
-  refused(npy(header("'<f8'", "False", "(2, 1)"), four), "type '<f8'");
+  refused(npy(header("'<f2'", "False", "(2, 1)"), four), "type '<f2'");
   refused(npy(header("'<f4'", "True", "(2, 2)"), four), "column by column");
   refused(npy(header("'<f4'", "False", "(4,)"), four), "shape (4,)");
   refused(npy(header("'<f4'", "False", "(1, 2, 2)"), four), "shape (1, 2, 2)");

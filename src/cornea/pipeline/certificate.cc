@@ -11,6 +11,7 @@
 #include "cornea/geometry/two_view/essential.h"
 #include "cornea/geometry/two_view/homography.h"
 #include "cornea/match/match.h"
+#include "cornea/retrieve/retrieve.h"
 
 namespace cornea {
 namespace {
@@ -164,6 +165,28 @@ std::vector<Correspondence> add_matches(const Context& context, const Inputs& in
   return pairs;
 }
 
+// Twelve places with four views each; a view is the place's descriptors, a little changed.
+Answer retrieved(const Context& context) {
+  constexpr int kPlaces = 12, kViews = 4, kDescriptors = 150;
+  RetrieveInput input;
+  for (int i = 0; i < kPlaces * kViews; ++i) {
+    input.images.push_back({philox(21, 0, i).v[0], kDescriptors - i % kViews});
+  }
+  input.read = [&](int image, std::vector<std::uint8_t>& out) {
+    Random place(22, image / kViews), view(23, image);
+    for (int i = 0; i < input.images[image].descriptors * Features::kLength; ++i) {
+      const int base = place.integer(0, 255), noise = view.integer(-20, 20);
+      out.push_back(std::uint8_t(std::clamp(base * base / 255 + noise, 0, 255)));
+    }
+  };
+  Hash hash;
+  const auto pairs = retrieve_pairs(context, input, {.neighbours = 5, .words = 200});
+  for (const RetrievedPair& pair : pairs) {
+    hash.add(pair.first), hash.add(pair.second), hash.add(std::int32_t(pair.score));
+  }
+  return {hash.value(), text(pairs.size(), " pairs")};
+}
+
 Answer inliers_answer(Hash& hash, const std::vector<std::uint8_t>& marks) {
   int inliers = 0;
   for (const auto inlier : marks) hash.add(std::int32_t(inlier)), inliers += inlier != 0;
@@ -294,6 +317,7 @@ const Question kQuestions[] = {
        const auto pairs = add_matches(c, in, hash);
        return Answer{hash.value(), text(pairs.size(), " matches")};
      }},
+    {"retrieved pairs", 0xcffda0d44f8f8eaa, [](auto& c, auto&) { return retrieved(c); }},
     {"F, matches", 0x4045e4631d24cdb0,
      [](auto& c, auto& in) {
        Hash unused;

@@ -1,6 +1,6 @@
 // Whether this machine gives Cornea's answers to the bit: hashes of what detectors, filters, SIFT,
-// matching and geometry make of generated images, beside those that were recorded. They are the
-// same for every compiler, instruction set, number of threads and GPU.
+// matching, retrieval and geometry make of generated images, beside those that were recorded. They
+// are the same for every compiler, instruction set, number of threads and GPU.
 //
 // The images and correspondences are made of whole numbers, so that they do not differ either.
 #pragma once

@@ -10,30 +10,13 @@
 #include "cornea/core/error.h"
 #include "cornea/report/html.h"
 #include "cornea/report/page_files.h"
+#include "cornea/report/page_text.h"
 #include "cornea/report/preview.h"
 
 namespace cornea {
 namespace {
 
 using namespace report;
-
-using Json = nlohmann::ordered_json;
-
-std::string base64(std::span<const std::uint8_t> bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t left = bytes.size() - i;
-    const std::uint32_t b1 = left > 1 ? bytes[i + 1] : 0, b2 = left > 2 ? bytes[i + 2] : 0;
-    const std::uint32_t v = std::uint32_t(bytes[i]) << 16 | b1 << 8 | b2;
-    out += kDigits[v >> 18];
-    out += kDigits[v >> 12 & 63];
-    out += left > 1 ? kDigits[v >> 6 & 63] : '=';
-    out += left > 2 ? kDigits[v & 63] : '=';
-  }
-  return out;
-}
 
 // Floats of 4 bytes, the lowest first, for a Float32Array.
 class Floats {
@@ -148,7 +131,8 @@ Json coverage_json(const PairPage& page, bool second) {
 std::string scripts() {
   std::string all;
   for (const std::string_view script :
-       {page_files::found_js, page_files::shapes_js, page_files::draw_js, page_files::overlay_js,
+       {page_files::basics_js, page_files::theme_js, page_files::bars_js, page_files::rows_js,
+        page_files::found_js, page_files::shapes_js, page_files::draw_js, page_files::overlay_js,
         page_files::point_js, page_files::histogram_js, page_files::table_js, page_files::space_js,
         page_files::pose_js, page_files::words_js}) {
     all.append(script).append("\n");
@@ -187,46 +171,8 @@ Json data_json(const PairPage& page, const PageOptions& options) {
           {"facts", page.facts}};
 }
 
-// JSON as it may stand in a <script> element: in ASCII, and without the one character that ends the
-// element or begins a comment. Bytes that are not UTF-8 become U+FFFD.
-std::string script_text(const Json& json) {
-  std::string out;
-  for (const char c : json.dump(-1, ' ', true, Json::error_handler_t::replace)) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-// The text with U+FFFD in place of bytes that are not UTF-8, as in script_text: a name is the same
-// everywhere on the page.
-std::string as_utf8(std::string_view text) {
-  return Json::parse(Json(text).dump(-1, ' ', true, Json::error_handler_t::replace));
-}
-
 std::string preview_uri(const Preview& preview) {
   return "data:image/jpeg;base64," + base64(preview.jpeg);
-}
-
-// The template with what stands for {{name}} put in, in one pass: nothing put in is looked at.
-std::string filled(std::string_view page,
-                   const std::vector<std::pair<std::string_view, std::string_view>>& parts) {
-  std::string out;
-  while (true) {
-    const std::size_t open = page.find("{{");
-    out += page.substr(0, open);
-    if (open == std::string_view::npos) return out;
-    const std::size_t close = page.find("}}", open);
-    const std::string_view wanted = page.substr(open + 2, close - open - 2);
-    const auto part =
-        std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.first == wanted; });
-    if (part == parts.end()) fail(ErrorCode::internal, "page.html asks for {{", wanted, "}}");
-    out += part->second;
-    page.remove_prefix(close + 2);
-  }
 }
 
 void check(const PairPage& page) {
@@ -250,37 +196,6 @@ void check(const PairPage& page) {
 void PageOptions::validate() const {
   require(longest_side >= 64, "a preview of ", longest_side, " pixels is too small to look at");
   require(most_bytes >= 200000, "a page of ", most_bytes, " bytes has no room for its text");
-}
-
-std::string report::html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : as_utf8(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-bool report::is_printable(std::string_view text) {
-  const auto is_control = [](char c) { return std::uint8_t(c) < 0x20 || c == 0x7F; };
-  return std::none_of(text.begin(), text.end(), is_control) && as_utf8(text) == text;
 }
 
 std::string pair_page(const Context& context, const PairPage& page, const PageOptions& options) {

@@ -5,7 +5,13 @@
 
 namespace cornea::report::page_files {
 
-extern const std::string_view page_html, page_css, found_js, shapes_js, draw_js, overlay_js,
-    point_js, histogram_js, table_js, space_js, pose_js, words_js;
+// Of both pages.
+extern const std::string_view page_css, basics_js, theme_js, bars_js, rows_js;
+// Of the page of a pair.
+extern const std::string_view page_html, found_js, shapes_js, draw_js, overlay_js, point_js,
+    histogram_js, table_js, space_js, pose_js, words_js;
+// Of the page of a folder.
+extern const std::string_view folder_html, folder_css, folder_found_js, folder_parts_js, glide_js,
+    folder_matrix_js, folder_graph_js, folder_pair_js, folder_table_js, folder_words_js;
 
 }  // namespace cornea::report::page_files

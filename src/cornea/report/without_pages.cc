@@ -1,5 +1,6 @@
 // In builds without nlohmann-json a page is an error that says so.
 #include "cornea/core/error.h"
+#include "cornea/report/folder_page.h"
 #include "cornea/report/page.h"
 
 namespace cornea {
@@ -7,6 +8,13 @@ namespace cornea {
 void PageOptions::validate() const {}
 
 std::string pair_page(const Context&, const PairPage&, const PageOptions&) {
+  fail(ErrorCode::unsupported,
+       "this build has no pages, which need nlohmann-json; build Cornea where it is installed");
+}
+
+void FolderPageOptions::validate() const {}
+
+std::vector<FolderPageFile> folder_page(const FolderPage&, const FolderPageOptions&) {
   fail(ErrorCode::unsupported,
        "this build has no pages, which need nlohmann-json; build Cornea where it is installed");
 }

@@ -6,65 +6,13 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/export/colmap/schema.h"
 #include "cornea/export/colmap/statement.h"
 
 namespace cornea::colmap {
 namespace {
 
 namespace fs = std::filesystem;
-
-// COLMAP 3.8's, byte for byte as SQLite keeps them.
-constexpr char kTables[] =
-    "CREATE TABLE IF NOT EXISTS cameras"
-    "   (camera_id            INTEGER  PRIMARY KEY AUTOINCREMENT  NOT NULL,"
-    "    model                INTEGER                             NOT NULL,"
-    "    width                INTEGER                             NOT NULL,"
-    "    height               INTEGER                             NOT NULL,"
-    "    params               BLOB,"
-    "    prior_focal_length   INTEGER                             NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS images"
-    "   (image_id   INTEGER  PRIMARY KEY AUTOINCREMENT  NOT NULL,"
-    "    name       TEXT                                NOT NULL UNIQUE,"
-    "    camera_id  INTEGER                             NOT NULL,"
-    "    prior_qw   REAL,"
-    "    prior_qx   REAL,"
-    "    prior_qy   REAL,"
-    "    prior_qz   REAL,"
-    "    prior_tx   REAL,"
-    "    prior_ty   REAL,"
-    "    prior_tz   REAL,"
-    "CONSTRAINT image_id_check CHECK(image_id >= 0 and image_id < 2147483647),"
-    "FOREIGN KEY(camera_id) REFERENCES cameras(camera_id));"
-    "CREATE UNIQUE INDEX IF NOT EXISTS index_name ON images(name);"
-    "CREATE TABLE IF NOT EXISTS keypoints"
-    "   (image_id  INTEGER  PRIMARY KEY  NOT NULL,"
-    "    rows      INTEGER               NOT NULL,"
-    "    cols      INTEGER               NOT NULL,"
-    "    data      BLOB,"
-    "FOREIGN KEY(image_id) REFERENCES images(image_id) ON DELETE CASCADE);"
-    "CREATE TABLE IF NOT EXISTS descriptors"
-    "   (image_id  INTEGER  PRIMARY KEY  NOT NULL,"
-    "    rows      INTEGER               NOT NULL,"
-    "    cols      INTEGER               NOT NULL,"
-    "    data      BLOB,"
-    "FOREIGN KEY(image_id) REFERENCES images(image_id) ON DELETE CASCADE);"
-    "CREATE TABLE IF NOT EXISTS matches"
-    "   (pair_id  INTEGER  PRIMARY KEY  NOT NULL,"
-    "    rows     INTEGER               NOT NULL,"
-    "    cols     INTEGER               NOT NULL,"
-    "    data     BLOB);"
-    "CREATE TABLE IF NOT EXISTS two_view_geometries"
-    "   (pair_id  INTEGER  PRIMARY KEY  NOT NULL,"
-    "    rows     INTEGER               NOT NULL,"
-    "    cols     INTEGER               NOT NULL,"
-    "    data     BLOB,"
-    "    config   INTEGER               NOT NULL,"
-    "    F        BLOB,"
-    "    E        BLOB,"
-    "    H        BLOB,"
-    "    qvec     BLOB,"
-    "    tvec     BLOB);"
-    "PRAGMA user_version = 3800;";
 
 constexpr int kBusyMilliseconds = 10000;  // how long another program is waited for
 
@@ -91,7 +39,8 @@ Database::~Database() = default;
 Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 
-Database::Database(const fs::path& file, Open how) : file_(file.string()) {
+Database::Database(const fs::path& file, Open how, std::optional<Schema> schema)
+    : file_(file.string()) {
   check_file(file_, how);
   sqlite3* handle = nullptr;
   const int flags = SQLITE_OPEN_READWRITE | (how == Open::create ? SQLITE_OPEN_CREATE : 0);
@@ -111,14 +60,28 @@ Database::Database(const fs::path& file, Open how) : file_(file.string()) {
   if (how == Open::existing && !has_tables) {
     fail(ErrorCode::io, file_, ": has no tables yet; extract a folder of images into it first");
   }
+  if (has_tables && schema && *schema != this->schema()) {
+    fail(ErrorCode::invalid_argument, file_, ": has the tables of COLMAP ",
+         *schema == Schema::colmap_4 ? "3" : "4",
+         " already; leave the option schema out, or begin a new database");
+  }
   use_log();
-  if (how == Open::create) make_tables();
+  if (how == Open::create) make_tables(schema.value_or(Schema::colmap_3_8));
   descriptors_have_type_ =
       finds("SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'");
   find_two_view_columns();
-  // Where 4.x has none yet it makes them of all images, when it opens the database.
-  images_have_frames_ = finds("SELECT 1 FROM sqlite_master WHERE name = 'frames'") &&
-                        finds("SELECT 1 FROM frames LIMIT 1");
+  // Where images have none yet 4.x makes them of all images, when it opens the database.
+  images_have_frames_ =
+      finds("SELECT 1 FROM sqlite_master WHERE name = 'frames'") &&
+      (finds("SELECT 1 FROM frames LIMIT 1") ||
+       (this->schema() == Schema::colmap_4 && !finds("SELECT 1 FROM images LIMIT 1")));
+}
+
+// 4.x is told by its pose priors, which have ids of their own since 4.0.
+Schema Database::schema() const {
+  return finds("SELECT 1 FROM pragma_table_info('pose_priors') WHERE name = 'pose_prior_id'")
+             ? Schema::colmap_4
+             : Schema::colmap_3_8;
 }
 
 bool Database::finds(const char* sql) const { return Statement(*this, sql).next(); }
@@ -165,10 +128,10 @@ bool Database::check_tables() {
   return true;
 }
 
-void Database::make_tables() {
+void Database::make_tables(Schema schema) {
   if (finds("SELECT 1 FROM sqlite_master WHERE type = 'table'")) return;
   Transaction transaction(*this);
-  run(kTables);
+  run(tables_of(schema));
   make_memory();
   transaction.commit();
 }

@@ -2,7 +2,8 @@
 //
 // The layout is the one of COLMAP 3.8 (PRAGMA user_version 3800). Newer versions, 4.x among them,
 // open it and add the tables and columns they need by themselves; databases that they made are
-// taken as well, and their images are given the rigs and frames that 4.x asks for.
+// taken as well, and their images are given the rigs and frames that 4.x asks for. The layout of
+// 4.2.1 (4020100) is made where it is asked for.
 //
 //   cameras              model, size, parameters as doubles; SIMPLE_RADIAL (2): f, cx, cy, k
 //   images               name with '/', below the folder of images; camera
@@ -13,8 +14,12 @@
 //   two_view_geometries  the inliers among the matches, likewise; what they are; F, E and H by row;
 //                        the pose as a unit quaternion w, x, y, z and a translation
 //
+//   pose_priors          since 3.10: where a camera was by GPS; since 4.0: which way is down
+//
 //   cornea_images        what Cornea's features were made of (memory.h); COLMAP passes over these
 //   cornea_steps         the options that matches and geometries were made with
+//   cornea_choice        the pairs that were chosen to be matched (only where that takes long)
+//   cornea_cameras       which images a camera of several is for; only where there are such
 //
 //   pair_id = 2147483647 image_id1 + image_id2, image_id1 < image_id2
 //
@@ -34,6 +39,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,6 +59,7 @@ namespace cornea::colmap {
 inline constexpr Id kMostImages = 2147483647;
 struct ImagePair {
   Id first = 0, second = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const ImagePair&, const ImagePair&) = default;
 };
 // Either order gives the same number. Ids are 0 to kMostImages - 1.
@@ -74,6 +81,15 @@ struct Camera {
   std::vector<double> params = {};
   bool prior_focal_length = false;  // known, not guessed
 };
+
+// What is known of the camera of one image before any reconstruction.
+struct PosePrior {
+  std::optional<std::array<double, 3>> position = {};  // WGS 84: latitude, longitude, altitude (m)
+  std::optional<std::array<double, 3>> gravity = {};   // which way is down, in camera coordinates
+};
+
+// The tables that a new database is given.
+enum class Schema { colmap_3_8, colmap_4 };  // user_version 3800; 4020100, of 4.2.1
 
 struct ImageRow {
   Id id = 0;
@@ -107,6 +123,16 @@ struct TwoViewRow {
   std::optional<Camera> camera1 = {}, camera2 = {};
 };
 
+// Features of another program, as COLMAP keeps them.
+struct ForeignFeatures {
+  int columns = 2;                    // 2: x, y; 4: scale and angle too; 6: and a frame
+  std::vector<float> keypoints = {};  // row by row; the centre of the first pixel is (0.5, 0.5)
+  int descriptor_bytes = 0;           // of one descriptor; 0: there are none
+  std::vector<std::uint8_t> descriptors = {};
+  int descriptor_type = 0;  // 0: SIFT; others are COLMAP 4's, -1 one that it does not know
+  std::size_t size() const { return keypoints.size() / std::size_t(columns); }
+};
+
 // A row whose contents cannot be: the rest of the database may be well.
 class CORNEA_API DamagedRow : public Error {
  public:
@@ -116,9 +142,11 @@ class CORNEA_API DamagedRow : public Error {
 class CORNEA_API Database {
  public:
   enum class Open { existing, create };
-  // An error that names the file where it is missing (unless it may be made) or is no such
-  // database.
-  explicit Database(const std::filesystem::path& file, Open how = Open::existing);
+  // An error that names the file where it is missing (unless it may be made), is no such database,
+  // or has the tables of another schema than is asked for. Unset: those that it has, and 3.8's of
+  // a new one.
+  explicit Database(const std::filesystem::path& file, Open how = Open::existing,
+                    std::optional<Schema> schema = {});
   ~Database();
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
@@ -145,6 +173,18 @@ class CORNEA_API Database {
   Id add_camera(const Camera& camera);  // its id is ignored
   void replace_camera(Id camera, const Camera& by);
   Id add_image(const std::string& name, Id camera);
+  // The cameras that were made for several images, by what these have in common; of each text the
+  // camera with the lowest id. A camera has one text; it is forgotten with the camera.
+  std::map<std::string, Id> camera_groups() const;
+  void write_camera_group(Id camera, const std::string& common);
+  void forget_camera_group(Id camera);
+
+  // Whether there is a table of pose priors; which of them it has room for is its version's.
+  bool has_pose_priors() const;
+  // Takes the place of one of GPS or of gravity; one in Cartesian coordinates, which somebody gave,
+  // stays. An empty one removes. Nothing happens where there is no such table. Whether a row was
+  // written.
+  bool write_pose_prior(Id image, const PosePrior& prior);
 
   std::optional<Id> image_named(const std::string& name) const;
   // With its features, pairs and record, and with its camera where no other image has that.
@@ -162,8 +202,17 @@ class CORNEA_API Database {
   std::vector<FeatureCount> descriptor_counts(std::vector<std::string>* refused = nullptr) const;
   // Replaces what was there.
   void write_features(Id image, const Features& features);
+  // Bytes as they are. Descriptors that are not SIFT's need a database that says what they are
+  // (Schema::colmap_4). What Cornea remembers of the image is forgotten.
+  void write_foreign_features(Id image, const ForeignFeatures& features);
+  // Whether the image has exactly these.
+  bool has_features(Id image, const ForeignFeatures& features) const;
+  bool says_type_of_descriptors() const { return descriptors_have_type_; }
   // Here and below: DamagedRow where a blob is not as long as its row says.
   std::vector<Point> points(Id image) const;
+  // The sizes of the points, pixels: the root of the area that the shape's unit square has. 0 where
+  // keypoints have no shape.
+  std::vector<float> scales(Id image) const;
   // Appends count x 128 bytes and returns the count.
   int read_descriptors(Id image, std::vector<std::uint8_t>& out) const;
 
@@ -183,6 +232,15 @@ class CORNEA_API Database {
   void write_two_view(Id pair_id, const TwoViewRow& row);
   std::optional<TwoViewRow> two_view(Id pair_id) const;
 
+  // Every pair that has a row in matches or in two_view_geometries, by rising id, without reading
+  // what they hold.
+  struct PairSummary {
+    Id pair = 0;
+    std::int64_t matches = 0, inliers = 0;
+    Configuration configuration = Configuration::undefined;  // likewise without a geometry
+  };
+  std::vector<PairSummary> pair_summaries() const;
+
   // Rows of a table of the six.
   std::int64_t count(const std::string& table) const;
   // Another number after each change that came through another connection.
@@ -201,21 +259,29 @@ class CORNEA_API Database {
   std::vector<std::string> options_of_step(const std::string& step) const;
   void add_options_of_step(const std::string& step, const std::string& options);
   void forget_options_of_step(const std::string& step);
+  // Pairs that were chosen from what this text says; empty where others are remembered, or none.
+  std::optional<std::vector<Id>> chosen_pairs(const std::string& from) const;
+  void write_chosen_pairs(const std::string& from, std::span<const Id> pairs);  // replaces all
 
   // Matches and geometries of all pairs of an image, of a pair, and the geometries of all pairs
   // that have matches.
   void delete_pairs_of(Id image);
   void delete_pair(Id pair_id);
   void delete_two_views_of_matches();
+  // All matches and geometries, with the options that they were made with.
+  void delete_all_pairs();
   const std::string& file() const { return file_; }
+  Schema schema() const;
 
  private:
   friend class Statement;
   void run(const char* sql);
-  void make_tables();
+  void make_tables(Schema schema);
   bool check_tables();  // whether there are any
   void make_memory();   // the tables that COLMAP does not know
   bool has_memory() const;
+  bool has_camera_memory() const;
+  void delete_pose_prior(Id image);
   void use_log();
   bool finds(const char* sql) const;  // whether it gives a row
   Id rig_of(Id camera);               // in COLMAP 4.x

@@ -1,4 +1,5 @@
 // Cameras, images and their features in a COLMAP database.
+#include <cmath>
 #include <limits>
 
 #include "cornea/core/error.h"
@@ -153,11 +154,12 @@ std::vector<Database::FeatureCount> Database::point_counts(
 std::vector<Database::FeatureCount> Database::descriptor_counts(
     std::vector<std::string>* refused) const {
   std::vector<FeatureCount> all;
-  Statement row(*this,
-                "SELECT k.image_id, k.rows, d.rows, d.cols, IFNULL(LENGTH(d.data), 0), i.name, "
-                "k.cols, IFNULL(LENGTH(k.data), 0) "
-                "FROM keypoints k JOIN descriptors d ON k.image_id = d.image_id "
-                "JOIN images i ON i.image_id = k.image_id ORDER BY k.image_id");
+  Statement row(*this, text("SELECT k.image_id, k.rows, d.rows, d.cols, IFNULL(LENGTH(d.data), 0), "
+                            "i.name, k.cols, IFNULL(LENGTH(k.data), 0), ",
+                            descriptors_have_type_ ? "d.type" : "0",
+                            " FROM keypoints k JOIN descriptors d ON k.image_id = d.image_id "
+                            "JOIN images i ON i.image_id = k.image_id ORDER BY k.image_id")
+                           .c_str());
   while (row.next()) {
     if (!is_image_id(row.integer(0))) continue;
     const std::int64_t points = row.integer(1), length = row.integer(3), bytes = row.integer(4);
@@ -167,6 +169,14 @@ std::vector<Database::FeatureCount> Database::descriptor_counts(
       refuse(file_, row.text(5),
              text("has ", points, " points of ", columns, " numbers in ", row.integer(7),
                   " bytes; extract it again with the option redo"),
+             refused);
+      continue;
+    }
+    // 32 floats have as many bytes as SIFT's descriptors.
+    if (row.integer(8) != 0) {
+      refuse(file_, row.text(5),
+             text("has descriptors of type ", row.integer(8),
+                  ", which are not SIFT's and are not matched here; import its matches"),
              refused);
       continue;
     }
@@ -210,21 +220,48 @@ void Database::write_features(Id image, const Features& features) {
       .run();
 }
 
-std::vector<Point> Database::points(Id image) const {
-  Statement row(*this, "SELECT rows, cols, data FROM keypoints WHERE image_id = ?");
+namespace {
+
+// All numbers of the keypoints of an image; `columns` of them per point.
+std::vector<float> keypoint_numbers(const Database& database, Id image, std::int64_t& columns) {
+  Statement row(database, "SELECT rows, cols, data FROM keypoints WHERE image_id = ?");
+  columns = kKeypointColumns;
   if (!row.bind(image).next()) return {};
-  const std::int64_t rows = row.integer(0), columns = row.integer(1);
+  const std::int64_t rows = row.integer(0);
+  columns = row.integer(1);
   if (!is_count(rows) || columns < 2 || columns > kKeypointColumns) {
-    throw DamagedRow(text(file_, ": image ", image, " has keypoints of ", rows, " x ", columns,
-                          " numbers; 2, 4 or 6 per point are needed"));
+    throw DamagedRow(text(database.file(), ": image ", image, " has keypoints of ", rows, " x ",
+                          columns, " numbers; 2, 4 or 6 per point are needed"));
   }
-  const std::vector<float> blob = row.blob<float>(2, rows * columns, "keypoints");
-  std::vector<Point> points(static_cast<std::size_t>(rows));
+  return row.blob<float>(2, rows * columns, "keypoints");
+}
+
+}  // namespace
+
+std::vector<Point> Database::points(Id image) const {
+  std::int64_t columns = 0;
+  const std::vector<float> blob = keypoint_numbers(*this, image, columns);
+  std::vector<Point> points(blob.size() / std::size_t(columns));
   for (std::size_t i = 0; i < points.size(); ++i) {
     const float* p = blob.data() + i * std::size_t(columns);
     points[i] = {p[0] - kShift, p[1] - kShift};
   }
   return points;
+}
+
+std::vector<float> Database::scales(Id image) const {
+  std::int64_t columns = 0;
+  const std::vector<float> blob = keypoint_numbers(*this, image, columns);
+  std::vector<float> scales(blob.size() / std::size_t(columns));
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const float* p = blob.data() + i * std::size_t(columns);
+    double scale = columns > 2 ? double(p[2]) : 0;
+    if (columns == kKeypointColumns) {
+      scale = std::sqrt(std::abs(double(p[2]) * p[5] - double(p[3]) * p[4]));
+    }
+    scales[i] = std::isfinite(scale) ? float(scale) : 0;
+  }
+  return scales;
 }
 
 int Database::read_descriptors(Id image, std::vector<std::uint8_t>& out) const {

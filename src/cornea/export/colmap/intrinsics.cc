@@ -60,6 +60,15 @@ std::string name_of_model(int model) {
   return text("model ", model);
 }
 
+std::optional<CameraModel> model_named(const std::string& name) {
+  for (int model = 0; model <= int(CameraModel::opencv); ++model) {
+    if (name == kModels[model]) return CameraModel(model);
+  }
+  return std::nullopt;
+}
+
+std::size_t parameter_count(CameraModel model) { return layout_of(int(model))->parameters; }
+
 std::optional<Intrinsics> intrinsics_of(const Camera& camera) {
   const std::optional<Layout> layout = layout_of(camera.model);
   if (!layout) return std::nullopt;

@@ -27,6 +27,12 @@ constexpr char kMemoryTables[] =
     "    options  TEXT  NOT NULL,"
     "PRIMARY KEY(step, options));";
 
+// Only in databases that have such cameras.
+constexpr char kCameraTable[] =
+    "CREATE TABLE IF NOT EXISTS cornea_cameras"
+    "   (camera_id  INTEGER  PRIMARY KEY  NOT NULL,"
+    "    common     TEXT                  NOT NULL);";
+
 // SQLite's integers have a sign.
 std::int64_t as_stored(std::uint64_t hash) { return std::int64_t(hash); }
 
@@ -43,6 +49,33 @@ bool Database::has_memory() const {
 
 void Database::make_memory() {
   if (!has_memory()) run(kMemoryTables);
+}
+
+bool Database::has_camera_memory() const {
+  return finds("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cornea_cameras'");
+}
+
+std::map<std::string, Id> Database::camera_groups() const {
+  std::map<std::string, Id> all;
+  if (!has_camera_memory()) return all;
+  Statement row(*this,
+                "SELECT r.camera_id, r.common FROM cornea_cameras r JOIN cameras c "
+                "ON c.camera_id = r.camera_id ORDER BY r.camera_id");
+  while (row.next()) all.emplace(row.text(1), row.integer(0));
+  return all;
+}
+
+void Database::write_camera_group(Id camera, const std::string& common) {
+  if (!has_camera_memory()) run(kCameraTable);
+  Statement(*this, "INSERT OR REPLACE INTO cornea_cameras(camera_id, common) VALUES(?, ?)")
+      .bind(camera)
+      .bind(common)
+      .run();
+}
+
+void Database::forget_camera_group(Id camera) {
+  if (!has_camera_memory()) return;
+  Statement(*this, "DELETE FROM cornea_cameras WHERE camera_id = ?").bind(camera).run();
 }
 
 void Database::visit_records(const std::function<void(const ImageRecord&)>& visit) const {
@@ -105,6 +138,33 @@ void Database::add_options_of_step(const std::string& step, const std::string& o
 void Database::forget_options_of_step(const std::string& step) {
   if (!has_memory()) return;
   Statement(*this, "DELETE FROM cornea_steps WHERE step = ?").bind(step).run();
+}
+
+// Made only where it is needed: a database of all pairs is the same without a memory of its choice.
+std::optional<std::vector<Id>> Database::chosen_pairs(const std::string& from) const {
+  if (!finds("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cornea_choice'")) {
+    return std::nullopt;
+  }
+  Statement row(*this, "SELECT rows, data FROM cornea_choice WHERE chosen_from = ?");
+  if (!row.bind(from).next()) return std::nullopt;
+  try {
+    return row.blob<Id>(1, row.integer(0), "pairs");
+  } catch (const DamagedRow&) {
+    return std::nullopt;  // they are chosen again
+  }
+}
+
+void Database::write_chosen_pairs(const std::string& from, std::span<const Id> pairs) {
+  run("CREATE TABLE IF NOT EXISTS cornea_choice"
+      "   (chosen_from  TEXT     PRIMARY KEY  NOT NULL,"
+      "    rows         INTEGER               NOT NULL,"
+      "    data         BLOB);");
+  run("DELETE FROM cornea_choice");
+  Statement(*this, "INSERT INTO cornea_choice(chosen_from, rows, data) VALUES(?, ?, ?)")
+      .bind(from)
+      .bind(std::int64_t(pairs.size()))
+      .bind_blob(pairs)
+      .run();
 }
 
 }  // namespace cornea::colmap

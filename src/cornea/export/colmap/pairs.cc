@@ -50,6 +50,31 @@ std::vector<IndexPair> Database::matches(Id pair_id) const {
   return row.blob<IndexPair>(1, row.integer(0), "matches");
 }
 
+std::vector<Database::PairSummary> Database::pair_summaries() const {
+  std::vector<PairSummary> matched, verified, all;
+  Statement match(*this, "SELECT pair_id, rows FROM matches ORDER BY pair_id");
+  while (match.next()) {
+    matched.push_back({match.integer(0), match.integer(1), 0, Configuration::undefined});
+  }
+  Statement row(*this, "SELECT pair_id, rows, config FROM two_view_geometries ORDER BY pair_id");
+  while (row.next()) {
+    verified.push_back({row.integer(0), 0, row.integer(1), Configuration(row.integer(2))});
+  }
+  all.reserve(std::max(matched.size(), verified.size()));
+  auto next = verified.begin();
+  for (PairSummary& pair : matched) {
+    while (next != verified.end() && next->pair < pair.pair) all.push_back(*next++);
+    if (next != verified.end() && next->pair == pair.pair) {
+      pair.inliers = next->inliers;
+      pair.configuration = next->configuration;
+      ++next;
+    }
+    all.push_back(pair);
+  }
+  all.insert(all.end(), next, verified.end());
+  return all;
+}
+
 std::int64_t Database::unverified_count() const {
   Statement row(*this,
                 "SELECT COUNT(*) FROM matches WHERE pair_id NOT IN "
@@ -108,6 +133,13 @@ void Database::delete_two_views_of_matches() {
             "IFNULL(LENGTH(data), 0) = rows * 8)")
       .bind(kMostImages)
       .run();
+}
+
+void Database::delete_all_pairs() {
+  run("DELETE FROM matches");
+  run("DELETE FROM two_view_geometries");
+  forget_options_of_step("match");
+  forget_options_of_step("verify");
 }
 
 }  // namespace cornea::colmap

@@ -18,15 +18,7 @@ void Database::delete_image(Id image) {
     Statement(*this, "DELETE FROM cornea_images WHERE image_id = ?").bind(image).run();
   }
   if (images_have_frames_) delete_frame_of(image);
-  // COLMAP has these since 3.10, and calls the image otherwise since 4.0.
-  if (finds("SELECT 1 FROM pragma_table_info('pose_priors') WHERE name = 'image_id'")) {
-    Statement(*this, "DELETE FROM pose_priors WHERE image_id = ?").bind(image).run();
-  } else if (finds("SELECT 1 FROM pragma_table_info('pose_priors') WHERE name = 'corr_data_id'")) {
-    Statement(*this, "DELETE FROM pose_priors WHERE corr_data_id = ? AND corr_sensor_type = ?")
-        .bind(image)
-        .bind(kCameraSensor)
-        .run();
-  }
+  delete_pose_prior(image);
   Statement(*this, "DELETE FROM images WHERE image_id = ?").bind(image).run();
   delete_camera_unless_used(camera);
 }
@@ -63,6 +55,7 @@ void Database::delete_camera_unless_used(Id camera) {
       if (rig.bind(camera).bind(kCameraSensor).next()) return;
     }
   }
+  forget_camera_group(camera);
   Statement(*this, "DELETE FROM cameras WHERE camera_id = ?").bind(camera).run();
 }
 

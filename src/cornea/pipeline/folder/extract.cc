@@ -6,11 +6,13 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "cornea/core/error.h"
 #include "cornea/core/naming.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/camera.h"
+#include "cornea/pipeline/folder/camera_groups.h"
 #include "cornea/pipeline/folder/changes.h"
 #include "cornea/pipeline/folder/in_order.h"
 #include "cornea/pipeline/folder/options_text.h"
@@ -51,6 +53,7 @@ class Extraction {
   ExtractReport run() {
     const Stopwatch watch;
     const FolderListing listing = list_images(folder_, options_.masks);
+    groups_.emplace(options_, listing.names);
     report_.images = int(listing.names.size());
     report_.ignored = int(listing.ignored.size());
     look_for_changes(listing.names);
@@ -68,6 +71,8 @@ class Extraction {
     std::optional<Features> features;
     ImageRecord record;  // of no image: a row is made, with this camera
     Camera camera;       // with an id: it replaces the one of that id, which has another size
+    std::string group;   // of the images that share this camera; empty: it is the image's own
+    colmap::PosePrior prior;
     bool again = false;
   };
 
@@ -140,11 +145,9 @@ class Extraction {
     // After the images, so that the camera of one that another run has just written is among them.
     std::unordered_map<Id, Camera> cameras;
     for (const Camera& camera : database_.cameras()) cameras[camera.id] = camera;
-    if (options_.single_camera && cameras.size() > 1) {
-      fail(ErrorCode::invalid_argument, database_.file(), ": has ", cameras.size(),
-           " cameras; leave single_camera off, or begin a new database");
-    }
-    if (options_.single_camera && !cameras.empty()) shared_ = cameras.begin()->second;
+    cameras_version_ = database_.data_version();
+    groups_->load(database_);
+    std::unordered_set<std::string> skipped;
     for (const std::string& name : names) {
       const auto it = rows.find(name);
       if (it == rows.end()) {
@@ -153,6 +156,7 @@ class Extraction {
       }
       if (done.contains(it->second.id) && !is_to_be_redone(name)) {
         ++report_.skipped;
+        skipped.insert(name);
         report_.unrecorded += !changes_.recorded.contains(name);
         report_.masked += changes_.masked.contains(name);
         continue;
@@ -162,6 +166,7 @@ class Extraction {
       pending_.push_back(
           {name, folder_, it->second.id, cameras[camera], has_points, users[camera] > 1});
     }
+    if (!skipped.empty()) note_other_cameras(skipped);
     if (!redoes()) return;
     for (const ImageRecord& record : changes_.elsewhere) {
       const auto it = rows.find(record.name);
@@ -170,6 +175,16 @@ class Extraction {
       pending_.push_back({record.name, record.folder, record.image, cameras[camera], true,
                           users[camera] > 1, record.mask.has_value()});
     }
+  }
+
+  void note_other_cameras(const std::unordered_set<std::string>& skipped) {
+    report_.other_cameras = groups_->otherwise(database_, skipped);
+    if (report_.other_cameras == 0) return;
+    events_.note(text(database_.file(), ": ", report_.other_cameras,
+                      report_.other_cameras == 1 ? " image that was there keeps a camera"
+                                                 : " images that were there keep cameras",
+                      " of another model, other parameters or other sharing than is asked for; "
+                      "begin a new database to give all images such"));
   }
 
   // Kept by size: on CUDA a change of size costs more than a frame.
@@ -197,8 +212,8 @@ class Extraction {
     InOrder<Found> results(pending_.size(), 3);
     std::exception_ptr lost;  // why nothing more can be written
     Team writer([&] { results.stop(); });
-    const Id shared_camera = shared_ ? shared_->id : kNoImage;
-    writer.start([&, shared_camera] { write(results, shared_camera, lost); });
+    CameraWriter cameras(*groups_, cameras_version_);
+    writer.start([&] { write(results, cameras, lost); });
     {
       Team team([&] { pixels.stop(); });
       for (int i = 0; i < threads; ++i) {
@@ -229,9 +244,11 @@ class Extraction {
       found.again = pending.again;
       try {
         if (!decoded->error.empty()) fail(ErrorCode::io, decoded->error);
-        found.camera = camera_of(pending, decoded->photograph);
+        found.group = groups_->group_of(pending.name, decoded->photograph);
+        found.camera = groups_->camera_for(pending, decoded->photograph, found.group);
+        found.prior = colmap::pose_prior_of(decoded->photograph.exif);
         found.features = features_of(*decoded);
-        if (options_.single_camera && !shared_) shared_ = found.camera;
+        groups_->take(found.group, found.camera);
         found.record.features = std::int64_t(found.features->size());
         ++report_.extracted;
         report_.redone += pending.again;
@@ -248,35 +265,6 @@ class Extraction {
     }
   }
 
-  // An error where the image cannot have the camera that it should have.
-  Camera camera_of(const Pending& pending, const Photograph& photograph) const {
-    const int width = photograph.image.width(), height = photograph.image.height();
-    if (pending.image != kNoImage) {
-      const Camera& own = pending.camera;
-      if (own.width == width && own.height == height) return {};
-      if (pending.again && !pending.shares && !options_.single_camera) {
-        Camera other = colmap::camera_of_image(width, height, photograph.exif);
-        other.id = own.id;
-        return other;
-      }
-      require_size(width, height, own.width, own.height, "its camera in the database",
-                   "give the file another name, so that it gets a camera of its own");
-    }
-    if (shared_) {
-      require_size(width, height, shared_->width, shared_->height, "the single camera",
-                   "leave single_camera off");
-      return *shared_;
-    }
-    return colmap::camera_of_image(width, height, photograph.exif);
-  }
-
-  static void require_size(int width, int height, int camera_width, int camera_height,
-                           const char* camera, const char* remedy) {
-    if (width == camera_width && height == camera_height) return;
-    fail(ErrorCode::io, "has ", width, " x ", height, " pixels and ", camera, " ", camera_width,
-         " x ", camera_height, "; ", remedy);
-  }
-
   Features features_of(const Decoded& decoded) {
     const Stopwatch watch;
     const AnyView image = decoded.reduced.image();
@@ -288,13 +276,14 @@ class Extraction {
   }
 
   // On a thread of its own: an image with its camera and features is one transaction.
-  void write(InOrder<Found>& results, Id shared_camera, std::exception_ptr& lost) {
+  void write(InOrder<Found>& results, CameraWriter& cameras, std::exception_ptr& lost) {
     double milliseconds = 0;
+    int priors = 0;
     try {
       while (auto found = results.take()) {
         if (!found->features) continue;
         const Stopwatch watch;
-        write_one(*found, shared_camera);
+        priors += write_one(*found, cameras);
         milliseconds += watch.milliseconds();
       }
     } catch (...) {
@@ -302,30 +291,34 @@ class Extraction {
       results.stop();
     }
     report_.write_milliseconds = milliseconds;
+    report_.pose_priors = priors;
   }
 
-  void write_one(Found& found, Id& shared_camera) {
+  // Whether a pose prior was written.
+  bool write_one(Found& found, CameraWriter& cameras) {
     Database::Transaction transaction(database_);
+    cameras.begin();
     if (options_.redo || options_.changed != Changed::keep) expect_known_options();
     Id& image = found.record.image;
     // Another run may have been here since.
     if (image == kNoImage) image = database_.image_named(found.record.name).value_or(kNoImage);
     if (image == kNoImage) {
-      Id camera = shared_camera;
-      if (camera == kNoImage && options_.single_camera) camera = camera_of_another_run(found);
-      if (camera == kNoImage) camera = database_.add_camera(found.camera);
-      if (options_.single_camera) shared_camera = camera;
-      image = database_.add_image(found.record.name, camera);
+      const std::string& name = found.record.name;
+      image =
+          database_.add_image(name, cameras.camera_of(database_, name, found.group, found.camera));
     }
     if (found.again) {
-      if (found.camera.id != 0) database_.replace_camera(found.camera.id, found.camera);
+      if (found.camera.id != 0) cameras.replace(database_, found.group, found.camera);
       database_.delete_pairs_of(image);
     } else if (database_.has_points(image)) {
-      return;
+      return false;
     }
     database_.write_features(image, *found.features);
+    const bool prior = database_.write_pose_prior(image, found.prior);
     database_.write_record(found.record);
     transaction.commit();
+    cameras.committed();
+    return prior;
   }
 
   // Another run may have begun since, with other options than this one and all that it found.
@@ -340,20 +333,6 @@ class Extraction {
     }
   }
 
-  // The single camera, where another run has made it since this one began; otherwise none. It is of
-  // the same first image, unless only one of the runs could read that.
-  Id camera_of_another_run(const Found& found) const {
-    const std::vector<Camera> cameras = database_.cameras();
-    if (cameras.empty()) return kNoImage;
-    const Camera &mine = found.camera, &other = cameras.front();
-    if (mine.width != other.width || mine.height != other.height) {
-      fail(ErrorCode::io, database_.file(), ": another run has made a single camera of ",
-           other.width, " x ", other.height, " pixels, and ", found.record.name, " has ",
-           mine.width, " x ", mine.height, "; run the command again, it continues");
-    }
-    return other.id;
-  }
-
   const Context& context_;
   const fs::path& folder_;
   Database& database_;
@@ -365,35 +344,12 @@ class Extraction {
   std::set<std::string> known_options_;  // that images had when this run began
   std::int64_t version_ = 0;             // of the database when options were last looked at
   std::vector<Pending> pending_;
-  std::optional<Camera> shared_;  // where there is a single camera: that one, once it is known
+  std::optional<CameraGroups> groups_;
+  std::int64_t cameras_version_ = 0;  // of the database when its cameras were read
   std::vector<std::pair<std::pair<int, int>, std::unique_ptr<Sift>>> sifts_;
 };
 
 }  // namespace
-
-SiftOptions folder_sift_options() {
-  SiftOptions options;
-  options.contrast = 0.02;
-  options.orientations = 2;
-  options.root = true;
-  options.max_points = 8192;
-  return options;
-}
-
-void ExtractOptions::validate() const {
-  sift.validate();
-  check_max_size(max_size);
-  require(decoders >= 0 && decoders <= 64, "decoders are 0 (as many as suit) to 64, not ",
-          decoders);
-  require(masks.empty() || fs::is_directory(masks), masks.string(), ": is no folder of masks");
-}
-
-double ExtractReport::decode_share() const {
-  const double all = decode_milliseconds + compute_milliseconds + write_milliseconds;
-  return all > 0 ? decode_milliseconds / all : 0;
-}
-
-fs::path mask_of(const fs::path& masks, const std::string& name) { return masks / (name + ".png"); }
 
 ExtractReport extract_folder(const Context& context, const fs::path& folder, Database& database,
                              const ExtractOptions& options, const FolderEvents& events) {

@@ -1,8 +1,9 @@
 // A folder of photographs into the features of a COLMAP database.
 //
 // Image after image, by name: other threads decode ahead, a bounded number of images; this one
-// finds features; another one writes the image, its camera and its features, in one transaction. So
-// ids depend on the names alone, and a run that was stopped, however hard, is continued by the
+// finds features; another one writes the image, its camera and its features, in one transaction
+// (with the place and the direction of gravity by EXIF, where the database has pose priors). So ids
+// depend on the names alone, and a run that was stopped, however hard, is continued by the
 // next: images with features are left alone. What cannot be read leaves nothing behind.
 //
 // Of every image the database remembers the folder, the file's size, time of modification and a
@@ -15,6 +16,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,13 +33,29 @@ namespace cornea {
 // contrast is Lowe's with COLMAP's factor.
 CORNEA_API SiftOptions folder_sift_options();
 
+// Which images share a camera.
+enum class CameraSharing {
+  // Those whose EXIF says the same make, model and focal length and that have the same size, which
+  // is COLMAP's rule; images without these fields have one each.
+  automatic,
+  single,      // all, which have one size then
+  per_folder,  // those of a folder, which have one size then; folders below are others
+  per_image
+};
+
 struct CORNEA_API ExtractOptions {
   SiftOptions sift = folder_sift_options();
   // An image NAME has its mask in masks/NAME.png, of the same size; no feature lies where it is 0.
   // Images without a mask are taken whole. Empty: no masks. It may lie below the images; what is in
   // it is not taken for images then.
   std::filesystem::path masks = {};
-  bool single_camera = false;  // one for all images, which have one size then
+  // Images that are in the database keep their cameras, whatever these say.
+  CameraSharing cameras = CameraSharing::automatic;
+  std::optional<colmap::CameraModel> camera_model = {};  // unset: SIMPLE_RADIAL
+  // By COLMAP's order and coordinates, as many as the model has; they are then marked as known.
+  // Empty: a focal length by EXIF, which is marked so, or a guess, which is not; see
+  // colmap::camera_of_image.
+  std::vector<double> camera_params = {};
   // Longest side in which features are sought, pixels, as in COLMAP; a larger image is reduced to
   // it. Coordinates and cameras are always those of the whole image. 0: any size.
   int max_size = 3200;
@@ -62,6 +80,8 @@ struct CORNEA_API ExtractReport {
   int vanished = 0;            // had features and are no longer in the folder
   int removed = 0;             // of the vanished: from the database
   int elsewhere = 0;           // of other folders: had features of other options
+  int other_cameras = 0;       // of the skipped: their camera is not what the options ask for
+  int pose_priors = 0;         // of the extracted: GPS or gravity was written
   int unrecorded = 0;          // of the skipped: nothing is known of how their points were made
   bool stopped = false;        // by FolderEvents::stop, before all was done
   int failed = 0;              // images, and folders that cannot be read

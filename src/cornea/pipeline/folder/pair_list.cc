@@ -1,12 +1,9 @@
 // read_pair_list of match_all.h.
-#include <algorithm>
 #include <fstream>
 #include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
 
 #include "cornea/core/error.h"
+#include "cornea/pipeline/folder/image_names.h"
 #include "cornea/pipeline/folder/match_all.h"
 
 namespace cornea {
@@ -14,42 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using colmap::Database;
-using colmap::Id;
 using colmap::ImagePair;
-
-bool is_space(char c) { return c == ' ' || c == '\t'; }
-
-// The images of a database by name.
-class Names {
- public:
-  explicit Names(const Database& database) {
-    std::vector<std::string> refused;  // of impossible ids, which match_all() names
-    for (colmap::ImageRow& row : database.images(&refused)) {
-      longest_ = std::max(longest_, row.name.size());
-      ids_[std::move(row.name)] = row.id;
-    }
-  }
-
-  // Where a line that does not end in white space can be parted into two names. Only where both
-  // parts are no longer than the longest name are they looked up: a line may be a whole file.
-  std::vector<ImagePair> ways_to_part(std::string_view line) const {
-    std::vector<ImagePair> ways;
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    for (std::size_t end = 1; end < line.size() && end <= longest_; ++end) {
-      if (!is_space(line[end]) || is_space(line[end - 1])) continue;
-      const std::string_view second = line.substr(line.find_first_not_of(" \t", end));
-      if (second.size() > longest_) continue;
-      const auto a = ids_.find(std::string(line.substr(0, end)));
-      const auto b = ids_.find(std::string(second));
-      if (a != ids_.end() && b != ids_.end()) ways.push_back({a->second, b->second});
-    }
-    return ways;
-  }
-
- private:
-  std::unordered_map<std::string, Id> ids_;
-  std::size_t longest_ = 0;
-};
 
 // For a sentence: the line, or as much of it as fits one.
 std::string in_quotes(const std::string& line) {
@@ -65,11 +27,12 @@ PairList read_pair_list(const fs::path& file, const Database& database) {
     fail(ErrorCode::io, file.string(),
          ": cannot be read; name a text file with two images per line");
   }
-  const Names names(database);
+  const folder::ImageNames names(database);
   PairList list;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
-    while (!line.empty() && (line.back() == '\r' || is_space(line.back()))) line.pop_back();
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
+      line.pop_back();
     if (line.empty() || line[0] == '#') continue;
     const std::vector<ImagePair> ways = names.ways_to_part(line);
     if (ways.size() != 1 || ways[0].first == ways[0].second) {

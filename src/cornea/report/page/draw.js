@@ -166,12 +166,6 @@ function drawLit(c, i, match) {
   c.drawImage(image, p.x - side / 2, p.y - side / 2, side, side);
 }
 
-function resize(canvas, w, h, density) {
-  const width = Math.round(w * density), height = Math.round(h * density);
-  if (canvas.width !== width) canvas.width = width;
-  if (canvas.height !== height) canvas.height = height;
-}
-
 const roomOf = (i) => panels[i].canvas.parentElement.clientWidth;
 let seen = {width: 0, height: 0};  // of the window: on a phone its bars come and go with the height
 

@@ -1,38 +1,5 @@
-// What was found. Data come from the element #data; numbers of matches as Float32Array, eight per
-// match. The scripts of the page share one function's scope, in the order found, shapes, draw, overlay,
-// point, histogram, table, space, pose, words.
-
-const data = JSON.parse(document.getElementById('data').textContent);
-const root = document.documentElement;
-const at = (id) => document.getElementById(id);
-const whole = (n) => Math.round(n).toLocaleString('en-US');
-const plural = (n, one, many) => whole(n) + ' ' + (n === 1 ? one : many);
-const pixels = (d) => (!Number.isFinite(d) ? '\u221e' : d < 0.1 ? d.toFixed(3) : d < 10 ? d.toFixed(2) : d < 100 ? d.toFixed(1) : whole(d)) + ' px';
-const baseName = (path) => path.split('/').filter(Boolean).pop() || path;
-
-function make(tag, text, className) {
-  const element = document.createElement(tag);
-  if (text !== undefined) element.textContent = text;
-  if (className) element.className = className;
-  return element;
-}
-
-function floats(base64) {
-  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
-}
-
-// To four times a number that is easily read.
-function roundUp(v) {
-  const power = Math.pow(10, Math.floor(Math.log10(Math.max(v, 0.04) / 4)));
-  return 4 * power * [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => 4 * power * step >= v * 0.999999);
-}
-
-// The largest of 1, 2, 5, 10, 20, ... that is not above v.
-function roundDown(v) {
-  const power = Math.pow(10, Math.floor(Math.log10(v)));
-  return power * [5, 2, 1].find((step) => power * step <= v * 1.000001);
-}
+// What was found: numbers of matches as Float32Array, eight per match. After basics, theme, bars and
+// rows come found, shapes, draw, overlay, point, histogram, table, space, pose, words.
 
 // ---- The matches ----------------------------------------------------------------------------
 

@@ -112,7 +112,7 @@ function light(next, byClick) {
   if (before[0] === chosen && before[1] === pointed) return;
   describe(pointed || chosen);
   viewer.classList.toggle('pointing', Boolean(pointed));
-  if (before[0] !== chosen) showRow();
+  if (before[0] !== chosen) table.show(chosen);
   draw();
 }
 
@@ -135,10 +135,8 @@ function chooseRow(match) {
 
 // The next match of the table, whose order is that of distance unless it was sorted otherwise.
 function step(direction) {
-  if (!listed.length) return;
-  const from = listed.indexOf(chosen);
-  const next = from < 0 ? (direction > 0 ? 0 : listed.length - 1) : (from + direction + listed.length) % listed.length;
-  chooseRow(listed[next]);
+  const next = table.next(chosen, direction);
+  if (next) chooseRow(next);
 }
 
 // A wheel that began by scrolling the page goes on with that, until the pointer moves.

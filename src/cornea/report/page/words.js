@@ -2,38 +2,6 @@
 
 // ---- Words and numbers ----------------------------------------------------------------------
 
-function figure(name, value, small) {
-  const row = make('div'), number = make('dd', value);
-  if (small) number.append(make('small', small));
-  row.append(make('dt', name), number);
-  at('figures').append(row);
-}
-
-function milliseconds(ms) {
-  return ms < 10 ? ms.toFixed(1) + ' ms' : ms < 1000 ? whole(ms) + ' ms' : (ms / 1000).toFixed(2) + ' s';
-}
-
-function copies(button, text) {
-  button.addEventListener('click', async () => {
-    let done = false;
-    try {
-      await navigator.clipboard.writeText(text);
-      done = true;
-    } catch (error) {  // not allowed from a file: the old way
-      const area = make('textarea', text);
-      area.style.position = 'fixed';
-      area.style.opacity = '0';
-      document.body.append(area);
-      area.select();
-      done = document.execCommand('copy');
-      area.remove();
-      button.focus();
-    }
-    button.textContent = done ? 'Copied' : 'Select and copy';
-    setTimeout(() => { button.textContent = 'Copy'; }, 1600);
-  });
-}
-
 // Where there is no geometry: why, and what of the page can still be used.
 const kNothing = {
   none: 'There is no fundamental matrix: of all that were tried, none agrees with more matches than chance would. ' +
@@ -68,21 +36,6 @@ function number(v) {
   return text.replace(/-/g, '\u2212');
 }
 
-function writeStages() {
-  const total = data.stages.reduce((sum, stage) => sum + stage[1], 0);
-  const slowest = Math.max(...data.stages.map((stage) => stage[1]), 1e-9);
-  for (const [name, ms] of data.stages) {
-    const bar = make('div', undefined, 'bar');
-    bar.style.width = Math.max(0.5, 100 * ms / slowest) + '%';
-    const track = make('div');
-    track.append(bar);
-    at('stages').append(make('span', name), track, make('span', milliseconds(ms), 'ms'));
-  }
-  const sum = make('div', undefined, 'total');
-  sum.append(make('span', 'together'), make('span', milliseconds(total)));
-  at('stages').append(sum);
-}
-
 function writeFigures() {
   const [first, second] = data.photographs;
   const share = (part, all) => Math.round(100 * part / all) + ' %';
@@ -94,16 +47,7 @@ function writeFigures() {
     figure('Coverage', a, ' and ' + b);
   }
   figure('Points', whole(first.points), ' and ' + whole(second.points));
-  figure('Time', milliseconds(data.stages.reduce((sum, stage) => sum + stage[1], 0)));
-}
-
-function writeFiles() {
-  for (const name of data.files) {
-    const link = make('a', name);
-    link.href = name.split('/').map(encodeURIComponent).join('/');
-    at('files').append(link);
-  }
-  at('files').hidden = !data.files.length;
+  figure('Time', milliseconds(totalTime()));
 }
 
 function writeWords() {
@@ -131,23 +75,21 @@ function writeWords() {
     document.querySelector('.toolbar .out').classList.add('match');
   }
   at('keys-step').hidden = !matches.length;
-  at('keys-order').textContent = sorting.key;
+  at('keys-order').textContent = table.sorting.key;
   root.classList.toggle('without-matches', !matches.length);
   writeStages();
   writeMatrix();
   writeFiles();
-  for (const [name, value] of data.facts) at('facts').append(make('dt', name), make('dd', value));
-  at('command').textContent = data.command;
-  copies(at('copy-command'), data.command);
+  writeHowItWasMade();
 }
 
-// ---- Switches, slider, theme ----------------------------------------------------------------
+// ---- Switches and slider ---------------------------------------------------------------------
 
 // After a change of what is shown.
 function filterChanged() {
   if (chosen && !isShown(chosen)) light(null, true);
-  listRows();
-  showRange();
+  table.list();
+  histogram.show();
   at('cut-value').textContent = shown.bins ? rangeText(...shown.bins)
     : shown.cut === Infinity ? 'all' : 'up to ' + pixels(shown.cut);
   draw();
@@ -170,40 +112,23 @@ function readSlider() {
 }
 slider.disabled = !hasDistances;
 slider.addEventListener('input', readSlider);
-at('range-clear').addEventListener('click', () => chooseBins(null));
 at('zoom-in').addEventListener('click', () => zoomIn(0, 1.5));
 at('zoom-out').addEventListener('click', () => zoomIn(0, 1 / 1.5));
 at('zoom-reset').addEventListener('click', reset);
-
-const isDark = () => (root.dataset.theme ||
-    (window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
-const nameTheme = () => { at('theme-name').textContent = isDark() ? 'Light' : 'Dark'; };
-try {
-  const kept = localStorage.getItem('cornea-theme');
-  if (kept === 'dark' || kept === 'light') root.dataset.theme = kept;
-} catch (error) { /* no storage for files here: the system's choice holds */ }
-at('theme').addEventListener('click', () => {
-  root.dataset.theme = isDark() ? 'light' : 'dark';
-  try { localStorage.setItem('cornea-theme', root.dataset.theme); } catch (error) { /* as above */ }
-  nameTheme();
-  draw();
-});
-window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { nameTheme(); draw(); });
-nameTheme();
 
 // ---- Begin ----------------------------------------------------------------------------------
 
 function fitToWindow() {
   if (!layout()) return;
   clampView();
-  drawHistogram();
-  drawRows();
+  histogram.draw();
+  table.draw();
   draw();
 }
 
 writeWords();
 describe(null);
-sortRows();
+table.sort();
 Promise.all(panels.map((panel) => panel.photo.decode())).then(() => {
   viewer.classList.add('drawn');
   writePose();
@@ -216,5 +141,5 @@ Promise.all(panels.map((panel) => panel.photo.decode())).then(() => {
 });
 
 // For tests and the curious.
-window.corneaPage = {matches: matches, view: view, chosen: () => chosen, listed: () => listed, toScreen: toScreen,
+window.corneaPage = {matches: matches, view: view, chosen: () => chosen, listed: () => table.listed, toScreen: toScreen,
   epipolarLine: epipolarLine, lineInImage: lineInImage, residual: residual, bins: bins, coverage: coverage, space: space, spots: spots};

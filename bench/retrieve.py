@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""How many of the pairs that belong together are among the best of every image?
+
+  python3 bench/retrieve.py collect PHOTOGRAPHS out/photographs --distractors 1000
+  cornea extract out/photographs --db out/photographs.db
+  cornea match-all --db out/photographs.db && cornea verify --db out/photographs.db
+  python3 bench/retrieve.py measure out/photographs.db --bench build/cpu/cornea_retrieve_bench --json RESULT.json
+
+  python3 bench/retrieve.py plot bench/results/h200-retrieve.json docs/images/retrieve-time.svg
+
+`collect` brings the photographs of a folder (every image file below it) and generated distractors into one folder.
+`measure` takes a COLMAP database whose pairs were matched and verified; those with at least --inliers are the
+truth. Beside ASMK* (`cornea_retrieve_bench`) it measures a bag of words of the same vocabulary, tf-idf and cosine,
+and VLAD of 64 words, signed square root, each word and the whole normalised. A pair counts as found if either image
+has the other among its best N, which is how pairs are chosen. Needs NumPy; `collect` needs OpenCV too.
+"""
+import argparse
+import hashlib
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+VLAD_WORDS = 64
+IMAGE_ENDINGS = {".png", ".jpg", ".jpeg", ".ppm", ".pgm", ".bmp", ".tif", ".tiff"}
+
+
+def distractor(seed, width=800, height=600):
+    """Textured noise of several wavelengths with shapes and letters on it; no two seeds share any."""
+    import cv2
+    random = np.random.default_rng(seed)
+    image = np.zeros((height, width), np.float32)
+    for octave in range(3, 9):
+        side = 2 ** octave
+        coarse = random.normal(size=(height // side + 3, width // side + 3)).astype(np.float32)
+        image += 2 ** (octave * random.uniform(0.2, 0.8)) * cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC)
+    image = cv2.normalize(image, None, 40, 215, cv2.NORM_MINMAX).astype(np.uint8)
+    for _ in range(int(random.integers(40, 120))):
+        centre = (int(random.integers(0, width)), int(random.integers(0, height)))
+        gray, size = int(random.integers(0, 256)), int(random.integers(6, 60))
+        kind = random.integers(0, 4)
+        if kind == 0:
+            cv2.ellipse(image, centre, (size, int(random.integers(4, 40))), float(random.uniform(0, 180)), 0, 360, gray, -1)
+        elif kind == 1:
+            points = np.array(centre) + random.integers(-size, size + 1, size=(int(random.integers(3, 7)), 2))
+            cv2.fillPoly(image, [points.astype(np.int32)], gray)
+        elif kind == 2:
+            end = (centre[0] + int(random.integers(-90, 91)), centre[1] + int(random.integers(-90, 91)))
+            cv2.line(image, centre, end, gray, int(random.integers(1, 6)), cv2.LINE_AA)
+        else:
+            word = "".join(chr(int(c)) for c in random.integers(65, 91, size=4))
+            cv2.putText(image, word, centre, int(random.integers(0, 8)), float(random.uniform(0.5, 2)), gray, 2, cv2.LINE_AA)
+    return np.clip(cv2.GaussianBlur(image, (0, 0), 0.8) + random.normal(0, 2, image.shape), 0, 255).astype(np.uint8)
+
+
+def collect(options):
+    import cv2
+    out = Path(options.out)
+    photographs = sorted(p for p in Path(options.data).rglob("*") if p.suffix.lower() in IMAGE_ENDINGS)
+    for photograph in photographs:
+        to = out / photograph.relative_to(options.data)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(photograph, to)
+    (out / "distractors").mkdir(parents=True, exist_ok=True)
+    for seed in range(options.distractors):
+        cv2.imwrite(str(out / "distractors" / f"{seed:05}.jpg"), distractor(seed), [cv2.IMWRITE_JPEG_QUALITY, 92])
+    print(f"{len(photographs)} photographs and {options.distractors} distractors in {out}")
+
+
+class Collection:
+    """Names and descriptors of all images, the largest scales of each if limited, and the verified pairs."""
+
+    def __init__(self, file, inliers, most):
+        database = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+        rows = database.execute("SELECT images.image_id, name, descriptors.rows, descriptors.data, keypoints.cols, "
+                                "keypoints.data FROM images JOIN descriptors USING (image_id) "
+                                "JOIN keypoints USING (image_id) ORDER BY name").fetchall()
+        self.names, self.descriptors, place = [], [], {}
+        for image, name, count, data, columns, points in rows:
+            all_of_image = np.frombuffer(data or b"", np.uint8).reshape(count, 128)
+            if most and count > most:
+                shape = np.frombuffer(points, np.float32).reshape(count, columns)
+                scale = np.hypot(shape[:, 2], shape[:, 4]) if columns == 6 else shape[:, 2]
+                all_of_image = all_of_image[np.sort(np.argsort(-scale, kind="stable")[:most])]
+            place[image] = len(self.names)
+            self.names.append(name)
+            self.descriptors.append(all_of_image)
+        self.truth = set()
+        for pair, in database.execute("SELECT pair_id FROM two_view_geometries WHERE rows >= ?", (inliers,)):
+            a, b = pair // 2147483647, pair % 2147483647
+            if a in place and b in place:
+                self.truth.add((min(place[a], place[b]), max(place[a], place[b])))
+
+    def write(self, file):
+        with open(file, "wb") as out:
+            out.write(np.int64(len(self.names)).tobytes())
+            for name, descriptors in zip(self.names, self.descriptors):
+                out.write(hashlib.sha256(name.encode()).digest()[:8] + np.int64(len(descriptors)).tobytes())
+            for descriptors in self.descriptors:
+                out.write(descriptors.tobytes())
+
+
+def best_of(similarity, count):
+    """Pairs of which one image has the other among its best, and is alike at all."""
+    np.fill_diagonal(similarity, 0)
+    pairs = set()
+    for a, row in enumerate(similarity):
+        for b in np.argsort(-row, kind="stable")[:count]:
+            if row[b] > 0:
+                pairs.add((min(a, int(b)), max(a, int(b))))
+    return pairs
+
+
+def words_of(file, collection):
+    data = Path(file).read_bytes()
+    words = int(np.frombuffer(data, np.int64, 1)[0])
+    centroids = np.frombuffer(data, np.uint8, words * 128, 8).reshape(words, 128)
+    all_words = np.frombuffer(data, np.uint32, -1, 8 + words * 128)
+    ends = np.cumsum([len(d) for d in collection.descriptors])
+    return centroids, np.split(all_words, ends[:-1])
+
+
+def bag_of_words(file, collection):
+    centroids, words = words_of(file, collection)
+    histograms = np.array([np.bincount(w, minlength=len(centroids)) for w in words], np.float32)
+    with_word = np.count_nonzero(histograms, axis=0)
+    vectors = histograms * np.log(len(words) / np.maximum(with_word, 1)).astype(np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return vectors @ vectors.T
+
+
+def vlad(file, collection):
+    centroids, words = words_of(file, collection)
+    vectors = np.zeros((len(words), len(centroids), 128), np.float32)
+    for image, (descriptors, of_image) in enumerate(zip(collection.descriptors, words)):
+        np.add.at(vectors[image], of_image, descriptors.astype(np.float32) - centroids[of_image])
+    vectors = np.sign(vectors) * np.sqrt(np.abs(vectors))
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=2, keepdims=True), 1e-9)
+    vectors = vectors.reshape(len(words), -1)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return vectors @ vectors.T
+
+
+def measure(options):
+    collection = Collection(options.database, options.inliers, options.features)
+    if not collection.truth:
+        sys.exit(f"{options.database} has no pair with {options.inliers} inliers or more; match and verify it first")
+    result = {"images": len(collection.names), "descriptors": sum(map(len, collection.descriptors)),
+              "verified_pairs": len(collection.truth), "inliers": options.inliers, "features": options.features,
+              "best": options.best, "commit": options.commit, "methods": {}}
+
+    def entry(method, pairs, **more):
+        found = pairs & collection.truth
+        missed = sorted(collection.truth - pairs)
+        result["methods"][method] = {"recall": len(found) / len(collection.truth), "pairs": len(pairs), **more,
+                                     "missed": [[collection.names[a], collection.names[b]] for a, b in missed[:200]]}
+        print(f"{method}: {len(found)} of {len(collection.truth)} verified pairs ({100 * len(found) / len(collection.truth):.2f}%) "
+              f"are among the {len(pairs)} pairs of the best {options.best}")
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        collection.write(folder / "collection")
+
+        def run(words, **flags):
+            command = [options.bench, "--collection", folder / "collection", "--pairs", folder / "pairs.csv", "--assign",
+                       folder / "words", "--words", words, "--neighbours", options.best, "--device", options.device]
+            for flag, value in flags.items():
+                command += ["--" + flag, value]
+            said = json.loads(subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout)
+            result.update(device=said["device"], threads=said["threads"])
+            rows = np.loadtxt(folder / "pairs.csv", np.int64, delimiter=",", skiprows=1, ndmin=2)
+            return said["results"][0], {(int(a), int(b)) for a, b, _ in rows}
+
+        flags = dict(flag.split("=") for flag in options.set)
+        report, pairs = run(options.words, **flags)
+        entry("asmk*", pairs, words=report["words"], bytes_per_image=20 * report["entries"] / report["images"], report=report)
+        entry("bag of words", best_of(bag_of_words(folder / "words", collection), options.best), words=report["words"],
+              bytes_per_image=8 * report["entries"] / report["images"])
+        run(VLAD_WORDS)
+        entry("vlad", best_of(vlad(folder / "words", collection), options.best), words=VLAD_WORDS,
+              bytes_per_image=2 * VLAD_WORDS * 128)
+    if options.json:
+        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+
+
+def plot(options):
+    """Milliseconds per image of every stage by the number of images, as SVG for light and dark screens."""
+    report = json.loads(Path(options.result).read_text())
+    rows = report["results"]
+    left, top, width, height = 74, 84, 640, 290
+    least, most = (np.log(rows[k]["images"]) for k in (0, -1))
+    highest = 1.1 * max(row["milliseconds_per_image"] for row in rows)
+    curves = {"all": [row["milliseconds_per_image"] for row in rows]}
+    for stage in rows[0]["stages"]:
+        curves[stage] = [row["stages"][stage] / row["images"] for row in rows]
+
+    def place(images, value):
+        return (left + width * (np.log(images) - least) / (most - least), top + height * (1 - value / highest))
+
+    colours = (("#0072b2", "#5db3f0"), ("#c44e00", "#ff9850"), ("#00805d", "#3fcfa0"), ("#a8487f", "#ef9fcb"),
+               ("#b27700", "#efc24a"))
+    light, dark = (" ".join(f"--c{k}: {pair[side]};" for k, pair in enumerate(colours)) for side in (0, 1))
+    title = f"Choosing pairs: milliseconds per image, 1,000 descriptors each ({report['device'].split(' (')[0]})"
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="0 0 760 440" width="760" height="440" '
+             f'role="img" aria-label="{title}">', "<style>",
+             '.plot { font: 12px system-ui, sans-serif; --ground: #ffffff; --ink: #1d1d20; --muted: #5c5c63; '
+             f"--line: #e3e3df; {light} }}",
+             "@media screen and (prefers-color-scheme: dark) { .plot { --ground: #1b1b1e; --ink: #ebebee; "
+             f"--muted: #a4a4ad; --line: #36363c; {dark} }} }}",
+             ".plot text { fill: var(--muted); } .plot .title { fill: var(--ink); font-size: 15px; font-weight: 600; }",
+             "</style>", '<rect width="760" height="440" rx="10" style="fill:var(--ground)"/>',
+             f'<text x="20" y="26" class="title">{title}</text>']
+    for k, name in enumerate(curves):
+        parts.append(f'<path d="M{left + 125 * k} 54h20" style="stroke:var(--c{k});stroke-width:2"/>'
+                     f'<text x="{left + 125 * k + 26}" y="58">{name}</text>')
+    for tick in np.arange(0, highest, 0.25):
+        y = place(rows[0]["images"], tick)[1]
+        parts.append(f'<path d="M{left} {y:.1f}h{width}" style="stroke:var(--line)"/>'
+                     f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:.2f}</text>')
+    for row in rows:
+        x = place(row["images"], 0)[0]
+        parts.append(f'<text x="{x:.1f}" y="{top + height + 20}" text-anchor="middle">{row["images"]:,}</text>')
+    parts.append(f'<text x="{left + width / 2}" y="{top + height + 44}" text-anchor="middle">images (one run each)</text>')
+    for k, values in enumerate(curves.values()):
+        points = [place(row["images"], value) for row, value in zip(rows, values)]
+        parts.append('<path d="M' + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) +
+                     f'" style="fill:none;stroke:var(--c{k});stroke-width:2"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" style="fill:var(--c{k})"/>' for x, y in points]
+    Path(options.out).write_text("\n".join(parts) + "\n</svg>\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("collect")
+    command.add_argument("data")
+    command.add_argument("out")
+    command.add_argument("--distractors", type=int, default=1000)
+    command.set_defaults(run=collect)
+    command = commands.add_parser("plot")
+    command.add_argument("result")
+    command.add_argument("out")
+    command.set_defaults(run=plot)
+    command = commands.add_parser("measure")
+    command.add_argument("database")
+    command.add_argument("--bench", default="build/cpu/cornea_retrieve_bench")
+    command.add_argument("--inliers", type=int, default=30)
+    command.add_argument("--best", type=int, default=10)
+    command.add_argument("--features", type=int, default=0, help="per image, the largest scales; 0: all")
+    command.add_argument("--words", type=int, default=0, help="0: as many as retrieve_pairs() takes by itself")
+    command.add_argument("--set", nargs="*", default=[], metavar="OPTION=VALUE", help="of cornea_retrieve_bench, for ASMK* alone")
+    command.add_argument("--device", default="cpu")
+    command.add_argument("--commit", default="unknown")
+    command.add_argument("--json")
+    command.set_defaults(run=measure)
+    options = parser.parse_args()
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

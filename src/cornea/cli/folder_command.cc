@@ -1,0 +1,209 @@
+// `cornea folder`: a folder of photographs into a database, a table of pairs and a page.
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "cornea/cli/browser.h"
+#include "cornea/cli/folder.h"
+#include "cornea/cli/folder_page_files.h"
+#include "cornea/cli/folder_result.h"
+#include "cornea/cli/shell_words.h"
+#include "cornea/cli/two_view.h"
+#include "cornea/cli/whole_progress.h"
+#include "cornea/core/build.h"
+
+namespace cornea::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+FolderOptions folder_options(const FolderCommand& c) {
+  FolderOptions options = c.options;
+  options.extract = extract_options(c.photographs);
+  options.pairs.choice = PairChoice::listed;
+  for (const PairChoice choice : {PairChoice::automatic, PairChoice::all, PairChoice::sequential,
+                                  PairChoice::retrieve, PairChoice::spatial}) {
+    if (c.pairs == name(choice)) options.pairs.choice = choice;
+  }
+  if (options.pairs.choice == PairChoice::listed) {
+    options.pairs.list = is_standard(c.pairs) ? "/dev/stdin" : c.pairs;
+    std::error_code ignored;
+    if (!is_standard(c.pairs) && !fs::exists(c.pairs, ignored)) {
+      throw UsageError(text(
+          "--pairs takes auto, all, sequential, retrieve, spatial or a file with two image names "
+          "per line, and there is no file ",
+          c.pairs));
+    }
+  }
+  usage_checked([&] { options.validate(); });
+  return options;
+}
+
+// Whether a folder is another one or lies below it.
+bool lies_in(const fs::path& inner, const fs::path& outer) {
+  std::error_code failed;
+  const fs::path in = fs::weakly_canonical(fs::absolute(inner), failed);
+  const fs::path out = fs::weakly_canonical(fs::absolute(outer), failed);
+  const fs::path from = in.lexically_relative(out);
+  return !from.empty() && *from.begin() != "..";
+}
+
+// What would make the result wrong or overwrite something, before any work.
+FolderListing check_folders(const FolderCommand& c, const FolderOptions& options) {
+  FolderListing listing = listed_photographs(c.photographs, options.extract);
+  if (lies_in(c.out, c.photographs.folder)) {
+    throw UsageError(text(c.out, ": lies in the folder of the photographs, ", c.photographs.folder,
+                          "; choose a folder beside it"));
+  }
+  if (listing.names.size() == 1 && listing.unreadable.empty() &&
+      !fs::exists(c.in_folder("database.db"))) {
+    fail(ErrorCode::io, c.photographs.folder, ": holds one photograph, ", listing.names.front(),
+         "; a pair takes two");
+  }
+  std::vector<NamedInput> inputs = inputs_of(c.photographs, listing);
+  if (options.pairs.choice == PairChoice::listed) inputs.push_back({c.pairs});
+  std::vector<fs::path> outputs = c.common().outputs({});
+  check_outputs({{c.in_folder("database.db").string(), kTheDatabase}}, outputs);
+  for (const char* name : {"database.db", "pairs.csv", "report.html", "mapper.log"}) {
+    outputs.push_back(c.in_folder(name));
+  }
+  check_outputs(inputs, outputs);
+  return listing;
+}
+
+// The table of pairs and the page. A run that has nothing to do changes no file: the table is
+// written where it is another one, the page where something was done or it is not there.
+void write_results(const FolderCommand& c, const Context& context, const FolderReport& report,
+                   const colmap::Database& database, const FolderEvents& events) {
+  const fs::path table = c.in_folder("pairs.csv");
+  std::error_code ignored;
+  const bool wants_page =
+      report.did_something() || !fs::exists(c.in_folder("report.html"), ignored);
+  FolderPage page =
+      folder_overview(context, database, c.photographs.folder, {.thumbnails = wants_page}, events);
+  if (events.stop()) return;
+  const std::string now = pairs_csv(database, page);
+  std::ifstream in(table, std::ios::binary);
+  const std::string then{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in || then != now) write_text(table, now);
+  if (!wants_page) return;
+  page.stages = stages_of(report);
+  page.command = c.words;
+  page.next = c.mapper().shell();
+  page.facts = {{"Photographs", c.photographs.folder},
+                {"Pairs", text(name(report.chosen.choice))},
+                {"Device", context.description()},
+                {"Version", text("Cornea ", kVersion)},
+                {"In the folder", fs::current_path().string()}};
+  page.files = {"database.db", "pairs.csv"};
+  write_folder_page(c.out, page);
+}
+
+// The exit code of a run that was interrupted, with what is kept.
+int interrupted_folder(const FolderCommand& c, const std::string& kept) {
+  return interrupted(c.in_folder("database.db").string(), kept,
+                     c.options.redo ? "the same command without --redo goes on, and with it begins "
+                                      "anew"
+                                    : kGoesOn);
+}
+
+int run_folder_command(const FolderCommand& c) {
+  const Context context = c.common().context();
+  const FolderOptions options = folder_options(c);
+  if (c.map) require_colmap();
+  const FolderListing listing = check_folders(c, options);
+  make_folder(c.out);
+  WholeProgress progress(c.common().quiet);
+  FolderReport report;
+  FolderOutcome outcome{c, context, report, listing.ignored};
+  {
+    colmap::Database database(c.in_folder("database.db"), colmap::Database::Open::create,
+                              c.photographs.schema);
+    report = run_folder(context, c.photographs.folder, database, options, progress.events);
+    if (!report.stopped) {
+      write_results(c, context, report, database, progress.events_of("report"));
+    }
+  }
+  progress.clear();
+  if (!report.stopped && Interrupt::raised()) {
+    return interrupted_folder(c, "all pairs are verified");
+  }
+  note_twelve_bit(c.common(), report.extract);
+  if (c.map && !report.stopped) {
+    std::string note;
+    FolderEvents steps = progress.events_of("colmap mapper");
+    steps.begin(1);
+    try {
+      outcome.map = run_mapper(c.mapper(), c.in_folder("mapper.log"), note);
+    } catch (const Error&) {
+      progress.clear();
+      if (!Interrupt::raised()) throw;
+      return interrupted_folder(c, "all pairs are verified");
+    }
+    progress.clear();
+    if (!note.empty()) print_error("note: " + note);
+  }
+  if (c.common().talks() && !report.stopped) print_folder(outcome);
+  c.common().write_json(folder_json(outcome));
+  if (report.stopped) return interrupted_folder(c, kept_of(report));
+  if (c.open) open_in_browser(c.in_folder("report.html"));
+  return report.failures() > 0 ? 1 : 0;
+}
+
+void add_pair_options(CLI::App* command, FolderCommand* c) {
+  ChoosePairsOptions& pairs = c->options.pairs;
+  command
+      ->add_option("--pairs", c->pairs,
+                   "which pairs are tried: all; sequential, in the order of names; retrieve, those "
+                   "that look alike; spatial, by GPS; those of a file with two names per line; "
+                   "auto, all of a few images and of more those that look alike or follow one "
+                   "another")
+      ->capture_default_str()
+      ->type_name("auto|all|sequential|retrieve|spatial|FILE");
+  const auto add = [&](const char* flag, auto& value, const char* help, const char* type) {
+    command->add_option(flag, value, help)->capture_default_str()->type_name(type)->group("Pair");
+  };
+  add("--all-up-to", pairs.all_up_to, "of auto: all pairs of so many images", "N");
+  add("--overlap", pairs.overlap, "of sequential and auto: each image with the N after it", "N");
+  add("--neighbours", pairs.retrieve.neighbours,
+      "of retrieve and auto: each image with the N that look most like it", "N");
+  add("--retrieve-features", pairs.retrieve_features,
+      "of retrieve and auto: the largest features of an image that count; 0: all", "N");
+  add("--nearest", pairs.nearest, "of spatial: each image with the N nearest", "N");
+  add("--max-metres", pairs.max_metres, "of spatial: at most so far apart", "X");
+  add("--further", pairs.further,
+      "of retrieve, spatial and auto: most pairs that each image adds when neighbours of "
+      "neighbours are tried; 0: none are",
+      "N");
+}
+
+}  // namespace
+
+Run add_folder(CLI::App& app, const std::vector<std::string>& words) {
+  auto c = std::make_shared<FolderCommand>();
+  c->words = shell_line(words);
+  CLI::App* command = app.add_subcommand(
+      "folder", "a folder of photographs into a COLMAP database with verified pairs, and its page");
+  add_photographs_argument(command, &c->photographs);
+  command
+      ->add_option("-o,--out", c->out,
+                   "folder for database.db, pairs.csv and report.html; one that exists is "
+                   "continued: what is done is left alone")
+      ->required()
+      ->type_name("OUT")
+      ->check(&no_folder);
+  command->add_flag("--open", c->open, "open the page in the browser");
+  command->add_flag("--map", c->map,
+                    "run colmap mapper at the end, with its models in OUT/sparse; COLMAP must be "
+                    "installed");
+  add_pair_options(command, c.get());
+  add_extract_options(command, &c->photographs);
+  add_match_options(*command, c->options.match);
+  add_verify_options(command, &c->options.verify);
+  add_changed_options(*command, c->options.changed, c->options.redo,
+                      "do all steps again; deletes all matches, and images that are gone");
+  add_sift_options(command, &c->photographs);
+  return [c] { return run_folder_command(*c); };
+}
+
+}  // namespace cornea::cli

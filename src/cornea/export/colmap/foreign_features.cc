@@ -1,0 +1,63 @@
+// Features of other programs in a COLMAP database.
+#include <cstring>
+
+#include "cornea/core/error.h"
+#include "cornea/export/colmap/database.h"
+#include "cornea/export/colmap/statement.h"
+
+namespace cornea::colmap {
+namespace {
+
+template <class T>
+bool equal(std::span<const std::uint8_t> bytes, const std::vector<T>& values) {
+  return bytes.size() == values.size() * sizeof(T) &&
+         (bytes.empty() || std::memcmp(bytes.data(), values.data(), bytes.size()) == 0);
+}
+
+}  // namespace
+
+void Database::write_foreign_features(Id image, const ForeignFeatures& features) {
+  const auto rows = std::int64_t(features.size());
+  const bool has_descriptors = features.descriptor_bytes > 0;
+  require(!has_descriptors || features.descriptor_type == 0 || descriptors_have_type_, file_,
+          ": has no column for the type of descriptors, and these are not SIFT's; leave them out, "
+          "or begin a new database with schema = 4");
+  Statement(*this,
+            "INSERT OR REPLACE INTO keypoints(image_id, rows, cols, data) VALUES(?, ?, ?, ?)")
+      .bind(image)
+      .bind(rows)
+      .bind(features.columns)
+      .bind_blob(std::span<const float>(features.keypoints))
+      .run();
+  Statement(*this, "DELETE FROM descriptors WHERE image_id = ?").bind(image).run();
+  if (has_descriptors) {
+    Statement row(*this, descriptors_have_type_
+                             ? "INSERT INTO descriptors(image_id, rows, cols, data, type) "
+                               "VALUES(?, ?, ?, ?, ?)"
+                             : "INSERT INTO descriptors(image_id, rows, cols, data) "
+                               "VALUES(?, ?, ?, ?)");
+    row.bind(image).bind(rows).bind(features.descriptor_bytes);
+    row.bind_blob(std::span<const std::uint8_t>(features.descriptors));
+    if (descriptors_have_type_) row.bind(features.descriptor_type);
+    row.run();
+  }
+  if (has_memory()) {
+    Statement(*this, "DELETE FROM cornea_images WHERE image_id = ?").bind(image).run();
+  }
+}
+
+bool Database::has_features(Id image, const ForeignFeatures& features) const {
+  Statement points(*this, "SELECT cols, data FROM keypoints WHERE image_id = ?");
+  if (!points.bind(image).next()) return false;
+  if (points.integer(0) != features.columns || !equal(points.bytes(1), features.keypoints)) {
+    return false;
+  }
+  Statement row(*this, descriptors_have_type_
+                           ? "SELECT cols, data, type FROM descriptors WHERE image_id = ?"
+                           : "SELECT cols, data, 0 FROM descriptors WHERE image_id = ?");
+  if (!row.bind(image).next()) return features.descriptor_bytes == 0;
+  return row.integer(0) == features.descriptor_bytes &&
+         row.integer(2) == features.descriptor_type && equal(row.bytes(1), features.descriptors);
+}
+
+}  // namespace cornea::colmap

@@ -1,0 +1,11 @@
+// Inside of export: the tables of a new COLMAP database.
+#pragma once
+
+#include "cornea/export/colmap/database.h"
+
+namespace cornea::colmap {
+
+// SQL that makes them and sets user_version.
+const char* tables_of(Schema schema);
+
+}  // namespace cornea::colmap

@@ -1,0 +1,29 @@
+// Inside of pipeline: the images of a database by name.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cornea/export/colmap/database.h"
+
+namespace cornea::folder {
+
+class ImageNames {
+ public:
+  explicit ImageNames(const colmap::Database& database);
+
+  std::optional<colmap::Id> id_of(const std::string& name) const;
+  // Where a line that does not end in white space can be parted into two names. Only where both
+  // parts are no longer than the longest name are they looked up: a line may be a whole file.
+  std::vector<colmap::ImagePair> ways_to_part(std::string_view line) const;
+
+ private:
+  std::unordered_map<std::string, colmap::Id> ids_;
+  std::size_t longest_ = 0;
+};
+
+}  // namespace cornea::folder

@@ -1,0 +1,24 @@
+// Inside of pipeline: small pictures of a folder's photographs for its page.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "cornea/core/context.h"
+#include "cornea/pipeline/folder/events.h"
+#include "cornea/report/folder_page.h"
+
+namespace cornea::folder {
+
+struct ThumbnailOptions {
+  int side = 0;  // the longest, pixels; 0: by the number of images
+  std::uint64_t max_pixels = 0;
+  const FolderEvents& events;
+};
+
+// As they are stored, as the points are: EXIF turns nothing. Of a photograph that cannot be shown
+// FolderPageImage::problem says why.
+void add_thumbnails(const Context& context, FolderPage& page, const std::filesystem::path& folder,
+                    const ThumbnailOptions& options);
+
+}  // namespace cornea::folder

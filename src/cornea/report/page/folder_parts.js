@@ -1,0 +1,119 @@
+// Thumbnails and lines. They are in the page itself, or in files beside it that are read when they are
+// asked for: scripts, because a page from a disk may not read anything else.
+
+const parts = {thumbnails: [], lines: []};
+const expected = {thumbnails: new Map(), lines: new Map()};  // what to do when a part has come
+
+window.corneaPart = (what, number, key, contents) => {
+  if (key !== data.key) {
+    tellOfParts('belong to another run');
+    return;
+  }
+  parts[what][number] = contents;
+  for (const then of expected[what].get(number) || []) then();
+  expected[what].delete(number);
+};
+
+function tellOfParts(problem) {
+  at('parts-problem').hidden = false;
+  at('parts-problem').textContent = 'Files in the folder ' + data.parts.folder + ' beside this page ' + problem +
+      ': some thumbnails and lines cannot be shown. Copy the folder together with the page, or make the page again.';
+}
+
+// The part that an image or a pair is in.
+function partOf(what, index) {
+  const firsts = data.parts[what];
+  let low = 0, high = firsts.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (firsts[middle] <= index) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function withPart(what, number, then) {
+  if (parts[what][number]) return then();
+  const waiting = expected[what].get(number);
+  if (waiting) {
+    waiting.push(then);
+    return undefined;
+  }
+  expected[what].set(number, [then]);
+  const script = make('script');
+  script.src = data.parts.folder + '/' + what + '-' + String(number).padStart(3, '0') + '.js';
+  script.onerror = () => tellOfParts('are missing');
+  document.body.append(script);
+  return undefined;
+}
+
+// ---- Thumbnails -----------------------------------------------------------------------------
+
+const kSmall = 128;  // longest side of what the graph and the matrix draw
+const thumbnails = new Map();
+
+// {image, small} once it is there, otherwise null; `then` is called when it has come.
+function thumbnail(i, then) {
+  const known = thumbnails.get(i);
+  if (known) {
+    if (known.small) return known;
+    if (then) known.then.add(then);
+    return null;
+  }
+  if (images.problems[i]) return null;
+  const entry = {image: null, small: null, then: new Set(then ? [then] : [])};
+  thumbnails.set(i, entry);
+  const part = partOf('thumbnails', i);
+  withPart('thumbnails', part, () => {
+    const base64 = parts.thumbnails[part][i - data.parts.thumbnails[part]];
+    if (!base64) return;
+    const image = new Image();
+    image.onload = () => {
+      const scale = Math.min(1, kSmall / Math.max(image.naturalWidth, image.naturalHeight));
+      const small = make('canvas');
+      small.width = Math.max(1, Math.round(image.naturalWidth * scale));
+      small.height = Math.max(1, Math.round(image.naturalHeight * scale));
+      const pen = small.getContext('2d');
+      pen.imageSmoothingQuality = 'high';
+      pen.drawImage(image, 0, 0, small.width, small.height);
+      entry.image = image;
+      entry.small = small;
+      for (const call of entry.then) call();
+      entry.then.clear();
+    };
+    image.src = 'data:image/jpeg;base64,' + base64;
+  });
+  return thumbnails.get(i).small ? entry : null;
+}
+
+// An element that shows the thumbnail of an image, or that there is none.
+function thumbnailElement(i, side) {
+  const element = make('canvas', undefined, 'thumb');
+  const w = images.width[i] || 4, h = images.height[i] || 3, scale = side / Math.max(w, h);
+  element.width = Math.max(1, Math.round(w * scale * 2));
+  element.height = Math.max(1, Math.round(h * scale * 2));
+  element.style.width = element.width / 2 + 'px';
+  const paint = () => {
+    const entry = thumbnail(i, paint);
+    if (entry) element.getContext('2d').drawImage(entry.small, 0, 0, element.width, element.height);
+  };
+  if (images.problems[i]) element.classList.add('none');
+  paint();
+  return element;
+}
+
+// ---- Lines ----------------------------------------------------------------------------------
+
+// Of a pair: x1, y1, x2, y2 as shares of the sides, one line after the other.
+function withLines(p, then) {
+  const number = partOf('lines', p);
+  withPart('lines', number, () => {
+    const part = parts.lines[number];
+    if (!part.ready) {
+      part.ready = {ends: column(part.ends, Uint32Array), places: column(part.places, Uint16Array)};
+      part.ends = part.places = null;
+    }
+    const k = p - data.parts.lines[number], from = k ? part.ready.ends[k - 1] : 0;
+    then(part.ready.places.subarray(4 * from, 4 * part.ready.ends[k]));
+  });
+}

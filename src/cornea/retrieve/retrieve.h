@@ -1,0 +1,102 @@
+// Which images of a collection look alike, so that only those need to be matched.
+//
+// The vocabulary is learned from the collection itself: k-means in whole numbers over descriptors
+// that a counter-based generator draws. An image is then one binary vector per visual word (ASMK*:
+// Tolias, Avrithis, Jegou, "To aggregate or not to aggregate", ICCV 2013):
+//
+//   r_c    = sum of (d - centroid_c) over the image's descriptors d whose nearest word is c
+//   b_c    = the 128 signs of T r_c            T: a rotation, see docs/retrieve.md
+//   s(b,b')= (128 - 2 h) / 128                 h: in how many signs b and b' differ
+//   raw    = sum over common words c of idf_c s^power, where s > threshold / 128
+//   score  = raw(X, Y) / sqrt(raw(X, X) raw(Y, Y)),    idf_c = log2((N + 1) / N_c)
+//
+// with N images, of which N_c have the word c. All of it is integer arithmetic: nearest words are
+// the exact matcher's, weights and logarithms are in fixed point, roots are rounded up. CPU and
+// CUDA give the same bits, whatever the number of threads and the order of the images. Equally near
+// words: the lowest. A cell that loses all its descriptors keeps its centroid.
+//
+// Cost: (training * iterations + descriptors) * words distances of 128 bytes, on the device; then
+// on the host one comparison of 16 bytes for every two images that share a word. Memory: training *
+// 128 bytes and 28 bytes per image and word of it (44 while the index is made); descriptors are
+// read twice, some hundred thousand at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/core/export.h"
+#include "cornea/core/stage_time.h"
+
+namespace cornea {
+
+struct CORNEA_API RetrieveOptions {
+  int neighbours = 20;  // the most alike of every image; a pair is kept if either image lists it
+  int words = 0;        // visual words; 0: a power of two, about one per 64 descriptors, <= 65,536
+  int training = 0;     // descriptors that the words are learned from; 0: 32 per word
+  int iterations = 10;  // of k-means, at most: it ends where no descriptor changes its word
+  int power = 3;        // how much nearly equal vectors count above others, 1 to 8
+  int threshold = 0;    // signs that agree less those that differ, of 128: more than this counts
+  std::uint64_t seed = 0;
+
+  void validate() const;
+};
+
+// The key names an image whatever its place in the list, as a hash of its name does: what is drawn
+// from an image depends on it, and of equally alike images the lower key comes first. Two images
+// with one key are an error.
+struct RetrieveImage {
+  std::uint64_t key = 0;
+  int descriptors = 0;  // 0: the image looks like no other
+};
+
+struct RetrieveInput {
+  std::vector<RetrieveImage> images = {};
+  // Appends the descriptors of an image, 128 bytes each. Called from the calling thread, twice per
+  // image that has any, in the order of keys; both times it must give the same bytes. A thousand
+  // or two of the strongest descriptors per image are enough.
+  std::function<void(int image, std::vector<std::uint8_t>& out)> read = {};
+};
+
+// Indices of images, first < second. The score is symmetric: 2^30 for equal images, 0 for images
+// that share nothing (which are never listed).
+struct RetrievedPair {
+  int first = 0, second = 0;
+  std::int64_t score = 0;
+  friend bool operator==(const RetrievedPair&, const RetrievedPair&) = default;
+};
+inline constexpr std::int64_t kLargestRetrieveScore = std::int64_t{1} << 30;
+
+struct RetrieveEvents {
+  // Stages are "training", "vocabulary", "index" and "queries"; the last call of one has done equal
+  // to total, unless it was stopped.
+  std::function<void(const char* stage, std::int64_t done, std::int64_t total)> progress =
+      [](const char*, std::int64_t, std::int64_t) {};
+  // Asked between steps, from the calling thread: whether to end early, without a result.
+  std::function<bool()> stop = [] { return false; };
+};
+
+struct RetrieveReport {
+  int images = 0;  // with descriptors
+  std::int64_t descriptors = 0, training = 0;
+  int words = 0;             // learned: fewer than asked for where training has fewer descriptors
+  int iterations = 0;        // of k-means
+  std::int64_t entries = 0;  // of the inverted file: images and words that they have
+  std::int64_t comparisons = 0;  // of binary vectors
+  std::string kernel = {};       // what made the products: "avx512-vnni", "tensor cores"
+  bool stopped = false;          // by RetrieveEvents::stop
+  double milliseconds = 0;       // the whole call
+  std::vector<StageTime> stages = {};
+};
+
+// The `neighbours` most alike images of every image, as pairs sorted by (first, second). Images
+// without descriptors are in none. Empty where `events.stop` ended it.
+CORNEA_API std::vector<RetrievedPair> retrieve_pairs(const Context& context,
+                                                     const RetrieveInput& input,
+                                                     const RetrieveOptions& options = {},
+                                                     RetrieveReport* report = nullptr,
+                                                     const RetrieveEvents& events = {});
+
+}  // namespace cornea

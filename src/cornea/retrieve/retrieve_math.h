@@ -1,0 +1,79 @@
+// Formulas of retrieval, all in whole numbers: weights and logarithms have 16 bits after the point,
+// roots 16, scores 30.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "cornea/core/features.h"
+
+namespace cornea::retrieve {
+
+inline constexpr int kLength = Features::kLength;  // bytes of a descriptor, signs of a code
+inline constexpr int kFraction = 16;               // bits after the point
+inline constexpr int kScoreFraction = 30;
+
+__extension__ using Wide = unsigned __int128;
+
+// floor(2^16 log2 x) for x >= 1: the whole part is where the highest bit stands; squaring the rest
+// gives one bit after the point at a time.
+inline std::int64_t log2_fixed(std::uint64_t x) {
+  const int whole = std::bit_width(x) - 1;
+  std::uint64_t rest = x << (63 - whole);  // of [2^63, 2^64): 1 to 2
+  std::int64_t result = whole;
+  for (int bit = 0; bit < kFraction; ++bit) {
+    rest = static_cast<std::uint64_t>((Wide{rest} * rest) >> 64);
+    const bool above_two = rest >> 63;
+    if (!above_two) rest <<= 1;
+    result = 2 * result + above_two;
+  }
+  return result;
+}
+
+// log2((N + 1) / N_c) of a word that N_c of N images have: above 0 also where all have it, unless
+// there are so many that it is rounded away.
+inline std::int64_t inverse_document_frequency(std::uint64_t images, std::uint64_t with_word) {
+  return log2_fixed(images + 1) - log2_fixed(with_word);
+}
+
+// What two codes that differ in h signs count, by h: floor(2^16 s^power) for s = (128 - 2 h) / 128
+// above threshold / 128, else 0.
+using Weights = std::array<std::int32_t, kLength + 1>;
+inline Weights weights_of(int power, int threshold) {
+  Weights weights{};
+  for (int h = 0; h <= kLength / 2; ++h) {
+    const int agreement = kLength - 2 * h;
+    if (agreement <= threshold) continue;
+    Wide numerator = Wide{1} << kFraction, denominator = 1;
+    for (int i = 0; i < power; ++i) {
+      numerator *= static_cast<unsigned>(agreement);
+      denominator *= kLength;
+    }
+    weights[h] = static_cast<std::int32_t>(numerator / denominator);
+  }
+  return weights;
+}
+
+// ceil(2^16 sqrt x). Rounded up, so that no score is above 2^30.
+inline std::uint64_t root_fixed(std::uint64_t x) {
+  const Wide square = Wide{x} << (2 * kFraction);
+  std::uint64_t root = 0;
+  for (int bit = 48; bit >= 0; --bit) {
+    const std::uint64_t larger = root | std::uint64_t{1} << bit;
+    if (Wide{larger} * larger <= square) root = larger;
+  }
+  return Wide{root} * root < square ? root + 1 : root;
+}
+
+// floor(2^30 raw / sqrt(self1 self2)) as two numbers, numerator / denominator, of which most
+// candidates need no quotient: a score is at least n where numerator >= n denominator. Raw sums are
+// below 2^58 and roots below 2^45, so that nothing is above 2^128.
+inline Wide score_numerator(std::int64_t raw) {
+  return Wide{static_cast<std::uint64_t>(raw)} << (2 * kFraction + kScoreFraction);
+}
+inline Wide score_denominator(std::uint64_t root1, std::uint64_t root2) {
+  return Wide{root1} * root2;
+}
+
+}  // namespace cornea::retrieve
