@@ -12,8 +12,8 @@
 
 set_property(GLOBAL PROPERTY CORNEA_TESTS_OF_STAGES "")
 
-# With CORNEA_UNITY: several files in one translation unit. Most of the time that a test or a command
-# takes to compile goes into the templates of other libraries, the same in each.
+# With CORNEA_UNITY: several files in one translation unit, in the library those of one folder. Most of the time
+# that a file takes to compile goes into headers, the same in each.
 function(cornea_unite target)
   if(CORNEA_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
@@ -45,6 +45,9 @@ function(cornea_add_file stage path)
   set(base ${PROJECT_SOURCE_DIR}/src/cornea/${stage}/${path})
   if(EXISTS ${base}.cc)
     target_sources(cornea_objects PRIVATE ${base}.cc)
+    cmake_path(GET path PARENT_PATH room)
+    string(REPLACE / _ group ${stage}/${room})
+    set_source_files_properties(${base}.cc PROPERTIES UNITY_GROUP ${group})
   endif()
   if(CORNEA_HAS_CUDA AND EXISTS ${base}.cu)
     target_sources(cornea_objects PRIVATE ${base}.cu)

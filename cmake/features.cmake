@@ -38,7 +38,7 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set(_of_its_own OFF)
 endif()
 option(CORNEA_INSTALL "Install the library, its package files and the program" ${PROJECT_IS_TOP_LEVEL})
-option(CORNEA_UNITY "Compile the program and the tests several files at a time: a third of the time" OFF)
+option(CORNEA_UNITY "Compile several files at a time: less than half of the time" OFF)
 option(BUILD_SHARED_LIBS "Build libcornea.so instead of libcornea.a" OFF)
 
 cornea_switch(CUDA "NVIDIA GPU kernels")

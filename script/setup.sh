@@ -89,6 +89,13 @@ have_nvcc() {
 }
 have_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
 
+# Where ccache is installed, what was compiled once is not compiled again, in this clone or in another.
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+  export CMAKE_CUDA_COMPILER_LAUNCHER=${CMAKE_CUDA_COMPILER_LAUNCHER-ccache}
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
+fi
+
 # build PRESET [TARGET ..]: configures, with CONFIGURE_OPTIONS, and builds, incrementally.
 CONFIGURE_OPTIONS=(-DCORNEA_UNITY=ON)
 build() {

@@ -123,7 +123,7 @@ DetectorEntry sift_entry() {
 }
 
 template <class Detector, class Options>
-DetectorEntry entry(const char* name, const char* summary, const char* source) {
+DetectorEntry detector_entry(const char* name, const char* summary, const char* source) {
   auto e = made_from_options<CornerDetector, Detector, Options>(name, summary, source);
   return {e.name, e.summary, e.source, e.flags, e.make, nullptr};
 }
@@ -132,11 +132,12 @@ DetectorEntry entry(const char* name, const char* summary, const char* source) {
 
 const std::vector<DetectorEntry>& detector_table() {
   static const std::vector<DetectorEntry> table = {
-      entry<Foagdd, FoagddOptions>("foagdd", "FOAGDD corners: many directions, several scales",
-                                   "Zhang & Sun 2020"),
-      entry<Harris, HarrisOptions>("harris", "Harris or Shi-Tomasi corners",
-                                   "Harris & Stephens 1988, Shi & Tomasi 1994"),
-      entry<Moravec, MoravecOptions>("moravec", "Moravec corners, in integers", "Moravec 1980"),
+      detector_entry<Foagdd, FoagddOptions>(
+          "foagdd", "FOAGDD corners: many directions, several scales", "Zhang & Sun 2020"),
+      detector_entry<Harris, HarrisOptions>("harris", "Harris or Shi-Tomasi corners",
+                                            "Harris & Stephens 1988, Shi & Tomasi 1994"),
+      detector_entry<Moravec, MoravecOptions>("moravec", "Moravec corners, in integers",
+                                              "Moravec 1980"),
       sift_entry(),
   };
   return table;

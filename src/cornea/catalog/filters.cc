@@ -39,7 +39,7 @@ void visit(TrilateralOptions& o, Visitor& v) {
 }
 
 template <class Filter, class Options>
-FilterEntry entry(const char* name, const char* summary, const char* source) {
+FilterEntry filter_entry(const char* name, const char* summary, const char* source) {
   return options_entry<FilterEntry, ImageFilter, Filter, Options>(
       "filter", name, summary, source, [](Options& o, auto& v) { visit(o, v); });
 }
@@ -48,11 +48,11 @@ FilterEntry entry(const char* name, const char* summary, const char* source) {
 
 const std::vector<FilterEntry>& filter_table() {
   static const std::vector<FilterEntry> table = {
-      entry<GaussianFilter, GaussianOptions>("gaussian", "blurs", "Gauss"),
-      entry<BilateralFilter, BilateralOptions>("bilateral", "blurs, keeps edges",
-                                               "Tomasi & Manduchi 1998"),
-      entry<TrilateralFilter, TrilateralOptions>("trilateral", "blurs, keeps edges and slopes",
-                                                 "Choudhury & Tumblin 2003"),
+      filter_entry<GaussianFilter, GaussianOptions>("gaussian", "blurs", "Gauss"),
+      filter_entry<BilateralFilter, BilateralOptions>("bilateral", "blurs, keeps edges",
+                                                      "Tomasi & Manduchi 1998"),
+      filter_entry<TrilateralFilter, TrilateralOptions>(
+          "trilateral", "blurs, keeps edges and slopes", "Choudhury & Tumblin 2003"),
   };
   return table;
 }

@@ -20,7 +20,7 @@ struct PfmHeader {
   std::size_t row_bytes() const { return std::size_t(width) * (colour ? 3 : 1) * sizeof(float); }
 };
 
-PfmHeader read_header(HeaderReader& reader, const Source& source) {
+PfmHeader read_pfm_header(HeaderReader& reader, const Source& source) {
   const std::uint64_t width = reader.whole_number("the width");
   const std::uint64_t height = reader.whole_number("the height");
   check_size(source, width, height);
@@ -43,13 +43,13 @@ void swap_bytes(std::uint8_t* floats, std::size_t bytes) {
 
 ImageFileInfo probe_pfm(const Source& source) {
   HeaderReader reader(source, "PFM", 2);
-  const PfmHeader header = read_header(reader, source);
+  const PfmHeader header = read_pfm_header(reader, source);
   return {"PFM", header.width, header.height, header.colour ? 3 : 1, 32, /*is_float=*/true};
 }
 
 DecodedImage decode_pfm(const Source& source) {
   HeaderReader reader(source, "PFM", 2);
-  const PfmHeader header = read_header(reader, source);
+  const PfmHeader header = read_pfm_header(reader, source);
   const std::size_t row_bytes = header.row_bytes();
   reader.require_rest(row_bytes * header.height);
   const std::uint8_t* pixels = reader.rest().data();

@@ -18,7 +18,7 @@ struct PnmHeader {
   std::uint64_t samples() const { return width * height * (colour ? 3 : 1); }
 };
 
-PnmHeader read_header(HeaderReader& reader, const Source& source) {
+PnmHeader read_pnm_header(HeaderReader& reader, const Source& source) {
   const int kind = source.bytes[1] - '0';
   PnmHeader header;
   header.ascii = kind <= 3;
@@ -116,7 +116,7 @@ void append_row(std::vector<std::uint8_t>& bytes, const T* samples, std::size_t 
 
 ImageFileInfo probe_pnm(const Source& source) {
   HeaderReader reader(source, "PNM", 2);
-  const PnmHeader header = read_header(reader, source);
+  const PnmHeader header = read_pnm_header(reader, source);
   return {std::string(header.format),
           static_cast<int>(header.width),
           static_cast<int>(header.height),
@@ -129,7 +129,7 @@ ImageFileInfo probe_pnm(const Source& source) {
 
 DecodedImage decode_pnm(const Source& source) {
   HeaderReader reader(source, "PNM", 2);
-  const PnmHeader header = read_header(reader, source);
+  const PnmHeader header = read_pnm_header(reader, source);
   // Before any memory is taken; a sample in text has one byte or more.
   const std::uint64_t need = header.ascii    ? header.samples()
                              : header.bitmap ? (header.width + 7) / 8 * header.height

@@ -14,7 +14,6 @@ namespace {
 
 using namespace core;
 
-constexpr int kLength = Features::kLength;
 constexpr int kTile = kKeyIndices;  // rows and columns that keys tell apart
 constexpr int kPackGrain = 256;     // descriptors
 
@@ -23,7 +22,7 @@ int piece_rows(int rows) { return rows >= 4096 ? kTile : kTile / 4; }
 
 std::int32_t squared_norm(const std::uint8_t* d) {
   std::int32_t sum = 0;
-  for (int k = 0; k < kLength; ++k) sum += d[k] * d[k];
+  for (int k = 0; k < Features::kLength; ++k) sum += d[k] * d[k];
   return sum;
 }
 
@@ -100,7 +99,7 @@ class HostMatcher : public MatchBackend {
         });
   }
   static const std::uint8_t* at(const DescriptorView& view, int i) {
-    return view.data + std::size_t(i) * kLength;
+    return view.data + std::size_t(i) * Features::kLength;
   }
 
   // The two nearest of every row into rows_, the nearest of every column into columns_.

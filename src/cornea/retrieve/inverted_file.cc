@@ -11,7 +11,7 @@ namespace cornea::retrieve {
 namespace {
 
 constexpr int kQueriesAtOnce = 1024;  // between two looks at RetrieveEvents::stop
-constexpr int kGrain = 8;             // queries of a thread at a time, which share their sums' room
+constexpr int kQueryGrain = 8;        // queries of a thread at a time, which share their sums' room
 
 // The highest scores so far, the worst at the top of a heap.
 class Best {
@@ -123,7 +123,7 @@ std::vector<std::vector<Alike>> query_all(const Context& context, const Inverted
   for (int first = 0; first < file.images(); first += kQueriesAtOnce) {
     stop_if_asked(events);
     const int at_once = std::min(kQueriesAtOnce, file.images() - first);
-    core::parallel_for(context, at_once, kGrain, [&](int begin, int end) {
+    core::parallel_for(context, at_once, kQueryGrain, [&](int begin, int end) {
       std::vector<std::int64_t> sums;
       for (int i = first + begin; i < first + end; ++i) {
         results[i] = file.most_alike(i, count, weights, sums);

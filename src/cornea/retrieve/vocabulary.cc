@@ -18,7 +18,7 @@ using namespace core;
 
 constexpr int kDescriptorsPerWord = 64;
 constexpr std::int64_t kFewestWords = 256, kMostWords = 65536;
-constexpr int kGrain = 64;  // words of a thread at a time
+constexpr int kWordGrain = 64;  // words of a thread at a time
 
 struct Drawn {
   std::uint64_t draw = 0;
@@ -86,7 +86,7 @@ bool set_to_means(const Context& context, const Training& training, const Cells&
                   std::vector<std::uint8_t>& centroids) {
   const std::vector<std::uint8_t> before = centroids;
   const int words = static_cast<int>(cells.begin.size()) - 1;
-  parallel_for(context, words, kGrain, [&](int first, int end) {
+  parallel_for(context, words, kWordGrain, [&](int first, int end) {
     for (int word = first; word < end; ++word) {
       const std::uint64_t count = cells.begin[word + 1] - cells.begin[word];
       if (count == 0) continue;

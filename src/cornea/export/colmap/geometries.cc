@@ -23,7 +23,7 @@ std::optional<std::array<double, N>> numbers_at(const Statement& row, int column
                                                 const char* what) {
   if (row.bytes(column).empty()) return std::nullopt;
   const std::vector<double> values = row.blob<double>(column, std::int64_t(N), what);
-  std::array<double, N> all;
+  std::array<double, N> all = {};
   std::copy(values.begin(), values.end(), all.begin());
   return all;
 }

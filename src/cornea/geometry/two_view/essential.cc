@@ -11,11 +11,11 @@ namespace {
 
 using namespace geometry;
 
-constexpr double kSearchThreshold = 3;  // pixels, where it is chosen per pair
+constexpr double kEssentialThreshold = 3;  // pixels, where it is chosen per pair
 
 template <class Problem>
 Problem problem_of(const EssentialOptions& o) {
-  const double threshold = o.threshold > 0 ? o.threshold : kSearchThreshold;
+  const double threshold = o.threshold > 0 ? o.threshold : kEssentialThreshold;
   return {
       {threshold, o.confidence, o.max_hypotheses, 0, Problem::kSample, o.round, o.seed, o.optimise},
       o.threshold == 0,

@@ -29,7 +29,7 @@ using colmap::Point;
 using colmap::TwoViewRow;
 
 // Images in a row, by rising id, and the positions of their points as far as they were asked for.
-class Block {
+class PointBlock {
  public:
   std::vector<Id> images;
 
@@ -129,7 +129,7 @@ class Verification {
   }
 
   // The pairs of an image of one block with those of another have neighbouring ids.
-  void verify_blocks(Block& a, Block& b) {
+  void verify_blocks(PointBlock& a, PointBlock& b) {
     for (const Id image : a.images) {
       const Id base = colmap::kMostImages * image;
       for (const Id pair :
@@ -143,7 +143,7 @@ class Verification {
     finish_batch();
   }
 
-  void add_to_batch(Id id, Block& a, Block& b) {
+  void add_to_batch(Id id, PointBlock& a, PointBlock& b) {
     if (batch_.size() >= most_pairs_ || correspondences_ > kMostCorrespondences) finish_batch();
     const Stopwatch watch;
     std::optional<Pair> pair = read_pair(id, a, b);
@@ -154,7 +154,7 @@ class Verification {
   }
 
   // Empty, with a sentence to the caller, where it is none that can be verified.
-  std::optional<Pair> read_pair(Id id, Block& first_block, Block& second_block) {
+  std::optional<Pair> read_pair(Id id, PointBlock& first_block, PointBlock& second_block) {
     try {
       return checked_pair(id, first_block, second_block);
     } catch (const colmap::DamagedRow& error) {
@@ -167,11 +167,11 @@ class Verification {
     }
   }
 
-  Pair checked_pair(Id id, Block& first_block, Block& second_block) {
+  Pair checked_pair(Id id, PointBlock& first_block, PointBlock& second_block) {
     const auto [first, second] = colmap::pair_of(id);
     Pair pair{id, database_.matches(id), {}, {}};
     if (options_.use_cameras) pair.cameras = cameras_.of_pair(first, second);
-    Block& other = first_block.holds(second) ? first_block : second_block;
+    PointBlock& other = first_block.holds(second) ? first_block : second_block;
     const std::vector<Point>& a = first_block.points(database_, first);
     const std::vector<Point>& b = other.points(database_, second);
     pair.points.reserve(pair.matches.size());
@@ -344,7 +344,7 @@ class Verification {
   TwoViewEstimator estimator_;
   FolderCameras cameras_;
   std::unordered_map<Id, std::string> names_;
-  std::vector<Block> blocks_;
+  std::vector<PointBlock> blocks_;
   const std::size_t most_pairs_;
   std::int64_t version_ = 0;   // of the database, before anything was read
   std::int64_t replaced_ = 0;  // pairs whose matches were replaced meanwhile
