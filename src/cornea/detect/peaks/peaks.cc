@@ -27,30 +27,56 @@ struct Candidate {
   Corner corner = {};  // where points are moved or kept apart
 };
 
-// out[x] = max(out[x], row[x])
+// b where a is not a number.
 template <class R>
-CORNEA_INTO_CLONES void max_into(const R* __restrict row, R* __restrict out, int n) {
-  for (int x = 0; x < n; ++x) out[x] = row[x] > out[x] ? row[x] : out[x];
-}
-CORNEA_LOOP_CLONES void max_into_row(const float* row, float* out, int n) { max_into(row, out, n); }
-CORNEA_LOOP_CLONES void max_into_row(const double* row, double* out, int n) {
-  max_into(row, out, n);
+CORNEA_INTO_CLONES R larger(R a, R b) {
+  return a > b ? a : b;
 }
 
-// flags[x] = 1 where row[x] exceeds the cutoff and reaches the largest of its square.
-// square_max[x] is the largest of the columns x - radius .. x + radius.
+// out[x] = max(a[x], b[x], c[x]) of those that are numbers.
 template <class R>
-CORNEA_INTO_CLONES void flag(const R* __restrict row, const R* __restrict square_max, R cutoff,
+CORNEA_INTO_CLONES void max_of_three(const R* __restrict a, const R* __restrict b,
+                                     const R* __restrict c, R* __restrict out, int n) {
+  constexpr R kLowest = -std::numeric_limits<R>::infinity();
+  for (int x = 0; x < n; ++x) out[x] = larger(a[x], larger(b[x], larger(c[x], kLowest)));
+}
+CORNEA_LOOP_CLONES void max_rows(const float* a, const float* b, const float* c, float* out,
+                                 int n) {
+  max_of_three(a, b, c, out, n);
+}
+CORNEA_LOOP_CLONES void max_rows(const double* a, const double* b, const double* c, double* out,
+                                 int n) {
+  max_of_three(a, b, c, out, n);
+}
+
+// out[x] = max(out[x], a[x], b[x])
+template <class R>
+CORNEA_INTO_CLONES void max_into(const R* __restrict a, const R* __restrict b, R* __restrict out,
+                                 int n) {
+  for (int x = 0; x < n; ++x) out[x] = larger(a[x], larger(b[x], out[x]));
+}
+CORNEA_LOOP_CLONES void max_into_row(const float* a, const float* b, float* out, int n) {
+  max_into(a, b, out, n);
+}
+CORNEA_LOOP_CLONES void max_into_row(const double* a, const double* b, double* out, int n) {
+  max_into(a, b, out, n);
+}
+
+// flags[x] = 1 where row[x] exceeds the cutoff and reaches a[x], b[x] and c[x].
+template <class R>
+CORNEA_INTO_CLONES void flag(const R* __restrict row, const R* a, const R* b, const R* c, R cutoff,
                              std::uint8_t* __restrict flags, int n) {
-  for (int x = 0; x < n; ++x) flags[x] = (row[x] > cutoff) & (row[x] >= square_max[x]);
+  for (int x = 0; x < n; ++x) {
+    flags[x] = (row[x] > cutoff) & (row[x] >= larger(larger(a[x], b[x]), c[x]));
+  }
 }
-CORNEA_LOOP_CLONES void flag_row(const float* row, const float* square_max, float cutoff,
-                                 std::uint8_t* flags, int n) {
-  flag(row, square_max, cutoff, flags, n);
+CORNEA_LOOP_CLONES void flag_row(const float* row, const float* a, const float* b, const float* c,
+                                 float cutoff, std::uint8_t* flags, int n) {
+  flag(row, a, b, c, cutoff, flags, n);
 }
-CORNEA_LOOP_CLONES void flag_row(const double* row, const double* square_max, double cutoff,
-                                 std::uint8_t* flags, int n) {
-  flag(row, square_max, cutoff, flags, n);
+CORNEA_LOOP_CLONES void flag_row(const double* row, const double* a, const double* b,
+                                 const double* c, double cutoff, std::uint8_t* flags, int n) {
+  flag(row, a, b, c, cutoff, flags, n);
 }
 
 // The largest value of the row segment, in independent lanes so that it vectorises.
@@ -101,7 +127,7 @@ class BandSearch {
         cutoff_(cutoff),
         radius_(options.nms / 2),
         first_(options.plateaus == Plateaus::first),
-        column_max_(map.width + 2 * radius_),
+        column_max_(map.width + 2 * radius_, -std::numeric_limits<R>::infinity()),
         square_max_(map.width),
         flags_(map.width + 8) {}
 
@@ -114,10 +140,9 @@ class BandSearch {
     const int n = region_.right - region_.left;
     const R* row = map_.row(y) + region_.left;
     if (radius_ == 0) {
-      flag_row(row, row, cutoff_, flags_.data(), n);
+      flag_row(row, row, row, row, cutoff_, flags_.data(), n);
     } else {
-      find_square_max(y);
-      flag_row(row, square_max_.data() + region_.left, cutoff_, flags_.data(), n);
+      flag_square_maxima(y, row, n);
     }
     for (int x = 0; x < n; x += 8) {
       std::uint64_t eight;
@@ -129,19 +154,24 @@ class BandSearch {
     }
   }
 
-  void find_square_max(int y) {
-    constexpr R kLowest = -std::numeric_limits<R>::infinity();
-    std::fill(column_max_.begin(), column_max_.end(), kLowest);
+  // Two rows or columns enter the maximum at a time; the last two while the row is compared.
+  void flag_square_maxima(int y, const R* row, int n) {
     R* columns = column_max_.data() + radius_;
-    const int last = std::min(map_.height - 1, y + radius_);
-    for (int j = std::max(0, y - radius_); j <= last; ++j) {
-      max_into_row(map_.row(j), columns, map_.width);
+    max_rows(row_near(y - 1), row_near(y), row_near(y + 1), columns, map_.width);
+    for (int j = 2; j <= radius_; ++j) {
+      max_into_row(row_near(y - j), row_near(y + j), columns, map_.width);
     }
-    std::copy(columns - radius_, columns - radius_ + map_.width, square_max_.begin());
-    for (int i = 1 - radius_; i <= radius_; ++i) {
-      max_into_row(columns + i, square_max_.data(), map_.width);
+    const R* here = columns + region_.left;
+    const R* nearest = here;
+    if (radius_ > 1) {
+      max_rows(here - 1, here, here + 1, square_max_.data(), n);
+      for (int i = 2; i < radius_; ++i) max_into_row(here - i, here + i, square_max_.data(), n);
+      nearest = square_max_.data();
     }
+    flag_row(row, here - radius_, nearest, here + radius_, cutoff_, flags_.data(), n);
   }
+  // The map's first or last row stands for those beyond: all that the square has of them.
+  const R* row_near(int y) const { return map_.row(std::clamp(y, 0, map_.height - 1)); }
 
   void look_closer(int x, int y, std::vector<Candidate<R>>& found) {
     if (!mask_.empty() && !mask_(x, y)) return;

@@ -186,6 +186,21 @@ class Peaks : public testing::OnEveryDevice {
 TEST_P(Peaks, AgreeWithTheDefinitionOnFloatMaps) { agrees_with_the_definition<float>(); }
 TEST_P(Peaks, AgreeWithTheDefinitionOnDoubleMaps) { agrees_with_the_definition<double>(); }
 
+TEST(PeaksOnTheCpu, ANeighbourThatIsNotANumberSuppressesNothing) {
+  Random random(29);
+  for (int round = 0; round < 20; ++round) {
+    Image<float> map = random_map<float>(70, 40, round, 50);
+    for (int i = 0; i < 300; ++i) {
+      map(random.integer(0, 69), random.integer(0, 39)) = std::numeric_limits<float>::quiet_NaN();
+    }
+    PeakOptions o;
+    o.nms = 2 * (round % 4) + 1;
+    const auto expected = plain_peaks(map, {0, 0, 70, 40}, {}, o, 1);
+    EXPECT_FALSE(expected.empty());
+    EXPECT_TRUE(find_peaks<float>(Context::cpu(), map.host(), o) == expected) << "round " << round;
+  }
+}
+
 TEST_P(Peaks, AMapFullOfPeaksComesBackWhole) {
   // More points than the pinned buffer holds.
   constexpr int kSide = 400;
