@@ -255,7 +255,7 @@ void add_evaluate_options(CLI::App& command, EvaluateCommand& c) {
                   "some of changes,corners,sequences,labelled,poses; without it all that the data "
                   "allows")
       ->type_name("LIST");
-  command.add_flag("--fine", c.fine, "all levels of the changes, as papers have them");
+  command.add_flag("--fine", c.fine, "more levels of each change, several times as long");
   command
       .add_option("--write-images", c.images,
                   "write every image that would be looked at to DIR, for other programs, and end")

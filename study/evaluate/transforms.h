@@ -26,7 +26,7 @@ struct Transform {
 
 // The kinds in the order of the tables.
 const std::vector<std::string>& transform_kinds();
-// A few levels of each kind, or as finely as the paper has it.
+// A few levels of each kind, or many.
 std::vector<Transform> transforms(bool fine);
 
 struct Transformed {
