@@ -10,6 +10,7 @@
 #include "cornea/io/whole_file.h"
 #include "cornea/report/html.h"
 #include "cornea/report/page_files.h"
+#include "cornea/report/page_text.h"
 
 namespace cornea::study {
 namespace {
@@ -130,21 +131,16 @@ std::string terminal_text(const Report& report) {
 }
 
 std::string html(const Report& report) {
+  const std::string title = html_escaped(report.title), kind = html_escaped(report.kind);
+  const std::string css = std::string(report::page_files::page_css) + kStyle;
   std::string out =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\"\n"
-      "  content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>" +
-      html_escaped(report.title) + " &middot; Cornea</title>\n<style>\n" +
-      std::string(report::page_files::page_css) + kStyle + "</style>\n</head>\n<body>\n" +
-      "<header class=\"top\"><p class=\"brand\"><span class=\"mark\" aria-hidden=\"true\"></span>"
-      "Cornea <span class=\"muted\">" +
-      html_escaped(report.kind) + "</span></p>\n<p class=\"files\"><span class=\"muted\">Files" +
+      report::filled(report::page_files::head_html,
+                     {{"policy", ""}, {"title", title}, {"css", css}, {"kind", kind}}) +
+      "<p class=\"files\"><span class=\"muted\">Files" +
       "<span class=\"beside\"> beside this page</span>:</span> <a "
       "href=\"results.md\">results.md</a>"
       " <a href=\"results.json\">results.json</a></p></header>\n<main>\n<h1>" +
-      html_escaped(report.title) + "</h1>\n<div class=\"made\"><dl class=\"facts\">";
+      title + "</h1>\n<div class=\"made\"><dl class=\"facts\">";
   for (const auto& [name, value] : report.facts) {
     out += "<dt>" + html_escaped(name) + "</dt><dd>" + html_escaped(value) + "</dd>\n";
   }

@@ -1,12 +1,16 @@
 """Headless Chromium over the DevTools protocol, as much of it as tests of pages need, and how they say what they
 found. Python's standard library only."""
 import base64
+import contextlib
 import hashlib
 import json
 import os
+import shutil
 import socket
 import struct
 import subprocess
+import sys
+import tempfile
 import time
 import urllib.parse
 import urllib.request
@@ -158,6 +162,37 @@ class Browser:
               white += d[i] > 252 && d[i + 1] > 252 && d[i + 2] > 252; }
             return {blue, orange, white, any}; })()""" % canvas)
 
+    def pixels(self, canvas):
+        """A canvas as a hash, the number of its opaque pixels and their mean colour."""
+        self.settle()
+        return self.evaluate("""(() => { const c = document.getElementById('%s');
+            const copy = document.createElement('canvas');
+            copy.width = c.width; copy.height = c.height;
+            const pen = copy.getContext('2d', {willReadFrequently: true});
+            pen.drawImage(c, 0, 0);
+            const d = pen.getImageData(0, 0, c.width, c.height).data, sum = [0, 0, 0];
+            let opaque = 0, hash = 0;
+            for (let i = 0; i < d.length; i += 4) {
+              hash = (hash * 31 + (d[i] << 16 ^ d[i + 1] << 8 ^ d[i + 2] ^ d[i + 3] << 24)) | 0;
+              if (d[i + 3] < 255) continue;
+              opaque += 1;
+              for (const k of [0, 1, 2]) sum[k] += d[i + k]; }
+            return {hash, opaque, mean: sum.map(s => Math.round(s / Math.max(1, opaque)))}; })()""" % canvas)
+
+    def wait_for(self, condition, what):
+        """Checks that it becomes true within some seconds."""
+        deadline = time.time() + 15
+        while not self.evaluate(condition):
+            if time.time() > deadline:
+                check(False, what)
+                return
+            time.sleep(0.05)
+        check(True, what)
+
+    def type_into(self, field, text):
+        self.evaluate("(f => { f.value = %s; f.dispatchEvent(new Event('input')); })(document.getElementById('%s'))"
+                      % (json.dumps(text), field))
+
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
@@ -166,9 +201,15 @@ class Browser:
         self.mouse("mousePressed", x, y, button="left", clickCount=1)
         self.mouse("mouseReleased", x, y, button="left", clickCount=1)
 
-    def press(self, key):
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key if len(key) == 1 else "")
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+    def press(self, key, shift=False):
+        """A key; Enter and Tab do what they do in a browser."""
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        more = {"modifiers": 8 if shift else 0}
+        if key in codes:
+            more["windowsVirtualKeyCode"] = codes[key]
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, **more)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, **more)
 
     def toggle(self, box):
         self.evaluate(f"document.getElementById('show-{box}').click()")
@@ -204,6 +245,17 @@ class Browser:
         with open(file, "wb") as out:
             out.write(base64.b64decode(data))
 
+    def pdf(self, file):
+        data = self.call("Page.printToPDF", printBackground=True, paperWidth=8.27, paperHeight=11.69)["data"]
+        with open(file, "wb") as out:
+            out.write(base64.b64decode(data))
+
+    def violations(self, axe):
+        """What axe-core, whose text this is, finds wrong with the page: 'rule: first element' each."""
+        self.evaluate(axe + "; 0")
+        found = json.loads(self.evaluate("axe.run().then(r => JSON.stringify(r.violations.map(v => [v.id, v.nodes.map(n => n.html)])))"))
+        return [f"{rule}: {elements[0][:160]}" for rule, elements in found]
+
     def close(self):
         try:
             self.call("Browser.close")
@@ -235,3 +287,46 @@ def attempt(checks, *arguments):
 
 def text_of(browser, element):
     return browser.evaluate(f"document.getElementById('{element}').textContent")
+
+
+def check_quiet(browser, where=""):
+    """Nothing was said in the console, and nothing came from anywhere but the disk."""
+    check(browser.complaints == [], where + f"no word in the console {browser.complaints}")
+    check(all(r.startswith(("file:", "data:")) for r in browser.requests), where + "nothing comes from the network")
+
+
+class Session:
+    """What a test of pages works with: a folder, the program, which runs in it, and the browser."""
+
+    def __init__(self, program, chromium, folder):
+        self.program, self.folder = program, folder
+        self.browser = Browser(chromium, os.path.join(folder, "profile"))
+
+    def cornea(self, *words):
+        return subprocess.run([self.program, *words], cwd=self.folder, check=True, capture_output=True, text=True)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+
+@contextlib.contextmanager
+def session(program, chromium, prefix):
+    folder, opened = tempfile.mkdtemp(prefix=prefix), None
+    try:
+        opened = Session(os.path.abspath(program), chromium, folder)
+        yield opened
+    finally:
+        if opened:
+            opened.browser.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def verdict():
+    """The exit code of a test, said."""
+    print(f"{len(failures)} of the checks failed" if failures else "all is well")
+    return 1 if failures else 0
+
+
+def screenshots_folder():
+    """Of the arguments PROGRAM CHROMIUM [--screenshots DIR]; None: none are asked for."""
+    return sys.argv[4] if len(sys.argv) > 4 and sys.argv[3] == "--screenshots" else None

@@ -47,30 +47,64 @@ def png(width, rows):
 
 
 class Scene:
-    """A textured ground: a colour per column and a brightness per row, and points with parallax of their own."""
+    """A ground seen from above, fields and paths between them, and points with parallax of their own."""
 
     def __init__(self, width, height, rng):
-        hue, self.width = rng.random() * 6.28, int(width * 1.06) + WIDTH + 8
-        phases = [rng.random() * 6.28 for _ in range(4)]
-        colour = bytearray()
-        for x in range(self.width):
-            wave = 0.5 + 0.25 * math.sin(x / 17 + phases[0]) + 0.25 * math.sin(x / 5.3 + phases[1])
-            for k in range(3):
-                colour.append(int(255 * (0.25 + 0.75 * wave) * (0.55 + 0.45 * math.cos(hue + 2.1 * k))))
-        self.colour = bytes(colour)
-        self.levels = [bytes(min(255, int(v * (0.45 + 0.55 * b / 63))) for v in range(256)) for b in range(64)]
-        self.bright = [int(63 * (0.5 + 0.3 * math.sin(y / 13 + phases[2]) + 0.2 * math.sin(y / 4.1 + phases[3])))
-                       for y in range(int(height * 1.06) + HEIGHT + 8)]
+        self.width, self.height = int(width * 1.06) + WIDTH + 8, int(height * 1.06) + HEIGHT + 8
+        self.ground = [bytearray(3 * self.width) for _ in range(self.height)]
+        self.season = rng.random()
+        self.divide(0, 0, self.width, self.height, rng)
         self.cells = {}
-        count = int(self.width * len(self.bright) / 90)
+        count = int(self.width * self.height / 90)
         for _ in range(count):
-            point = (rng.random() * self.width, rng.random() * len(self.bright), 0.95 + 0.1 * rng.random())
+            point = (rng.random() * self.width, rng.random() * self.height, 0.95 + 0.1 * rng.random())
             self.cells.setdefault((int(point[0]) // 120, int(point[1]) // 120), []).append(point)
+            self.plant(int(point[0]), int(point[1]), rng.random())
+
+    def divide(self, left, top, right, bottom, rng):
+        """Halves the ground until its fields are small, with a path between two halves."""
+        wide, tall = right - left, bottom - top
+        if max(wide, tall) < 110 or (max(wide, tall) < 220 and rng.random() < 0.35):
+            self.sow(left, top, right, bottom, rng)
+            return
+        share, path = 0.35 + 0.3 * rng.random(), 2 if max(wide, tall) < 400 else 4
+        if wide > tall:
+            middle = left + int(wide * share)
+            self.divide(left, top, middle, bottom, rng)
+            self.divide(middle + path, top, right, bottom, rng)
+            self.fill(middle, top, middle + path, bottom, (176, 164, 142))
+        else:
+            middle = top + int(tall * share)
+            self.divide(left, top, right, middle, rng)
+            self.divide(left, middle + path, right, bottom, rng)
+            self.fill(left, middle, right, middle + path, (176, 164, 142))
+
+    def sow(self, left, top, right, bottom, rng):
+        """One field: its colour, and rows along or across it."""
+        crops = [(96, 128, 62), (132, 148, 74), (188, 170, 96), (150, 118, 82), (74, 104, 70), (206, 190, 128), (112, 140, 96)]
+        colour = crops[min(len(crops) - 1, int(len(crops) * (0.7 * rng.random() + 0.3 * self.season)))]
+        light, every, along = 0.85 + 0.3 * rng.random(), 3 + int(4 * rng.random()), rng.random() < 0.5
+        rows = [bytes(min(255, int(v * light * shade)) for v in colour) for shade in (1, 0.88)]
+        if along:
+            for y in range(top, bottom):
+                self.ground[y][3 * left:3 * right] = rows[y % every == 0] * (right - left)
+        else:
+            line = b"".join(rows[x % every == 0] for x in range(left, right))
+            for y in range(top, bottom):
+                self.ground[y][3 * left:3 * right] = line
+
+    def fill(self, left, top, right, bottom, colour):
+        for y in range(top, bottom):
+            self.ground[y][3 * left:3 * right] = bytes(colour) * (right - left)
+
+    def plant(self, x, y, kind):
+        """What a point is of: a bush, or now and then a house."""
+        side, colour = (5, (168, 92, 70)) if kind < 0.04 else (2, (52, 76, 46)) if kind < 0.4 else (1, (72, 92, 58))
+        self.fill(x, y, min(self.width, x + side), min(self.height, y + side), colour)
 
     def picture(self, left, top):
         left, top = int(left), int(top)
-        row = self.colour[3 * left:3 * (left + WIDTH)]
-        return [row.translate(self.levels[self.bright[top + y]]) for y in range(HEIGHT)]
+        return [bytes(row[3 * left:3 * (left + WIDTH)]) for row in self.ground[top:top + HEIGHT]]
 
     def seen(self, left, top):
         for cx in range(int(left * 0.95) // 120, int(left * 1.05 + WIDTH) // 120 + 1):

@@ -106,7 +106,7 @@ def check_histogram(browser, page):
     width = 2 * 1.5 / 40
     x, y = bar(browser, 3)
     browser.mouse("mouseMoved", x, y)
-    check(f"{bins[3][0]:,} inliers, {bins[3][1]} outliers" in text_of(browser, "range-text"), "a bar under the pointer says its counts")
+    check(f"{bins[3][0]:,} inliers, {bins[3][1]} outliers" in text_of(browser, "histogram-text"), "a bar under the pointer says its counts")
     start = browser.drawn()
     browser.click(x, y)
     distances = browser.evaluate("corneaPage.listed().map(m => m.distance)")
@@ -122,10 +122,10 @@ def check_histogram(browser, page):
     chosen = [sum(b[k] for b in bins[3:10]) for k in (0, 1)]
     browser.mouse("mouseMoved", 5, 5)
     check(browser.evaluate("corneaPage.listed().length") == sum(chosen), "a drag chooses a range")
-    said = text_of(browser, "range-text")
+    said = text_of(browser, "histogram-text")
     check(f"{chosen[0]:,} inlier" in said and f"{chosen[1]} outlier" in said and "0.23 to 0.75 px" in said, f"with its counts ({said})")
     check("0.75 px" in text_of(browser, "cut-value"), "the slider says the same range")
-    browser.evaluate("document.getElementById('range-clear').click()")
+    browser.evaluate("document.getElementById('histogram-clear').click()")
     check(browser.evaluate("corneaPage.listed().length") == total, "all can be shown again")
     browser.evaluate("document.getElementById('histogram').focus()")
     for _ in range(3):

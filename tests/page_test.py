@@ -13,10 +13,9 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
-from chromium import Browser, attempt, check, failures, text_of
+from chromium import attempt, check, check_quiet, screenshots_folder, session, text_of, verdict
 from page_parts import (check_bent_lines, check_coverage, check_frame, check_histogram, check_many_matches, check_order_and_table,
                         check_photograph_first, check_residuals, check_space)
 
@@ -152,8 +151,7 @@ def check_ordinary_page(browser, page, width, mobile):
     dark = browser.evaluate("getComputedStyle(document.body).backgroundColor")
     check(light != dark, where + "the theme can be switched")
     browser.evaluate("document.getElementById('theme').click(); localStorage.clear()")
-    check(browser.complaints == [], where + f"no word in the console {browser.complaints}")
-    check(all(r.startswith(("file:", "data:")) for r in browser.requests), where + "nothing comes from the network")
+    check_quiet(browser, where)
 
 
 def check_hostile_name(browser, page, name):
@@ -167,14 +165,9 @@ def check_hostile_name(browser, page, name):
 
 
 def main():
-    program, chromium = os.path.abspath(sys.argv[1]), sys.argv[2]
-    pictures = sys.argv[4] if len(sys.argv) > 4 and sys.argv[3] == "--screenshots" else None
-    folder = tempfile.mkdtemp(prefix="cornea-page-")
-    browser = None
-    try:
-        def cornea(*words):
-            return subprocess.run([program, *words], cwd=folder, check=True, capture_output=True, text=True)
-
+    pictures = screenshots_folder()
+    with session(sys.argv[1], sys.argv[2], "cornea-page-") as opened:
+        cornea, browser, folder = opened.cornea, opened.browser, opened.folder
         cornea("scene", "-o", "scene", "--views", "2", "--width", "640", "--height", "480", "--noise", "3", "-q")
         first, second = "scene/view_000.png", "scene/view_001.png"
         cornea("pair", first, second, "-o", "ordinary", "--ratio", "0.9", "--device", "cpu")
@@ -183,7 +176,6 @@ def main():
         cornea("pair", hostile, second, "-o", "hostile", "--device", "cpu")
         repeat = open(os.path.join(folder, "hostile", "report.html"), encoding="utf-8").read()
         check(hostile not in repeat, "the hostile name is nowhere in the file as it is")
-        browser = Browser(chromium, os.path.join(folder, "profile"))
         page = os.path.join(folder, "ordinary", "report.html")
         attempt(check_ordinary_page, browser, page, 1400, False)
         attempt(check_ordinary_page, browser, page, 400, True)
@@ -258,12 +250,7 @@ def main():
                         browser.open(os.path.join(folder, name, "report.html"), width, dark=dark, mobile=width == 390,
                                      density=2 if width == 390 else 1)
                         browser.screenshot(os.path.join(pictures, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
-    finally:
-        if browser:
-            browser.close()
-        shutil.rmtree(folder, ignore_errors=True)
-    print(f"{len(failures)} of the checks failed" if failures else "all is well")
-    return 1 if failures else 0
+    return verdict()
 
 
 if __name__ == "__main__":

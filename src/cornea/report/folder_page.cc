@@ -1,7 +1,6 @@
 #include "cornea/report/folder_page.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdio>
 
@@ -16,23 +15,6 @@ namespace cornea {
 namespace {
 
 using namespace report;
-
-// Numbers for a typed array of the page: Uint16Array, Uint32Array, Float32Array.
-class Column {
- public:
-  void add(std::uint8_t v) { bytes_.push_back(v); }
-  void add(std::uint16_t v) { add_bytes(v); }
-  void add(std::uint32_t v) { add_bytes(v); }
-  void add(float v) { add_bytes(std::bit_cast<std::uint32_t>(v)); }
-  std::string encoded() const { return base64(bytes_); }
-
- private:
-  template <class T>
-  void add_bytes(T v) {
-    for (std::size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(std::uint8_t(v >> (8 * i)));
-  }
-  std::vector<std::uint8_t> bytes_;
-};
 
 template <class T, class Rows, class Value>
 std::string column_of(const Rows& rows, Value&& value) {
@@ -180,8 +162,7 @@ Json pairs_json(const FolderPage& page) {
 
 // All that the page knows, but for thumbnails and lines.
 Json data_json(const FolderPage& page) {
-  Json stages = Json::array(), warnings = Json::array();
-  for (const StageTime& s : page.stages) stages.push_back(Json::array({s.stage, s.milliseconds}));
+  Json warnings = Json::array();
   for (const FolderPageWarning& w : page.warnings) {
     warnings.push_back({{"sentence", w.sentence}, {"images", w.images}, {"serious", w.serious}});
   }
@@ -193,24 +174,11 @@ Json data_json(const FolderPage& page) {
           {"components", std::move(components)},
           {"distances", {{"width", page.distances.width}, {"counts", page.distances.counts}}},
           {"warnings", std::move(warnings)},
-          {"stages", std::move(stages)},
+          {"stages", stages_json(page.stages)},
           {"facts", page.facts},
           {"command", page.command},
           {"next", page.next},
           {"files", page.files}};
-}
-
-// The scripts in the order in which they use each other.
-std::string folder_scripts() {
-  std::string all;
-  for (const std::string_view script :
-       {page_files::basics_js, page_files::theme_js, page_files::bars_js, page_files::rows_js,
-        page_files::folder_found_js, page_files::folder_parts_js, page_files::glide_js,
-        page_files::folder_matrix_js, page_files::folder_graph_js, page_files::folder_pair_js,
-        page_files::folder_table_js, page_files::folder_words_js}) {
-    all.append(script).append("\n");
-  }
-  return all;
 }
 
 void check(const FolderPage& page) {
@@ -300,13 +268,21 @@ std::vector<FolderPageFile> folder_page(const FolderPage& page, const FolderPage
       }
     }
   }
-  const std::string title = html_escaped(page.title), all = folder_scripts();
-  const std::string style = std::string(page_files::page_css) + std::string(page_files::folder_css);
-  files[0] = {"report.html", filled(page_files::folder_html, {{"title", title},
-                                                              {"css", style},
-                                                              {"data", script_text(data)},
-                                                              {"script", all},
-                                                              {"parts", inside}})};
+  if (one_file) inside = "<script>\n" + inside + "</script>\n";
+  const std::string title = html_escaped(page.title), values = script_text(data);
+  const std::string body = filled(page_files::folder_html, {{"made", page_files::made_html}});
+  files[0] = {"report.html",
+              framed({.kind = "folder",
+                      .title = title,
+                      .css = page_files::folder_css,
+                      .body = body,
+                      .data = values,
+                      .sources = " 'self' file:",
+                      .parts = inside,
+                      .scripts = {page_files::folder_found_js, page_files::folder_parts_js,
+                                  page_files::glide_js, page_files::folder_matrix_js,
+                                  page_files::folder_graph_js, page_files::folder_pair_js,
+                                  page_files::folder_table_js, page_files::folder_words_js}})};
   return files;
 }
 

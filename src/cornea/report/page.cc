@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -18,19 +17,6 @@ namespace {
 
 using namespace report;
 
-// Floats of 4 bytes, the lowest first, for a Float32Array.
-class Floats {
- public:
-  void add(float v) {
-    const auto bits = std::bit_cast<std::uint32_t>(v);
-    for (int shift = 0; shift < 32; shift += 8) bytes_.push_back(std::uint8_t(bits >> shift));
-  }
-  std::string encoded() const { return base64(bytes_); }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-};
-
 Json matrix_json(const std::array<double, 9>& m) {
   return {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, {m[6], m[7], m[8]}};
 }
@@ -39,7 +25,7 @@ std::size_t fewer(std::size_t count, std::size_t most) { return std::min(count, 
 
 // x1, y1, x2, y2, ratio, distance (-1: none), inlier, number of the match.
 std::string encoded_matches(const PairPage& page, const PageOptions& options) {
-  Floats numbers;
+  Column numbers;
   const std::size_t all = page.matches.size(), shown = fewer(all, options.most_matches);
   for (std::size_t k = 0; k < shown; ++k) {
     const std::size_t i = k * all / shown;
@@ -57,7 +43,7 @@ std::string encoded_matches(const PairPage& page, const PageOptions& options) {
 
 // X, Y, Z of the matches that encoded_matches() has.
 std::string encoded_points(const PairPage& page, const PageOptions& options) {
-  Floats numbers;
+  Column numbers;
   const std::size_t all = page.matches.size(), shown = fewer(all, options.most_matches);
   for (std::size_t k = 0; k < shown; ++k) {
     for (const float v : page.pose->points[k * all / shown]) numbers.add(v);
@@ -88,7 +74,7 @@ std::string encoded_others(std::span<const Keypoint> points, const std::vector<b
     const bool again = i > 0 && points[i].x == points[i - 1].x && points[i].y == points[i - 1].y;
     if (!matched[i] && !again) others.push_back(i);
   }
-  Floats numbers;
+  Column numbers;
   const std::size_t shown = fewer(others.size(), options.most_other_points);
   for (std::size_t k = 0; k < shown; ++k) {
     const Keypoint& p = points[others[k * others.size() / shown]];
@@ -127,19 +113,6 @@ Json coverage_json(const PairPage& page, bool second) {
   return counts;
 }
 
-// The scripts in the order in which they use each other.
-std::string scripts() {
-  std::string all;
-  for (const std::string_view script :
-       {page_files::basics_js, page_files::theme_js, page_files::bars_js, page_files::rows_js,
-        page_files::found_js, page_files::shapes_js, page_files::draw_js, page_files::overlay_js,
-        page_files::point_js, page_files::histogram_js, page_files::table_js, page_files::space_js,
-        page_files::pose_js, page_files::words_js}) {
-    all.append(script).append("\n");
-  }
-  return all;
-}
-
 // All that the page knows, but for the previews.
 Json data_json(const PairPage& page, const PageOptions& options) {
   const FundamentalResult& g = *page.geometry;
@@ -148,8 +121,6 @@ Json data_json(const PairPage& page, const PageOptions& options) {
     first[std::size_t(m.a)] = true;
     second[std::size_t(m.b)] = true;
   }
-  Json stages = Json::array();
-  for (const StageTime& s : page.stages) stages.push_back(Json::array({s.stage, s.milliseconds}));
   const bool has_f = g.F != std::array<double, 9>{}, planar = g.kind == TwoView::planar;
   return {{"photographs",
            {photograph_json(page.first, first, options),
@@ -167,7 +138,7 @@ Json data_json(const PairPage& page, const PageOptions& options) {
           {"notice", page.notice},
           {"command", page.command},
           {"files", page.files},
-          {"stages", std::move(stages)},
+          {"stages", stages_json(page.stages)},
           {"facts", page.facts}};
 }
 
@@ -203,22 +174,30 @@ std::string pair_page(const Context& context, const PairPage& page, const PageOp
   check(page);
   const std::string data = script_text(data_json(page, options));
   const std::string title = html_escaped(page.first.name + " and " + page.second.name);
-  const std::string script = scripts();
-  const std::size_t fixed = data.size() + 2 * title.size() + page_files::page_html.size() +
-                            page_files::page_css.size() + script.size();
+  const auto with_previews = [&](std::string_view first, std::string_view second) {
+    const std::string body =
+        filled(page_files::page_html,
+               {{"first", first}, {"second", second}, {"made", page_files::made_html}});
+    return framed({.kind = "pair",
+                   .title = title,
+                   .css = {},
+                   .body = body,
+                   .data = data,
+                   .sources = {},
+                   .parts = {},
+                   .scripts = {page_files::found_js, page_files::shapes_js, page_files::draw_js,
+                               page_files::overlay_js, page_files::point_js,
+                               page_files::histogram_js, page_files::table_js, page_files::space_js,
+                               page_files::pose_js, page_files::words_js}});
+  };
+  const std::size_t fixed = with_previews("", "").size();
   // Base64 writes 3 bytes as 4.
   const std::size_t left = options.most_bytes > fixed ? options.most_bytes - fixed : 0;
   const std::size_t each = left / 2 * 3 / 4 - std::min<std::size_t>(left / 4, 64);
   const auto preview = [&](const PagePhotograph& photograph) {
     return preview_uri(make_preview(context, photograph.pixels, options.longest_side, each));
   };
-  const std::string first = preview(page.first), second = preview(page.second);
-  return filled(page_files::page_html, {{"title", title},
-                                        {"css", page_files::page_css},
-                                        {"data", data},
-                                        {"first", first},
-                                        {"second", second},
-                                        {"script", script}});
+  return with_previews(preview(page.first), preview(page.second));
 }
 
 }  // namespace cornea

@@ -5,8 +5,11 @@
 
 namespace cornea::report::page_files {
 
-// Of both pages.
-extern const std::string_view page_css, basics_js, theme_js, bars_js, rows_js;
+// Of all pages, those of studies too.
+extern const std::string_view head_html, page_css;
+// Of the pages of a pair and of a folder.
+extern const std::string_view frame_html, made_html, basics_js, theme_js, bars_js, rows_js,
+    gestures_js;
 // Of the page of a pair.
 extern const std::string_view page_html, found_js, shapes_js, draw_js, overlay_js, point_js,
     histogram_js, table_js, space_js, pose_js, words_js;

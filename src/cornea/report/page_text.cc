@@ -4,6 +4,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/report/html.h"
+#include "cornea/report/page_files.h"
 
 namespace cornea::report {
 
@@ -21,6 +22,12 @@ std::string base64(std::span<const std::uint8_t> bytes) {
     out += left > 2 ? kDigits[v & 63] : '=';
   }
   return out;
+}
+
+Json stages_json(std::span<const StageTime> stages) {
+  Json json = Json::array();
+  for (const StageTime& s : stages) json.push_back(Json::array({s.stage, s.milliseconds}));
+  return json;
 }
 
 std::string script_text(const Json& json) {
@@ -54,6 +61,28 @@ std::string filled(std::string_view page,
     out += part->second;
     page.remove_prefix(close + 2);
   }
+}
+
+std::string framed(const PageText& page) {
+  std::string scripts;
+  for (const std::string_view script :
+       {page_files::basics_js, page_files::theme_js, page_files::bars_js, page_files::rows_js,
+        page_files::gestures_js}) {
+    scripts.append(script).append("\n");
+  }
+  for (const std::string_view script : page.scripts) scripts.append(script).append("\n");
+  const std::string css = std::string(page_files::page_css).append(page.css);
+  const std::string policy =
+      std::string("; img-src data:; script-src 'unsafe-inline'").append(page.sources);
+  const std::string head =
+      filled(page_files::head_html,
+             {{"policy", policy}, {"title", page.title}, {"css", css}, {"kind", page.kind}});
+  return filled(page_files::frame_html, {{"head", head},
+                                         {"title", page.title},
+                                         {"body", page.body},
+                                         {"data", page.data},
+                                         {"script", scripts},
+                                         {"parts", page.parts}});
 }
 
 std::string html_escaped(std::string_view text) {

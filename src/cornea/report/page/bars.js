@@ -1,8 +1,8 @@
 // A histogram in which a range can be chosen: clicking chooses one bar, dragging several, arrow keys
 // go from bar to bar.
 //
-//   box            the element, which takes keys; text, clear: what is chosen in words, and the button
-//                  that lets go of it
+//   box, name      the element, which takes keys; what it is a histogram of. What is chosen in words and
+//                  the button that lets go of it come after the box, as ID-text and ID-clear
 //   bins           [{in, out}], stacked; the last is of all beyond the axis
 //   axis, unit     its end, and what stands behind its first number
 //   label          of the picture; counted(n): "3 matches"
@@ -16,6 +16,16 @@ function makeBars(o) {
   const kBins = o.bins.length - 1;
   const kHigh = 240, kTop = 24, kBottom = kHigh - 24, kBeyond = 40, kGap = 14;
   const bars = {};
+  o.box.tabIndex = 0;
+  o.box.setAttribute('role', 'group');
+  o.box.setAttribute('aria-label', o.name + ': left and right arrows choose a bar, with Shift a range, Escape all');
+  const text = make('span'), clear = make('button', 'Show all', 'quiet gone'), line = make('p', undefined, 'range');
+  text.id = o.box.id + '-text';
+  text.setAttribute('aria-live', 'polite');
+  clear.id = o.box.id + '-clear';
+  clear.type = 'button';
+  line.append(text, clear);
+  o.box.after(line);
   let plot = 1;        // width of the axis on the screen
   let under = null;    // the bar under the pointer
   let anchor = null;   // the bar where a drag or a range of keys began
@@ -75,12 +85,12 @@ function makeBars(o) {
       bin.classList.toggle('under', k === under);
     });
     const range = o.chosen();
-    o.clear.classList.toggle('gone', !range && !o.isCut());
+    clear.classList.toggle('gone', !range && !o.isCut());
     if (under !== null && anchor === null) {
-      const text = o.said(under, under);
-      o.text.textContent = text[0].toUpperCase() + text.slice(1) + '.';
+      const words = o.said(under, under);
+      text.textContent = words[0].toUpperCase() + words.slice(1) + '.';
     } else {
-      o.text.textContent = range ? 'Chosen: ' + o.said(...range) + '.' : o.hint;
+      text.textContent = range ? 'Chosen: ' + o.said(...range) + '.' : o.hint;
     }
   };
 
@@ -124,6 +134,6 @@ function makeBars(o) {
     }
     event.preventDefault();
   });
-  o.clear.addEventListener('click', () => o.choose(null));
+  clear.addEventListener('click', () => o.choose(null));
   return bars;
 }

@@ -1,5 +1,5 @@
 // What the pages share: their data, elements, numbers in words, times, files, copying. The scripts of
-// a page share one function's scope; basics, theme, bars and rows come first.
+// a page share one function's scope; those that all pages have come first (page_text.cc).
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const root = document.documentElement;

@@ -204,7 +204,7 @@ function draw() {
     drawLoupes();
     drawSpace();
     sayWhatIsDrawn();
-    at('zoom-value').textContent = (view.zoom < 9.95 ? +view.zoom.toFixed(1) : Math.round(view.zoom)) + '\u00d7';
+    sayZoom(view.zoom);
     root.classList.toggle('zoomed', view.zoom > 1);
   });
 }

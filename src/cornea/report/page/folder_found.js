@@ -1,6 +1,5 @@
 // What was found in a folder: images and pairs as columns of numbers, and who is whose neighbour.
-// After basics, theme, bars and rows come folder_found, folder_parts, glide, folder_matrix,
-// folder_graph, folder_pair, folder_table, folder_words.
+// folder_page.cc says in which order the scripts of the page come.
 
 const column = (base64, Type) => new Type(bytesOf(base64).buffer);
 const images = {
@@ -86,6 +85,14 @@ const byStrength = Uint32Array.from({length: pairCount}, (_, p) => p)
 // cell: places of the matrix, row and column; image: of the graph; focus: {label, set} of the images
 // that the table is about, or null.
 const picked = {cell: null, image: null, focus: null};
+const focusNumbers = new WeakMap();
+let focuses = 0;
+// Tells one focus from another.
+function focusNumber() {
+  if (!picked.focus) return 0;
+  if (!focusNumbers.has(picked.focus)) focusNumbers.set(picked.focus, ++focuses);
+  return focusNumbers.get(picked.focus);
+}
 const pairOfCell = (cell) => cell && cell[0] !== cell[1] ? pairAt(order[cell[0]], order[cell[1]]) : null;
 
 const degrees = (a) => (a < 9.95 ? a.toFixed(1) : Math.round(a)) + '\u00b0';

@@ -1,7 +1,8 @@
 // The graph of images and the pairs that connect them, at places that were computed with the page.
 // Where images are far enough apart on the screen they are thumbnails, otherwise dots.
 
-const graph = {canvas: at('graph'), hover: null, width: data.images.graph[0] / 1000, height: data.images.graph[1] / 1000};
+const graph = {canvas: at('graph'), hover: null, sheet: make('canvas'), state: '', drawn: '',
+  width: data.images.graph[0] / 1000, height: data.images.graph[1] / 1000};
 graph.x = Float32Array.from(images.x, (v) => v / 65535 * graph.width);
 graph.y = Float32Array.from(images.y, (v) => v / 65535 * graph.height);
 const kMostEdges = 20000;  // drawn, the strongest
@@ -14,25 +15,38 @@ drawnEdges.reverse();
 const nodeSide = () => Math.min(0.92 * graph.glide.scale(), 150);
 const areThumbnails = () => nodeSide() >= 24;
 
-// Lines in four widths, each one path.
+// Lines look four ways by their inliers.
+const kEdgeLooks = [{level: 8, alpha: 0.3, width: 0.7}, {level: 14, alpha: 0.42, width: 0.9}, {level: 20, alpha: 0.55, width: 1.2},
+  {level: 28, alpha: 0.7, width: 1.7}];
+const edgesOfLook = kEdgeLooks.map(() => []);
+for (const p of drawnEdges) edgesOfLook[Math.max(0, Math.min(3, Math.floor(4 * strength(pairs.inliers[p]))))].push(p);
+// Of more lines in view none is wider than a pixel: such lines are drawn several times as fast, and between
+// so many nobody tells widths apart.
+const kMostWideEdges = 800;
+
+// In units of the graph.
 function paintEdges(pen, g) {
-  const classes = [[], [], [], []];
-  for (const p of drawnEdges) classes[Math.max(0, Math.min(3, Math.floor(4 * strength(pairs.inliers[p]))))].push(p);
+  const scale = g.scale(), origin = g.toScreen(0, 0), from = g.toContent(0, 0), to = g.toContent(g.w, g.h), {x, y} = graph;
+  const isInView = (p) => {
+    const a = pairs.first[p], b = pairs.second[p];
+    return Math.max(x[a], x[b]) >= from.x && Math.max(y[a], y[b]) >= from.y && Math.min(x[a], x[b]) <= to.x && Math.min(y[a], y[b]) <= to.y;
+  };
+  const inView = edgesOfLook.map((edges) => edges.filter(isInView)), many = inView.reduce((sum, edges) => sum + edges.length, 0) > kMostWideEdges;
   const crowded = Math.min(1, Math.sqrt(1500 / Math.max(1, drawnEdges.length)) * Math.sqrt(g.zoom));
-  classes.forEach((members, k) => {
+  pen.save();
+  pen.transform(scale, 0, 0, scale, origin.x, origin.y);
+  kEdgeLooks.forEach((look, k) => {
     pen.beginPath();
-    for (const p of members) {
-      const a = g.toScreen(graph.x[pairs.first[p]], graph.y[pairs.first[p]]), b = g.toScreen(graph.x[pairs.second[p]], graph.y[pairs.second[p]]);
-      if (Math.max(a.x, b.x) < 0 || Math.max(a.y, b.y) < 0 || Math.min(a.x, b.x) > g.w || Math.min(a.y, b.y) > g.h) continue;
-      pen.moveTo(a.x, a.y);
-      pen.lineTo(b.x, b.y);
+    for (const p of inView[k]) {
+      pen.moveTo(x[pairs.first[p]], y[pairs.first[p]]);
+      pen.lineTo(x[pairs.second[p]], y[pairs.second[p]]);
     }
-    pen.globalAlpha = Math.max(0.08, crowded * [0.3, 0.42, 0.55, 0.7][k]);
-    pen.strokeStyle = css(colours.levels[[8, 14, 20, 28][k]]);
-    pen.lineWidth = [0.7, 0.9, 1.2, 1.7][k];
+    pen.globalAlpha = Math.max(0.08, crowded * look.alpha);
+    pen.strokeStyle = css(colours.levels[look.level]);
+    pen.lineWidth = (many ? Math.min(look.width, 1 / g.density) : look.width) / scale;
     pen.stroke();
   });
-  pen.globalAlpha = 1;
+  pen.restore();
 }
 
 function paintNode(pen, g, i, lit) {
@@ -53,7 +67,7 @@ function paintNode(pen, g, i, lit) {
     pen.fillStyle = css(ring);
     pen.fillRect(p.x - width / 2 - 3, p.y - height / 2 - 3, width + 6, height + 6);
   }
-  pen.fillStyle = css(colourOf('--card'));
+  pen.fillStyle = css(colours.card);
   pen.fillRect(p.x - width / 2 - 1, p.y - height / 2 - 1, width + 2, height + 2);
   if (entry) {
     const large = side * g.density > kSmall;
@@ -65,26 +79,36 @@ function paintNode(pen, g, i, lit) {
   }
 }
 
-function drawGraph() {
-  const g = graph.glide, pen = graph.canvas.getContext('2d');
-  const lit = graph.hover !== null ? graph.hover : picked.image;
+// What there is when nothing is chosen, on a sheet of its own.
+function paintGraph(sheet, g) {
+  const pen = sheet.getContext('2d'), focus = picked.focus && picked.focus.set;
   pen.setTransform(g.density, 0, 0, g.density, 0, 0);
   pen.clearRect(0, 0, g.w, g.h);
-  const state = [g.zoom, g.x, g.y, g.w, g.h, g.density, isDark()].join();
+  paintEdges(pen, g);
+  for (let i = 0; i < imageCount; ++i) {
+    pen.globalAlpha = focus && !focus.has(i) ? 0.25 : 1;
+    paintNode(pen, g, i, false);
+  }
+  pen.globalAlpha = 1;
+}
+
+function drawGraph() {
+  const g = graph.glide, pen = graph.canvas.getContext('2d');
+  const lit = graph.hover !== null ? graph.hover : picked.image, pair = pairOfCell(matrix.hover || picked.cell);
+  const state = [g.zoom, g.x, g.y, g.w, g.h, g.density, focusNumber(), areThumbnails() ? thumbnailsCome : 0].join();
+  const drawn = [state, lit, pair].join(';');
+  if (graph.drawn === drawn) return;
+  graph.drawn = drawn;
   if (graph.state !== state) {
     graph.state = state;
-    graph.sheet = graph.sheet || make('canvas');
     resize(graph.sheet, g.w, g.h, g.density);
-    const sheet = graph.sheet.getContext('2d');
-    sheet.setTransform(g.density, 0, 0, g.density, 0, 0);
-    sheet.clearRect(0, 0, g.w, g.h);
-    paintEdges(sheet, g);
+    paintGraph(graph.sheet, g);
   }
-  const focus = picked.focus && picked.focus.set, near = new Set();
-  pen.globalAlpha = lit === null ? 1 : 0.35;
+  pen.setTransform(g.density, 0, 0, g.density, 0, 0);
+  pen.clearRect(0, 0, g.w, g.h);
+  pen.globalAlpha = lit === null ? 1 : 0.3;
   pen.drawImage(graph.sheet, 0, 0, g.w, g.h);
   pen.globalAlpha = 1;
-  const pair = pairOfCell(matrix.hover || picked.cell);
   const strong = (p, colour) => {
     const a = g.toScreen(graph.x[pairs.first[p]], graph.y[pairs.first[p]]), b = g.toScreen(graph.x[pairs.second[p]], graph.y[pairs.second[p]]);
     pen.beginPath();
@@ -95,22 +119,18 @@ function drawGraph() {
     pen.stroke();
   };
   if (lit !== null) {
+    const near = [];
     for (let k = aroundStart[lit]; k < aroundStart[lit + 1]; ++k) {
       strong(around[k], colours.levels[26]);
-      near.add(pairs.first[around[k]] + pairs.second[around[k]] - lit);
+      near.push(pairs.first[around[k]] + pairs.second[around[k]] - lit);
     }
-  }
-  if (pair !== null) {
+    for (const i of near) paintNode(pen, g, i, false);
+    paintNode(pen, g, lit, true);
+  } else if (pair !== null) {
     if (connects(pair)) strong(pair, colours.ink);
-    near.add(pairs.first[pair]).add(pairs.second[pair]);
+    paintNode(pen, g, pairs.first[pair], true);
+    paintNode(pen, g, pairs.second[pair], true);
   }
-  for (let i = 0; i < imageCount; ++i) {
-    const away = (lit !== null && i !== lit && !near.has(i)) || (lit === null && focus && !focus.has(i));
-    pen.globalAlpha = away ? 0.25 : 1;
-    paintNode(pen, g, i, i === lit || (pair !== null && lit === null && near.has(i)));
-  }
-  pen.globalAlpha = 1;
-  if (lit !== null) paintNode(pen, g, lit, true);
 }
 
 function nodeAt(sx, sy, reach) {
@@ -157,7 +177,7 @@ graph.glide = makeGlide({
   canvas: graph.canvas, width: graph.width, height: graph.height,
   tall: (w) => Math.min(w, Math.max(320, window.innerHeight * 0.86)),
   mostZoom: () => Math.max(2, Math.max(graph.width, graph.height) / 4),
-  zoomText: at('graph-zoom'),
+  buttons: at('graph-zoom'), name: 'graph',
   draw: () => draw(),
   hover: (x, y) => { graph.hover = nodeAt(x, y, 12); say(); draw(); },
   press: (x, y, touch) => pickImage(nodeAt(x, y, touch ? 24 : 12)),
@@ -168,6 +188,3 @@ graph.glide = makeGlide({
     Escape: () => pickImage(null),
   },
 });
-for (const [name, action] of [['in', () => graph.glide.zoomIn(1.6)], ['out', () => graph.glide.zoomIn(1 / 1.6)], ['reset', () => graph.glide.reset()]]) {
-  at('graph-' + name).addEventListener('click', action);
-}

@@ -1,7 +1,7 @@
 // The match matrix: a cell per pair of images, drawn pixel by pixel from the columns of pairs. Images
 // stand in the order of their components, so that these are squares along the diagonal.
 
-const matrix = {canvas: at('matrix'), hover: null};
+const matrix = {canvas: at('matrix'), hover: null, sheet: make('canvas'), state: '', drawn: ''};
 const kMargin = 34;  // for the images along both sides
 
 // Of the page's style, once per drawing.
@@ -20,7 +20,7 @@ const packed = (c) => (255 << 24 | c[2] << 16 | c[1] << 8 | c[0]) >>> 0;
 const kLevels = 32;
 function palette() {
   const well = colourOf('--well'), weak = colourOf('--weak'), strong = colourOf('--strong');
-  return {well: well, tried: colourOf('--tried'), mark: colourOf('--out'), line: colourOf('--edge-solid'), ink: colourOf('--ink'),
+  return {well: well, card: colourOf('--card'), tried: colourOf('--tried'), mark: colourOf('--out'), line: colourOf('--edge-solid'), ink: colourOf('--ink'),
     levels: Array.from({length: kLevels + 1}, (_, k) => mixed(weak, strong, k / kLevels))};
 }
 let colours = null;  // made anew when the theme changes
@@ -30,10 +30,11 @@ const levelOf = (p) => Math.max(0, Math.min(kLevels, Math.round(kLevels * streng
 // Size of a cell on the screen.
 const cellSize = () => matrix.glide.scale();
 
-function paintCells(pen, g) {
-  const w = matrix.canvas.width, h = matrix.canvas.height, d = g.density;
+// Onto a sheet of the canvas's size.
+function paintCells(sheet, g) {
+  const w = sheet.width, h = sheet.height, d = g.density, pen = sheet.getContext('2d');
   const picture = pen.createImageData(w, h), out = new Uint32Array(picture.data.buffer);
-  const ground = packed(colours.well), card = packed(colourOf('--card'));
+  const ground = packed(colours.well), card = packed(colours.card);
   out.fill(card);
   const corner = g.toScreen(0, 0), size = g.scale() * d, edge = Math.round(kMargin * d);
   const left = corner.x * d, top = corner.y * d, gap = size >= 8 * d ? Math.round(d) : 0;
@@ -49,14 +50,20 @@ function paintCells(pen, g) {
     out.fill(ground, y * w + Math.max(edge, Math.floor(left)), Math.max(y * w + edge, y * w + right));
   }
   const tried = packed(colours.tried), mark = packed(colours.mark), levels = colours.levels.map(packed);
+  // The cells in view.
+  const seen = (v) => Math.max(0, Math.min(imageCount, v));
+  const firstCol = seen(Math.floor((edge - left) / size)), lastCol = seen(Math.ceil((w - left) / size));
+  const firstRow = seen(Math.floor((edge - top) / size)), lastRow = seen(Math.ceil((h - top) / size));
+  const inView = (col, row) => col >= firstCol && col < lastCol && row >= firstRow && row < lastRow;
   for (let k = 0; k < pairCount; ++k) {
-    const p = byStrength[k], a = place[pairs.first[p]], b = place[pairs.second[p]];
+    const p = byStrength[k], a = place[pairs.first[p]], b = place[pairs.second[p]], here = inView(b, a), there = inView(a, b);
+    if (!here && !there) continue;
     const colour = !hasGeometry(p) ? tried : pairs.kind[p] === kWatermark ? mark : levels[levelOf(p)];
-    fill(b, a, colour, gap);
-    fill(a, b, colour, gap);
+    if (here) fill(b, a, colour, gap);
+    if (there) fill(a, b, colour, gap);
   }
   const line = packed(colours.line);
-  for (let k = 0; k < imageCount; ++k) fill(k, k, line, gap);
+  for (let k = Math.max(firstCol, firstRow); k < Math.min(lastCol, lastRow); ++k) fill(k, k, line, gap);
   pen.putImageData(picture, 0, 0);
 }
 
@@ -98,7 +105,7 @@ function paintSides(pen, g) {
 function outline(pen, g, cell, width) {
   const a = g.toScreen(cell[1], cell[0]), size = Math.max(5, g.scale());
   const x = a.x + (g.scale() - size) / 2, y = a.y + (g.scale() - size) / 2;
-  for (const [colour, extra] of [[css(colourOf('--card')), 2], [css(colours.ink), 0]]) {
+  for (const [colour, extra] of [[css(colours.card), 2], [css(colours.ink), 0]]) {
     pen.lineWidth = width + extra;
     pen.strokeStyle = colour;
     pen.strokeRect(x - 0.5, y - 0.5, size, size);
@@ -107,15 +114,14 @@ function outline(pen, g, cell, width) {
 
 function drawMatrix() {
   const g = matrix.glide, pen = matrix.canvas.getContext('2d');
-  const state = [g.zoom, g.x, g.y, g.w, g.h, g.density, root.dataset.theme, isDark()].join();
-  if (matrix.state !== state || !matrix.sheet) {  // the cells themselves, on a sheet of their own
+  const state = [g.zoom, g.x, g.y, g.w, g.h, g.density].join();
+  const drawn = [state, matrix.hover, picked.cell, focusNumber(), thumbnailsCome].join(';');
+  if (matrix.drawn === drawn) return;
+  matrix.drawn = drawn;
+  if (matrix.state !== state) {  // the cells themselves, on a sheet of their own
     matrix.state = state;
-    pen.setTransform(1, 0, 0, 1, 0, 0);
-    paintCells(pen, g);
-    matrix.sheet = make('canvas');
-    matrix.sheet.width = matrix.canvas.width;
-    matrix.sheet.height = matrix.canvas.height;
-    matrix.sheet.getContext('2d').drawImage(matrix.canvas, 0, 0);
+    resize(matrix.sheet, g.w, g.h, g.density);
+    paintCells(matrix.sheet, g);
   }
   pen.setTransform(1, 0, 0, 1, 0, 0);
   pen.clearRect(0, 0, matrix.canvas.width, matrix.canvas.height);
@@ -201,7 +207,7 @@ matrix.glide = makeGlide({
   canvas: matrix.canvas, width: Math.max(1, imageCount), height: Math.max(1, imageCount), margin: kMargin,
   tall: (w) => Math.min(w, Math.max(320, window.innerHeight * 0.86)),
   mostZoom: () => Math.max(1, imageCount / 6),
-  zoomText: at('matrix-zoom'),
+  buttons: at('matrix-zoom'), name: 'matrix',
   draw: () => draw(),
   hover: (x, y) => { matrix.hover = cellAt(x, y, 5); say(); draw(); },
   press: (x, y, touch) => {
@@ -219,9 +225,6 @@ matrix.glide = makeGlide({
     Escape: () => pickCell(null),
   },
 });
-for (const [name, action] of [['in', () => matrix.glide.zoomIn(1.6)], ['out', () => matrix.glide.zoomIn(1 / 1.6)], ['reset', () => matrix.glide.reset()]]) {
-  at('matrix-' + name).addEventListener('click', action);
-}
 
 function writeLegend() {
   const legend = at('legend');

@@ -12,14 +12,14 @@ function openPair(p) {
   title.textContent = '';
   title.append(names[0], make('span', ' and ', 'and'), names[1]);
   at('pair-sentence').textContent = !hasGeometry(p)
-    ? (pairs.kind[p] === kUnverified ? 'The matches of this pair were not verified, so that none is known to be right.'
-      : 'No geometry explains enough of the matches: what is left is what chance gives.')
+    ? (pairs.kind[p] === kUnverified ? 'The matches of this pair were not verified: none is known to be right.'
+      : 'No geometry explains more of the matches than chance would.')
     : pairs.kind[p] === kWatermark ? 'The matches do not move between the photographs: a watermark or a time stamp.'
-      : {'planar': 'A homography explains the pair: the scene is flat.',
-        'panoramic': 'A homography explains the pair: the camera only turned, which gives no depth.',
-        'planar or panoramic': 'A homography explains the pair: the scene is flat, or the camera only turned.',
-        'calibrated': 'An essential matrix explains the pair: both focal lengths are known.',
-        'uncalibrated': 'A fundamental matrix explains the pair.'}[kindText(pairs.kind[p])] || '';
+      : {'planar': 'A homography explains the matches: the scene is flat.',
+        'panoramic': 'A homography explains the matches: the camera only turned, which gives no depth.',
+        'planar or panoramic': 'A homography explains the matches: the scene is flat, or the camera only turned.',
+        'calibrated': 'An essential matrix explains the matches; both focal lengths are known.',
+        'uncalibrated': 'A fundamental matrix explains the matches.'}[kindText(pairs.kind[p])] || '';
   const figures = at('pair-figures');
   figures.textContent = '';
   const add = (name, value) => { const row = make('div'); row.append(make('dt', name), make('dd', value)); figures.append(row); };
@@ -29,7 +29,6 @@ function openPair(p) {
   add('Median distance', pairs.distance[p] >= 0 ? pixels(pairs.distance[p]) : '\u2013');
   add('Median angle of rays', pairs.angle[p] >= 0 ? degrees(pairs.angle[p]) : '\u2013');
   if (!view.dialog.open) view.dialog.showModal();
-  withLines(p, () => {});
   withLines(p, (lines) => { if (view.p === p) { view.lines = lines; pairLinesChanged(); } });
   pairLinesChanged();
 }

@@ -51,6 +51,7 @@ function withPart(what, number, then) {
 
 const kSmall = 128;  // longest side of what the graph and the matrix draw
 const thumbnails = new Map();
+let thumbnailsCome = 0;
 
 // {image, small} once it is there, otherwise null; `then` is called when it has come.
 function thumbnail(i, then) {
@@ -78,6 +79,7 @@ function thumbnail(i, then) {
       pen.drawImage(image, 0, 0, small.width, small.height);
       entry.image = image;
       entry.small = small;
+      thumbnailsCome += 1;
       for (const call of entry.then) call();
       entry.then.clear();
     };
@@ -86,18 +88,19 @@ function thumbnail(i, then) {
   return thumbnails.get(i).small ? entry : null;
 }
 
-// An element that shows the thumbnail of an image, or that there is none.
+// An element that shows the thumbnail of an image, or that there is none. An <img>: many canvases would each
+// be a layer of their own, which costs time in every frame.
 function thumbnailElement(i, side) {
-  const element = make('canvas', undefined, 'thumb');
+  const missing = Boolean(images.problems[i]), element = make(missing ? 'span' : 'img', undefined, missing ? 'thumb none' : 'thumb');
   const w = images.width[i] || 4, h = images.height[i] || 3, scale = side / Math.max(w, h);
-  element.width = Math.max(1, Math.round(w * scale * 2));
-  element.height = Math.max(1, Math.round(h * scale * 2));
-  element.style.width = element.width / 2 + 'px';
+  element.style.width = Math.max(1, Math.round(w * scale)) + 'px';
+  element.style.height = Math.max(1, Math.round(h * scale)) + 'px';
+  if (missing) return element;
+  element.alt = '';
   const paint = () => {
     const entry = thumbnail(i, paint);
-    if (entry) element.getContext('2d').drawImage(entry.small, 0, 0, element.width, element.height);
+    if (entry) element.src = entry.image.src;
   };
-  if (images.problems[i]) element.classList.add('none');
   paint();
   return element;
 }

@@ -6,9 +6,17 @@ const filter = {words: [], kind: 'all', features: null, inliers: null, distances
 const lowerNames = images.names.map((name) => name.toLowerCase());
 const known = (v) => v >= 0 ? v : Infinity;
 
+// A name whose folder gives way where there is no room for both.
+function fillName(cell, i) {
+  const name = images.names[i], base = baseName(name), folder = name.slice(0, name.length - base.length);
+  if (folder && name.endsWith(base)) cell.append(make('span', folder, 'in-folder'));
+  cell.append(make('span', folder && name.endsWith(base) ? base : name, 'base-name'));
+  cell.title = name;
+}
+
 const pairColumns = [
-  {key: 'first', name: 'First image', value: (p) => lowerNames[pairs.first[p]], text: (p) => images.names[pairs.first[p]]},
-  {key: 'second', name: 'Second image', value: (p) => lowerNames[pairs.second[p]], text: (p) => images.names[pairs.second[p]]},
+  {key: 'first', name: 'First image', value: (p) => lowerNames[pairs.first[p]], fill: (cell, p) => fillName(cell, pairs.first[p])},
+  {key: 'second', name: 'Second image', value: (p) => lowerNames[pairs.second[p]], fill: (cell, p) => fillName(cell, pairs.second[p])},
   {key: 'inliers', name: 'Inliers', down: true, value: (p) => (hasGeometry(p) ? pairs.inliers[p] : -1), text: (p) => (hasGeometry(p) ? whole(pairs.inliers[p]) : '\u2013')},
   {key: 'matches', name: 'Matches', down: true, value: (p) => pairs.matches[p], text: (p) => whole(pairs.matches[p])},
   {key: 'kind', name: 'Kind', value: (p) => kindText(kindOfPair(p)), text: (p) => kindText(kindOfPair(p))},
@@ -44,7 +52,7 @@ function makeFilterBars(key, o) {
   const total = (a, b) => { let sum = 0; for (let k = a; k <= b; ++k) sum += o.bins[k].in; return sum; };
   const from = (k) => o.number(o.axis * k / (o.bins.length - 1));
   const bars = makeBars({
-    box: at(key), text: at(key + '-text'), clear: at(key + '-clear'), bins: o.bins, axis: o.axis, unit: o.unit,
+    box: at(key), name: at(key + '-name').textContent, bins: o.bins, axis: o.axis, unit: o.unit,
     label: o.label, counted: o.counted, limit: null, hint: o.hint,
     isFaded: (k) => filter[key] !== null && !inRange(k, filter[key]),
     chosen: () => filter[key], isCut: () => false,
@@ -59,12 +67,12 @@ const oneImage = (n) => plural(n, 'image', 'images'), onePair = (n) => plural(n,
 const withGeometry = Array.from(byStrength).filter(hasGeometry);
 const charts = [
   makeFilterBars('features', {bins: countBars(kBars, images.names.keys(), featureBar), axis: featureAxis, unit: '', number: whole, counted: oneImage,
-    label: 'Histogram of features per image', hint: 'A bar lists the pairs of its images.'}),
+    label: 'Histogram of features per image', hint: 'Click a bar to list the pairs of its images.'}),
   makeFilterBars('inliers', {bins: countBars(kBars, withGeometry, inlierBar), axis: inlierAxis, unit: '', number: whole, counted: onePair,
-    label: 'Histogram of inliers per pair', hint: 'A bar lists its pairs.'}),
+    label: 'Histogram of inliers per pair', hint: 'Click a bar to list its pairs.'}),
   makeFilterBars('distances', {bins: data.distances.counts.map((n) => ({in: n, out: 0})), axis: distanceAxis, unit: ' px',
     number: (v) => v.toFixed(1), counted: (n) => plural(n, 'inlier', 'inliers'),
-    label: 'Histogram of the distances of all inliers', hint: 'A bar lists the pairs whose median it holds.'}),
+    label: 'Histogram of the distances of all inliers', hint: 'Click a bar to list the pairs whose median distance lies in it.'}),
 ];
 
 // ---- The table ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ function say() {
   if (graph.hover !== null || (image !== null && !matrix.hover)) {
     shows.push(image);
     said.append(make('b', images.names[image]), ': ' + plural(images.features[image], 'feature', 'features') + ', ' +
-        (isAlone(image) ? 'shares no geometry with any other image' : plural(degree(image), 'connection', 'connections')) +
+        (isAlone(image) ? 'shares no geometry with any other image' : 'connected to ' + plural(degree(image), 'image', 'images')) +
         (images.problems[image] ? '; the photograph ' + images.problems[image] : ''));
   } else if (cell && cell[0] === cell[1]) {
     shows.push(order[cell[0]]);
@@ -20,7 +20,7 @@ function say() {
     said.append(make('b', images.names[order[cell[0]]]), ' and ', make('b', images.names[order[cell[1]]]), ': ' +
         (p === null ? (data.pairs.further ? 'not listed' : 'not tried') : pairText(p)));
   } else {
-    said.textContent = 'Choose a cell of the matrix, an image of the graph or a row of the table.';
+    said.textContent = 'Choose a cell of the matrix, an image of the graph or a row of the table to see it here.';
   }
   const key = shows.join();
   if (thumbs.dataset.key !== key) {
@@ -87,14 +87,16 @@ function sampleOf(members, most) {
 }
 
 function writeGroups() {
-  const kMostGroups = 12, kMostAlone = 48, list = at('groups'), narrow = window.innerWidth < 760;
+  const kMostGroups = 12, kMostAlone = 48, kThumb = 72, list = at('groups');
+  // As many as there is room for beside or, on a narrow screen, below the words.
+  const room = list.clientWidth - (window.innerWidth < 760 ? 24 : 240), most = Math.max(3, Math.min(24, Math.floor(room / (kThumb + 8))));
   const groups = data.components.filter((c) => c[0] > 1).length;
   for (let c = 0; c < Math.min(groups, kMostGroups); ++c) {
     const members = Array.from(order.subarray(componentStart[c], componentStart[c + 1]));
     const button = make('button', undefined, 'group'), strip = make('span', undefined, 'strip');
     button.type = 'button';
     strip.setAttribute('aria-hidden', 'true');
-    for (const i of sampleOf(members, narrow ? 5 : groups === 1 ? 16 : 8)) strip.append(thumbnailElement(i, 72));
+    for (const i of sampleOf(members, most)) strip.append(thumbnailElement(i, kThumb));
     const words = make('span', undefined, 'group-words');
     words.append(make('b', plural(members.length, 'image', 'images')), make('span', plural(data.components[c][1], 'pair', 'pairs'), 'muted'));
     button.append(words, strip);
@@ -108,11 +110,11 @@ function writeGroups() {
   const alone = Array.from(order.subarray(componentStart[groups], imageCount));
   if (!alone.length) return;
   const box = make('div', undefined, 'group alone'), words = make('span', undefined, 'group-words'), strip = make('ul', undefined, 'strip');
-  words.append(make('b', plural(alone.length, 'image', 'images')), make('span', 'without a connection', 'muted'));
+  words.append(make('b', plural(alone.length, 'image', 'images')), make('span', 'not connected', 'muted'));
   for (const i of alone.slice(0, kMostAlone)) {
     const item = make('li'), name = make('span', baseName(images.names[i]), 'thumb-name');
     name.title = images.names[i];
-    item.append(thumbnailElement(i, 72), name);
+    item.append(thumbnailElement(i, kThumb), name);
     strip.append(item);
   }
   if (alone.length > kMostAlone) strip.append(make('li', 'and ' + whole(alone.length - kMostAlone) + ' more', 'muted'));
@@ -147,39 +149,36 @@ function writeFolderWords() {
   at('table-further').hidden = !data.pairs.further;
   at('table-further').textContent = plural(data.pairs.further, 'further pair was tried and is', 'further pairs were tried and are') + ' not listed.';
   const left = connecting - drawnEdges.length;
-  at('graph-text').textContent = (imageCount > 1 ? 'A line is a pair that connects two images; the wider, the more inliers.' : '') +
+  at('graph-text').textContent = (imageCount > 1 ? 'Each line is a pair with a geometry; the stronger the line, the more inliers.' : '') +
       (left > 0 ? ' The strongest ' + whole(drawnEdges.length) + ' of ' + whole(connecting) + ' are drawn.' : '');
 }
 
 // ---- Begin ----------------------------------------------------------------------------------
 
-let waiting = false, theme = '';
+let waiting = false, theme = null, printing = false;
+// Colours are those of the page's style, which has changed.
+function takeColours() {
+  theme = isDark();
+  colours = palette();
+  matrix.state = matrix.drawn = graph.state = graph.drawn = '';
+  writeLegend();
+}
 function draw() {
   if (waiting) return;
   waiting = true;
   requestAnimationFrame(() => {
     waiting = false;
-    if (theme !== String(isDark()) + printing) {
-      theme = String(isDark()) + printing;
-      colours = palette();
-      matrix.state = graph.state = '';
-      writeLegend();
-    }
+    if (theme !== isDark() && !printing) takeColours();
     drawMatrix();
     drawGraph();
     drawPair();
   });
 }
 
-let printing = false;
+// Paper is white: drawn anew before it is printed, and afterwards.
 function printed(now) {
   printing = now;
-  colours = null;
-  theme = '';
-  waiting = false;
-  colours = palette();
-  matrix.state = graph.state = '';
-  writeLegend();
+  takeColours();
   drawMatrix();
   drawGraph();
 }
@@ -195,7 +194,7 @@ function fitToWindow() {
 
 // After the parts that are in the page itself.
 document.addEventListener('DOMContentLoaded', () => {
-  colours = palette();
+  takeColours();
   writeFolderWords();
   table.sort();
   say();
@@ -203,7 +202,7 @@ document.addEventListener('DOMContentLoaded', () => {
   let width = window.innerWidth;
   window.addEventListener('resize', () => { if (window.innerWidth !== width || window.innerWidth >= 760) { width = window.innerWidth; fitToWindow(); } });
   new ResizeObserver(() => { if (matrix.canvas.parentElement.clientWidth !== matrix.glide.w) fitToWindow(); }).observe(matrix.canvas.parentElement);
-  requestAnimationFrame(() => requestAnimationFrame(() => { root.dataset.ready = 'yes'; }));
+  requestAnimationFrame(() => requestAnimationFrame((now) => { root.dataset.ready = 'yes'; root.dataset.readyAt = now; }));
 });
 
 // For tests and the curious.

@@ -1,5 +1,5 @@
-// What was found: numbers of matches as Float32Array, eight per match. After basics, theme, bars and
-// rows come found, shapes, draw, overlay, point, histogram, table, space, pose, words.
+// What was found: numbers of matches as Float32Array, eight per match. page.cc says in which order
+// the scripts of the page come.
 
 // ---- The matches ----------------------------------------------------------------------------
 

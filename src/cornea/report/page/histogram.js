@@ -24,7 +24,7 @@ function chooseBins(a, b) {
 }
 
 const histogram = !hasDistances ? {draw: () => {}, show: () => {}} : makeBars({
-  box: at('histogram'), text: at('range-text'), clear: at('range-clear'), bins: bins, axis: axis, unit: ' px',
+  box: at('histogram'), name: 'Distances', bins: bins, axis: axis, unit: ' px',
   label: 'Histogram of distances: ' + plural(data.inlierCount, 'inlier', 'inliers') + ', ' +
       plural(data.matchCount - data.inlierCount, 'outlier', 'outliers'),
   counted: (n) => plural(n, 'match', 'matches'),

@@ -72,6 +72,8 @@ function reset() {
   draw();
 }
 
+const sayZoom = makeZoomButtons(at('zoom'), {outOf: '', into: '', whole: 'Whole photographs', by: (factor) => zoomIn(0, factor), reset: reset});
+
 // ---- Pointing and choosing ------------------------------------------------------------------
 
 function nearest(i, x, y, reach, among = () => true) {
@@ -139,75 +141,15 @@ function step(direction) {
   if (next) chooseRow(next);
 }
 
-// A wheel that began by scrolling the page goes on with that, until the pointer moves.
-let scrolledAt = -Infinity, pointerAt = -Infinity;
-window.addEventListener('scroll', () => { scrolledAt = performance.now(); }, {passive: true});
-const scrollsThePage = () => pointerAt < scrolledAt || performance.now() - scrolledAt < 300;
-
-panels.forEach((panel, i) => {
-  const canvas = panel.canvas;
-  const fingers = new Map();
-  let pressed = {x: 0, y: 0}, moved = false, spread = 0;
-  const place = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return {x: event.clientX - box.left, y: event.clientY - box.top};
-  };
-  const gap = () => {
-    const [a, b] = [...fingers.values()];
-    return {length: Math.hypot(a.x - b.x, a.y - b.y), x: (a.x + b.x) / 2, y: (a.y + b.y) / 2};
-  };
-  canvas.addEventListener('wheel', (event) => {
-    const pinch = event.ctrlKey || event.metaKey;  // what a trackpad sends for two fingers
-    if (event.deltaY === 0) return;
-    // Where there is nothing to zoom out of, the page scrolls.
-    if (!pinch && view.zoom === 1 && (event.deltaY > 0 || scrollsThePage())) return;
-    event.preventDefault();
-    const p = place(event), lines = event.deltaMode === 1 ? 16 : 1;
-    const amount = Math.max(-240, Math.min(240, event.deltaY * lines));
-    zoomAt(i, p.x, p.y, Math.exp(-amount * (pinch ? 0.01 : 0.0022)));
-  }, {passive: false});
-  canvas.addEventListener('pointerdown', (event) => {
-    if (event.pointerType === 'mouse' && event.button !== 0) return;
-    if (!fingers.size) moved = false;
-    fingers.set(event.pointerId, place(event));
-    pressed = place(event);
-    if (fingers.size === 2) spread = gap().length;
-    if (event.pointerType === 'mouse' || view.zoom > 1 || fingers.size === 2) canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener('pointermove', (event) => {
-    pointerAt = performance.now();
-    const p = place(event);
-    if (event.pointerType === 'mouse' && event.buttons === 0) fingers.delete(event.pointerId);
-    const last = fingers.get(event.pointerId);
-    if (!last) {
-      if (event.pointerType === 'mouse') light(nearest(i, p.x, p.y, 14), false);
-      return;
-    }
-    // A hand is never quite still.
-    if (fingers.size > 1 || Math.hypot(p.x - pressed.x, p.y - pressed.y) > (event.pointerType === 'mouse' ? 4 : 10)) moved = true;
-    const before = fingers.size === 2 ? gap() : null;
-    fingers.set(event.pointerId, p);
-    if (before) {
-      const now = gap();
-      if (spread > 0 && before.length > 0) zoomAt(i, now.x, now.y, now.length / before.length);
-      pan(i, now.x - before.x, now.y - before.y);
-    } else if (moved && view.zoom > 1) {
-      viewer.classList.add('dragging');
-      pan(i, p.x - last.x, p.y - last.y);
-    }
-  });
-  const release = (event) => {
-    const held = fingers.delete(event.pointerId);
-    viewer.classList.remove('dragging');
-    if (!held || event.type === 'pointercancel' || fingers.size) return;
-    const p = place(event);
-    if (!moved) choose(i, p.x, p.y, event.pointerType === 'mouse' ? 14 : 24);
-  };
-  canvas.addEventListener('pointerup', release);
-  canvas.addEventListener('pointercancel', release);
-  canvas.addEventListener('pointerleave', () => { if (pointed) light(null, false); });
-  canvas.addEventListener('dblclick', (event) => { event.preventDefault(); reset(); });
-});
+panels.forEach((panel, i) => listenToGestures(panel.canvas, {
+  isZoomed: () => view.zoom > 1, wheelZoomsIn: true, zoom: (x, y, factor) => zoomAt(i, x, y, factor),
+  canDrag: () => view.zoom > 1, drag: (dx, dy) => pan(i, dx, dy), pan: (dx, dy) => pan(i, dx, dy),
+  held: (now) => viewer.classList.toggle('dragging', now),
+  hover: (x, y) => light(nearest(i, x, y, 14), false),
+  press: (x, y, touch) => choose(i, x, y, touch ? 24 : 14),
+  leave: () => { if (pointed) light(null, false); },
+  reset: reset,
+}));
 
 // Keys work wherever on the page one is; arrows move the photograph that has the focus.
 document.addEventListener('keydown', (event) => {

@@ -35,68 +35,18 @@ function spotAt(x, y, reach) {
 }
 
 function listenInSpace() {
-  const fingers = new Map();
-  let pressed = {x: 0, y: 0}, moved = false;
-  const place = (event) => {
-    const box = spaceCanvas.getBoundingClientRect();
-    return {x: event.clientX - box.left, y: event.clientY - box.top};
-  };
-  const gap = () => {
-    const [a, b] = [...fingers.values()];
-    return {length: Math.hypot(a.x - b.x, a.y - b.y), x: (a.x + b.x) / 2, y: (a.y + b.y) / 2};
-  };
-  spaceCanvas.addEventListener('wheel', (event) => {
-    const pinch = event.ctrlKey || event.metaKey;  // what a trackpad sends for two fingers
-    if (event.deltaY === 0) return;
-    // Where there is nothing to zoom out of, the page scrolls.
-    if (!pinch && space.zoom <= 1 && (event.deltaY > 0 || scrollsThePage())) return;
-    event.preventDefault();
-    const p = place(event), amount = Math.max(-240, Math.min(240, event.deltaY * (event.deltaMode === 1 ? 16 : 1)));
-    const factor = Math.exp(-amount * (pinch ? 0.01 : 0.0022));
-    zoomSpace(p.x, p.y, pinch ? factor : Math.max(factor, 1 / space.zoom));
-  }, {passive: false});
-  spaceCanvas.addEventListener('pointerdown', (event) => {
-    if (event.pointerType === 'mouse' && event.button !== 0) return;
-    if (!fingers.size) moved = false;
-    fingers.set(event.pointerId, place(event));
-    pressed = place(event);
-    spaceCanvas.setPointerCapture(event.pointerId);
+  listenToGestures(spaceCanvas, {
+    isZoomed: () => space.zoom > 1, wheelZoomsIn: true,
+    // A wheel ends where the page scrolls again.
+    zoom: (x, y, factor, wheel) => zoomSpace(x, y, wheel ? Math.max(factor, 1 / space.zoom) : factor),
+    canDrag: () => true, drag: (dx, dy) => turn(-dx * 0.008, dy * 0.008),
+    pan: (dx, dy) => { space.x += dx; space.y += dy; draw(); },
+    held: (now) => spaceCanvas.classList.toggle('turning', now),
+    hover: (x, y) => { light(spotAt(x, y, 10), false); spaceCanvas.classList.toggle('over', Boolean(pointed)); },
+    press: (x, y, touch) => light(spotAt(x, y, touch ? 20 : 10), true),
+    leave: () => { if (pointed) light(null, false); },
+    reset: resetSpace,
   });
-  spaceCanvas.addEventListener('pointermove', (event) => {
-    pointerAt = performance.now();
-    const p = place(event);
-    if (event.pointerType === 'mouse' && event.buttons === 0) fingers.delete(event.pointerId);
-    const last = fingers.get(event.pointerId);
-    if (!last) {
-      if (event.pointerType === 'mouse') light(spotAt(p.x, p.y, 10), false);
-      spaceCanvas.classList.toggle('over', Boolean(pointed));
-      return;
-    }
-    if (fingers.size > 1 || Math.hypot(p.x - pressed.x, p.y - pressed.y) > (event.pointerType === 'mouse' ? 4 : 10)) moved = true;
-    const before = fingers.size === 2 ? gap() : null;
-    fingers.set(event.pointerId, p);
-    if (before) {
-      const now = gap();
-      if (before.length > 0) zoomSpace(now.x, now.y, now.length / before.length);
-      space.x += now.x - before.x;
-      space.y += now.y - before.y;
-      draw();
-    } else if (moved) {
-      spaceCanvas.classList.add('turning');
-      turn(-(p.x - last.x) * 0.008, (p.y - last.y) * 0.008);
-    }
-  });
-  const release = (event) => {
-    const held = fingers.delete(event.pointerId);
-    spaceCanvas.classList.remove('turning');
-    if (!held || event.type === 'pointercancel' || fingers.size || moved) return;
-    const p = place(event);
-    light(spotAt(p.x, p.y, event.pointerType === 'mouse' ? 10 : 20), true);
-  };
-  spaceCanvas.addEventListener('pointerup', release);
-  spaceCanvas.addEventListener('pointercancel', release);
-  spaceCanvas.addEventListener('pointerleave', () => { if (pointed) light(null, false); });
-  spaceCanvas.addEventListener('dblclick', (event) => { event.preventDefault(); resetSpace(); });
   spaceCanvas.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const far = Math.PI / 24, middle = [space.w / 2, space.h / 2];

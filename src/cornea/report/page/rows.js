@@ -3,7 +3,8 @@
 //
 //   box, inside    the part that scrolls, and in it the one that holds the rows
 //   heads          of the columns: {key, name, value(item), text(item), disabled, down}; down: from
-//                  the highest at first
+//                  the highest at first; fill(cell, item) in place of text: puts into the cell what
+//                  is more than text
 //   items          what the rows are of, in the order that decides between equals
 //   sorting        {key, up} to begin with
 //   isShown, isChosen, classOf (of a row), choose (after a click or a key), open (Enter, or a double
@@ -34,25 +35,47 @@ function makeRows(o) {
     table.draw();
   };
 
-  table.draw = () => {
+  const makeRow = (k) => {
+    const item = table.listed[k], own = o.isChosen(item), row = make('div', undefined, 'tr ' + o.classOf(item) + (own ? ' chosen' : ''));
+    row.setAttribute('role', 'row');
+    row.setAttribute('aria-rowindex', k + 1);
+    row.setAttribute('aria-selected', own);
+    row.style.top = k * kRow + 'px';
+    row.dataset.row = k;
+    for (const column of o.columns) {
+      const cell = make('span', column.fill ? undefined : column.text(item), column.key);
+      if (column.fill) column.fill(cell, item);
+      cell.setAttribute('role', 'gridcell');
+      row.append(cell);
+    }
+    return row;
+  };
+
+  const rows = new Map();  // those that are elements, by their place in the list
+  // Rows that come into view are made, those that leave it go; they stand in the order of the list, as a
+  // screen reader reads them.
+  const scrolled = () => {
     const from = Math.max(0, Math.floor(o.box.scrollTop / kRow) - kSpare);
     const to = Math.min(table.listed.length, Math.ceil((o.box.scrollTop + o.box.clientHeight) / kRow) + kSpare);
-    const rows = [];
-    for (let k = from; k < to; ++k) {
-      const item = table.listed[k], own = o.isChosen(item), row = make('div', undefined, 'tr ' + o.classOf(item) + (own ? ' chosen' : ''));
-      row.setAttribute('role', 'row');
-      row.setAttribute('aria-rowindex', k + 1);
-      row.setAttribute('aria-selected', own);
-      row.style.top = k * kRow + 'px';
-      row.dataset.row = k;
-      for (const column of o.columns) {
-        const cell = make('span', column.text(item), column.key);
-        cell.setAttribute('role', 'gridcell');
-        row.append(cell);
-      }
-      rows.push(row);
+    for (const [k, row] of rows) {
+      if (k >= from && k < to) continue;
+      row.remove();
+      rows.delete(k);
     }
-    o.inside.replaceChildren(...rows);
+    let next = null;
+    for (let k = to - 1; k >= from; --k) {
+      if (!rows.has(k)) {
+        rows.set(k, makeRow(k));
+        o.inside.insertBefore(rows.get(k), next);
+      }
+      next = rows.get(k);
+    }
+  };
+  // After a change of the list or of what is chosen.
+  table.draw = () => {
+    o.inside.replaceChildren();
+    rows.clear();
+    scrolled();
   };
 
   // The row of an item, brought into the table's view; the page itself does not move.
@@ -77,7 +100,7 @@ function makeRows(o) {
     const row = event.target.closest('[data-row]');
     return row ? table.listed[Number(row.dataset.row)] : null;
   };
-  o.box.addEventListener('scroll', table.draw, {passive: true});
+  o.box.addEventListener('scroll', scrolled, {passive: true});
   o.box.addEventListener('click', (event) => { const item = itemOf(event); if (item !== null) o.choose(item); });
   o.box.addEventListener('dblclick', (event) => { const item = itemOf(event); if (item !== null) o.open(item); });
   o.box.addEventListener('pointermove', (event) => { if (event.pointerType === 'mouse') o.point(itemOf(event)); });

@@ -112,9 +112,6 @@ function readSlider() {
 }
 slider.disabled = !hasDistances;
 slider.addEventListener('input', readSlider);
-at('zoom-in').addEventListener('click', () => zoomIn(0, 1.5));
-at('zoom-out').addEventListener('click', () => zoomIn(0, 1 / 1.5));
-at('zoom-reset').addEventListener('click', reset);
 
 // ---- Begin ----------------------------------------------------------------------------------
 
