@@ -11,7 +11,8 @@ from pathlib import Path
 IMAGES = 24
 STEPS = ("extract", "match-all", "verify")
 # `cornea folder` as steps too: all pairs, and those that look alike, so few that a further round has something to do.
-FOLDERS = {"folder": [], "folder --pairs retrieve": ["--pairs", "retrieve", "--neighbours", "2", "--further", "2"]}
+LEARNS = "folder --pairs retrieve"
+FOLDERS = {"folder": [], LEARNS: ["--pairs", "retrieve", "--neighbours", "2", "--further", "2"]}
 RESULTS = ("pairs.csv", "report.html")  # of a folder, beside its database
 
 
@@ -165,5 +166,5 @@ class Work:
         if outcome.code == 0:
             check_same(found, self.expected[step], what)
             return False
-        outcome.check_failed(what, str(database), *words)
+        outcome.check_failed(what, str(database.parent if step in FOLDERS else database), *words)
         return True

@@ -22,9 +22,9 @@ import sys
 import tempfile
 import time
 
-from faults_work import FOLDERS, IMAGES, STEPS, Outcome, Work, check, contents
+from faults_work import FOLDERS, IMAGES, LEARNS, STEPS, Outcome, Work, check, contents
 
-LEARNS, LEARNING = "folder --pairs retrieve", "while it learns"
+LEARNING = "while it learns"
 MODES = {"alone": (1, 1), "one of two": (2, 1), "both of two": (2, 2)}  # processes, of which are killed
 
 
