@@ -106,8 +106,7 @@ def test_features(made):
         points = database.read_keypoints(row["image_id"])
         written = floats(row["data"], np.float32, row["rows"], row["cols"])
         assert len(written) > 100
-        assert np.array_equal(points[:, :2], written[:, :2])
-        assert points.shape != written.shape or np.array_equal(points, written)
+        assert np.array_equal(points, written)
     for row in rows("SELECT * FROM descriptors"):
         read = database.read_descriptors(row["image_id"])
         assert np.array_equal(read.data, floats(row["data"], np.uint8, row["rows"], row["cols"]))
@@ -163,8 +162,8 @@ def test_pose_priors(made):
     assert NAMES[3] not in found or not found[NAMES[3]].has_position()
 
 
-@pytest.mark.parametrize("schema", ["3.8", "4"])
-@pytest.mark.parametrize("mapper", ["incremental_mapping", "global_mapping"])
+# The two other combinations take as long again (half a minute of two cores) and were tried by hand: docs/colmap.md.
+@pytest.mark.parametrize("schema, mapper", [("3.8", "incremental_mapping"), ("4", "global_mapping")])
 def test_the_fountain_is_reconstructed(program, data, tmp_path, schema, mapper):
     photographs = data("fountain_p11") / "images"
     program("folder", photographs, "-o", tmp_path, "--schema", schema)
