@@ -4,14 +4,16 @@
   python3 bench/retrieve.py collect PHOTOGRAPHS out/photographs --distractors 1000
   cornea extract out/photographs --db out/photographs.db
   python3 bench/retrieve.py pairs out/photographs.db out/pairs.txt
-  cornea match-all --db out/photographs.db --pairs out/pairs.txt && cornea verify --db out/photographs.db
+  cornea match-all --db out/photographs.db --pairs out/pairs.txt
+  python3 bench/retrieve.py skip out/photographs.db && cornea verify --db out/photographs.db
   python3 bench/retrieve.py measure out/photographs.db --bench build/cpu/cornea_retrieve_bench --json RESULT.json
 
   python3 bench/retrieve.py plot bench/results/h200-retrieve.json docs/images/retrieve-time.svg
 
 `collect` brings the photographs of a folder (every image file below it) and generated distractors into one folder.
 `pairs` lists those whose truth is computed: photographs with photographs, photographs with distractors, and a random
-sample of distractors with distractors, all of which are half a million.
+sample of distractors with distractors, all of which are half a million. `skip` marks as done the pairs that have fewer
+matches than --inliers and so cannot have as many inliers.
 `measure` takes a COLMAP database whose pairs were matched and verified; those with at least --inliers are the
 truth. Beside ASMK* (`cornea_retrieve_bench`) it measures a bag of words of the same vocabulary, tf-idf and cosine,
 and VLAD of 64 words, signed square root, each word and the whole normalised; with --colmap COMMAND (`colmap` 3.x, which
@@ -210,6 +212,13 @@ def list_pairs(options):
     print(f"{len(pairs)} pairs of {len(photographs)} photographs and {len(distractors)} distractors in {options.out}")
 
 
+def skip(options):
+    with sqlite3.connect(options.database) as database:
+        few = database.execute("INSERT OR IGNORE INTO two_view_geometries(pair_id, rows, cols, data, config) "
+                               "SELECT pair_id, 0, 2, NULL, 1 FROM matches WHERE rows < ?", (options.inliers,)).rowcount
+    print(f"{few} pairs have fewer than {options.inliers} matches")
+
+
 def measure(options):
     collection = Collection(options.database, options.inliers, options.features)
     if not collection.truth:
@@ -321,9 +330,13 @@ def main():
     command = commands.add_parser("pairs")
     command.add_argument("database")
     command.add_argument("out")
-    command.add_argument("--sample", type=int, default=20000, help="pairs of two distractors")
+    command.add_argument("--sample", type=int, default=3000, help="pairs of two distractors")
     command.add_argument("--seed", type=int, default=1)
     command.set_defaults(run=list_pairs)
+    command = commands.add_parser("skip")
+    command.add_argument("database")
+    command.add_argument("--inliers", type=int, default=30)
+    command.set_defaults(run=skip)
     command = commands.add_parser("measure")
     command.add_argument("database")
     command.add_argument("--bench", default="build/cpu/cornea_retrieve_bench")
