@@ -1,10 +1,10 @@
 #include "bench/bench_match.h"
 
-#include <cmath>
 #include <cstring>
 #include <iostream>
 
 #include "bench/bench_timing.h"
+#include "bench/random_descriptor.h"
 #include "study/table.h"
 
 #include "cornea/cli/progress.h"
@@ -17,24 +17,10 @@ namespace {
 constexpr int kBatchPairs = 100, kBatchPoints = 2000;  // of the batch of small pairs
 constexpr int kLength = Features::kLength;
 
-// Descriptors as SIFT makes them: many small numbers, few large ones, a length of 512.
 std::vector<std::uint8_t> random_descriptors(int count, std::uint64_t seed) {
   std::vector<std::uint8_t> bytes(std::size_t(count) * kLength);
   core::Random random(seed);
-  float values[kLength];
-  for (int i = 0; i < count; ++i) {
-    float sum = 0;
-    for (float& v : values) {
-      const float u = core::unit_float(random.bits());
-      v = u * u;
-      sum += v * v;
-    }
-    const float scale = 512 / std::sqrt(sum);
-    for (int k = 0; k < kLength; ++k) {
-      bytes[std::size_t(i) * kLength + k] =
-          static_cast<std::uint8_t>(std::min(255.0f, values[k] * scale));
-    }
-  }
+  for (int i = 0; i < count; ++i) draw_descriptor(random, bytes.data() + std::size_t(i) * kLength);
   return bytes;
 }
 

@@ -3,25 +3,36 @@
 
   python3 bench/retrieve.py collect PHOTOGRAPHS out/photographs --distractors 1000
   cornea extract out/photographs --db out/photographs.db
-  cornea match-all --db out/photographs.db && cornea verify --db out/photographs.db
+  python3 bench/retrieve.py pairs out/photographs.db out/pairs.txt
+  cornea match-all --db out/photographs.db --pairs out/pairs.txt
+  python3 bench/retrieve.py skip out/photographs.db && cornea verify --db out/photographs.db
   python3 bench/retrieve.py measure out/photographs.db --bench build/cpu/cornea_retrieve_bench --json RESULT.json
 
   python3 bench/retrieve.py plot bench/results/h200-retrieve.json docs/images/retrieve-time.svg
 
 `collect` brings the photographs of a folder (every image file below it) and generated distractors into one folder.
+`pairs` lists those whose truth is computed: photographs with photographs, photographs with distractors, and a random
+sample of distractors with distractors, all of which are half a million. `skip` marks as done the pairs that have fewer
+matches than --inliers and so cannot have as many inliers.
 `measure` takes a COLMAP database whose pairs were matched and verified; those with at least --inliers are the
 truth. Beside ASMK* (`cornea_retrieve_bench`) it measures a bag of words of the same vocabulary, tf-idf and cosine,
-and VLAD of 64 words, signed square root, each word and the whole normalised. A pair counts as found if either image
+and VLAD of 64 words, signed square root, each word and the whole normalised; with --colmap COMMAND (`colmap` 3.x, which
+brings vocab_tree_builder and vocab_tree_retriever) a vocabulary tree of as many words, learned from the same descriptors and
+queried without spatial verification. A pair counts as found if either image
 has the other among its best N, which is how pairs are chosen. Needs NumPy; `collect` needs OpenCV too.
 """
 import argparse
 import hashlib
 import json
+import os
+import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +101,7 @@ class Collection:
             place[image] = len(self.names)
             self.names.append(name)
             self.descriptors.append(all_of_image)
+        self.tried = database.execute("SELECT COUNT(*) FROM two_view_geometries").fetchone()[0]
         self.truth = set()
         for pair, in database.execute("SELECT pair_id FROM two_view_geometries WHERE rows >= ?", (inliers,)):
             a, b = pair // 2147483647, pair % 2147483647
@@ -146,11 +158,75 @@ def vlad(file, collection):
     return vectors @ vectors.T
 
 
+def vocabulary_tree(command, folder, collection, words, best):
+    """Pairs by COLMAP's tree of a database that holds the collection, and the seconds of building and querying it."""
+    subprocess.run([*command, "database_creator", "--database_path", folder / "colmap.db"], check=True, capture_output=True)
+    database = sqlite3.connect(folder / "colmap.db")
+    database.execute("INSERT INTO cameras VALUES (1, 0, 1000, 1000, ?, 0)", (np.array([1000, 500, 500], np.float64).tobytes(),))
+    for place, descriptors in enumerate(collection.descriptors):
+        # COLMAP 3.8 reads names up to a blank; numbers have none. Points count for its spatial verification alone.
+        points = np.zeros((len(descriptors), 6), np.float32)
+        points[:, 2] = points[:, 5] = 1
+        database.execute("INSERT INTO images(image_id, name, camera_id) VALUES (?, ?, 1)", (place + 1, f"{place}"))
+        database.execute("INSERT INTO keypoints VALUES (?, ?, 6, ?)", (place + 1, len(points), points.tobytes()))
+        database.execute("INSERT INTO descriptors VALUES (?, ?, 128, ?)", (place + 1, len(descriptors), descriptors.tobytes()))
+    database.commit()
+    database.close()
+
+    def run(step, *more):
+        # So that no window system is asked for.
+        environment = dict(os.environ, QT_QPA_PLATFORM="offscreen")
+        begin = time.perf_counter()
+        said = subprocess.run([*command, step, "--database_path", folder / "colmap.db", "--vocab_tree_path", folder / "tree",
+                               *map(str, more)], check=True, capture_output=True, text=True, env=environment)
+        return time.perf_counter() - begin, said.stdout + said.stderr
+
+    building, _ = run("vocab_tree_builder", "--num_visual_words", words)
+    # The best is the image itself.
+    querying, said = run("vocab_tree_retriever", "--num_images", best + 1)
+    pairs, query = set(), None
+    for line in said.splitlines():
+        if found := re.match(r"Querying for image (\S+) ", line.strip()):
+            query = int(found[1])
+        elif found := re.match(r"image_id=(\d+), ", line.strip()):
+            other = int(found[1]) - 1
+            if other != query:
+                pairs.add((min(query, other), max(query, other)))
+    return pairs, building, querying
+
+
+def list_pairs(options):
+    with sqlite3.connect(f"file:{options.database}?mode=ro", uri=True) as database:
+        names = [name for name, in database.execute("SELECT name FROM images ORDER BY name")]
+    distractors = [name for name in names if name.startswith("distractors/")]
+    photographs = [name for name in names if not name.startswith("distractors/")]
+    pairs = [(a, b) for i, a in enumerate(photographs) for b in photographs[i + 1:]]
+    pairs += [(a, b) for a in photographs for b in distractors]
+    random, sample = np.random.default_rng(options.seed), set()
+    while len(sample) < min(options.sample, len(distractors) * (len(distractors) - 1) // 2):
+        a, b = sorted(random.integers(0, len(distractors), 2))
+        if a != b:
+            sample.add((distractors[a], distractors[b]))
+    pairs += sorted(sample)
+    Path(options.out).write_text("".join(f"{a} {b}\n" for a, b in pairs))
+    print(f"{len(pairs)} pairs of {len(photographs)} photographs and {len(distractors)} distractors in {options.out}")
+
+
+def skip(options):
+    with sqlite3.connect(options.database) as database:
+        few = database.execute("INSERT OR IGNORE INTO two_view_geometries(pair_id, rows, cols, data, config) "
+                               "SELECT pair_id, 0, 2, NULL, 1 FROM matches WHERE rows < ?", (options.inliers,)).rowcount
+    print(f"{few} pairs have fewer than {options.inliers} matches")
+
+
 def measure(options):
     collection = Collection(options.database, options.inliers, options.features)
     if not collection.truth:
         sys.exit(f"{options.database} has no pair with {options.inliers} inliers or more; match and verify it first")
-    result = {"images": len(collection.names), "descriptors": sum(map(len, collection.descriptors)),
+    of_distractors = sum(collection.names[a].startswith("distractors/") or collection.names[b].startswith("distractors/")
+                         for a, b in collection.truth)
+    result = {"images": len(collection.names), "tried_pairs": collection.tried, "verified_with_distractors": of_distractors,
+              "descriptors": sum(map(len, collection.descriptors)),
               "verified_pairs": len(collection.truth), "inliers": options.inliers, "features": options.features,
               "best": options.best, "commit": options.commit, "methods": {}}
 
@@ -184,6 +260,11 @@ def measure(options):
         run(VLAD_WORDS)
         entry("vlad", best_of(vlad(folder / "words", collection), options.best), words=VLAD_WORDS,
               bytes_per_image=2 * VLAD_WORDS * 128)
+        if options.colmap:
+            found, building, querying = vocabulary_tree(shlex.split(options.colmap), folder, collection, report["words"],
+                                                        options.best)
+            entry("vocabulary tree of COLMAP", found, words=report["words"], seconds_building=building,
+                  seconds_querying=querying)
     if options.json:
         Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
 
@@ -246,6 +327,16 @@ def main():
     command.add_argument("result")
     command.add_argument("out")
     command.set_defaults(run=plot)
+    command = commands.add_parser("pairs")
+    command.add_argument("database")
+    command.add_argument("out")
+    command.add_argument("--sample", type=int, default=3000, help="pairs of two distractors")
+    command.add_argument("--seed", type=int, default=1)
+    command.set_defaults(run=list_pairs)
+    command = commands.add_parser("skip")
+    command.add_argument("database")
+    command.add_argument("--inliers", type=int, default=30)
+    command.set_defaults(run=skip)
     command = commands.add_parser("measure")
     command.add_argument("database")
     command.add_argument("--bench", default="build/cpu/cornea_retrieve_bench")
@@ -255,6 +346,7 @@ def main():
     command.add_argument("--words", type=int, default=0, help="0: as many as retrieve_pairs() takes by itself")
     command.add_argument("--set", nargs="*", default=[], metavar="OPTION=VALUE", help="of cornea_retrieve_bench, for ASMK* alone")
     command.add_argument("--device", default="cpu")
+    command.add_argument("--colmap", help="a command that starts COLMAP 3.x, to measure its vocabulary tree too")
     command.add_argument("--commit", default="unknown")
     command.add_argument("--json")
     command.set_defaults(run=measure)

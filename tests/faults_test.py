@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""extract, match-all and verify when something goes wrong under them.
+"""extract, match-all, verify and folder when something goes wrong under them.
 
     faults_test.py PROGRAM [CASE ...] [--seed N]
 
-Two dozen small photographs are drawn with `cornea scene` and run through the three steps once, undisturbed.
+Two dozen small photographs are drawn with `cornea scene` and run through the three steps once, undisturbed, and for some
+cases through `cornea folder`.
 Then every case disturbs each step from the same beginning. What is left must be a whole database that
 holds nothing wrong, and the same command once more must end with the contents of the undisturbed run: all
 tables, all rows, all bytes. The cases:
@@ -33,7 +34,7 @@ import tempfile
 import threading
 import time
 
-from faults_work import IMAGES, STEPS, Outcome, Work, check, check_same, contents, remove_database
+from faults_work import FOLDERS, IMAGES, LEARNS, STEPS, Outcome, Work, check, check_same, contents, remove_database
 
 SKIPPED = 77
 BUSY_SECONDS = 10  # how long the program waits for another one
@@ -96,8 +97,9 @@ def mounted(folder, *words):
 def case_full_disk(work):
     disk = work.folder / "disk"
     disk.mkdir()
-    database = disk / "c.db"
-    for step in STEPS:
+    database = disk / "database.db"
+    work.add_folders()
+    for step in (*STEPS, LEARNS):
         before = work.before[step].stat().st_size if work.before[step].exists() else 0
 
         def attempt(room, what):
@@ -150,11 +152,12 @@ def as_one_who_may_not(work):
 
 
 def case_read_only(work):
+    work.add_folders()
     how = as_one_who_may_not(work)
     closed = work.folder / "closed"
     closed.mkdir()
-    database = closed / "c.db"
-    for step in STEPS:
+    database = closed / "database.db"
+    for step in (*STEPS, LEARNS):
         for file_mode in (0o444, 0o666):
             what = f"{step} in a folder that is read only, the file {file_mode:o}"
             closed.chmod(0o755)
@@ -166,8 +169,9 @@ def case_read_only(work):
             left = sorted(closed.iterdir())
             closed.chmod(0o755)
             outcome.check_failed(what, str(database), "permissions")
-            check(left == ([database] if step != "extract" else []), f"{what}: leaves {left}")
-            if step != "extract":
+            check(left == ([database] if database.exists() else []), f"{what}: leaves {left}")
+            check(database.exists() == work.before[step].exists(), f"{what}: makes a database, or deletes it")
+            if database.exists():
                 check_same(contents(database), contents(work.before[step]), what)
                 database.chmod(0o644)
             work.check_goes_on(step, database, what)
@@ -191,17 +195,19 @@ def case_read_only_disk(work):
         remove_database(database)
 
 
-def jobs_of_two(work):
-    """Steps with their flags, and what they leave."""
+def jobs_of_two(work, steps):
+    """These and extract with one camera: with their flags, and what they leave."""
     single = work.folder / "single.db"
     work.run("extract", single, flags=["--single-camera"]).check_done("extract with a single camera, undisturbed")
     check(len(contents(single)["cameras"]) == 1, "a single camera is not one")
-    return [(step, [], work.expected[step]) for step in STEPS] + [("extract", ["--single-camera"], contents(single))]
+    return [(step, [], work.expected[step]) for step in steps] + [("extract", ["--single-camera"], contents(single))]
 
 
 def case_two_at_once(work):
-    database = work.folder / "c.db"
-    for step, flags, expected in jobs_of_two(work):
+    database = work.folder / "out" / "database.db"
+    database.parent.mkdir()
+    work.add_folders()
+    for step, flags, expected in jobs_of_two(work, (*STEPS, *FOLDERS)):
         words = " ".join([step, *flags])
         for round in range(4):
             # At the same time, and the second one later and later.
@@ -241,8 +247,9 @@ def hold(process, database, seconds):
 
 
 def case_overtaken(work):
-    database = work.folder / "c.db"
-    for step, flags, expected in jobs_of_two(work):
+    database = work.folder / "out" / "database.db"
+    database.parent.mkdir()
+    for step, flags, expected in jobs_of_two(work, STEPS):
         for late in (0.002, 0.005, 0.012, 0.03, 0.08):
             what = f"{' '.join([step, *flags])}, overtaken after {1000 * late:.0f} ms"
             work.begin(step, database)

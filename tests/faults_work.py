@@ -1,5 +1,5 @@
-"""The photographs of faults_test.py and kills_test.py, the three steps over them, and what a database may
-hold after a fault."""
+"""The photographs of faults_test.py and kills_test.py, the three steps and `cornea folder` over them, and what a
+database may hold after a fault."""
 import random
 import shutil
 import sqlite3
@@ -10,6 +10,10 @@ from pathlib import Path
 
 IMAGES = 24
 STEPS = ("extract", "match-all", "verify")
+# `cornea folder` as steps too: all pairs, and those that look alike, so few that a further round has something to do.
+LEARNS = "folder --pairs retrieve"
+FOLDERS = {"folder": [], LEARNS: ["--pairs", "retrieve", "--neighbours", "2", "--further", "2"]}
+RESULTS = ("pairs.csv", "report.html")  # of a folder, beside its database
 
 
 def check(condition, sentence):
@@ -23,7 +27,7 @@ def files_of(database):
 
 
 def remove_database(database):
-    for file in files_of(database):
+    for file in files_of(database) + [Path(database).parent / name for name in RESULTS]:
         file.unlink(missing_ok=True)
 
 
@@ -95,7 +99,7 @@ class Work:
     def __init__(self, program, folder, seed):
         self.program, self.folder = program, Path(folder)
         self.random, self.images = random.Random(seed), self.folder / "images"
-        self.before, self.expected, self.seconds = {}, {}, {}
+        self.before, self.expected, self.seconds, self.tables = {}, {}, {}, {}
         scene = subprocess.run([program, "scene", "-o", self.images, "--views", str(IMAGES), "--width", "200",
                                 "--height", "150", "--step", "3", "--samples", "1", "-q"], capture_output=True)
         check(scene.returncode == 0, f"cornea scene: {scene.stderr.decode()}")
@@ -111,9 +115,23 @@ class Work:
               "not every pair was verified")
         check(sum(row[1] for row in self.expected["verify"]["two_view_geometries"]) > 1000, "hardly any inliers")
 
+    def add_folders(self):
+        """`cornea folder` once, undisturbed; with all pairs it gives the contents of the three steps."""
+        for step in FOLDERS:
+            database = self.folder / f"undisturbed {step}" / "database.db"
+            self.before[step] = self.folder / "nothing"
+            outcome = self.run(step, database)
+            outcome.check_done(f"{step}, undisturbed")
+            self.expected[step], self.seconds[step] = contents(database), outcome.seconds
+            self.tables[step] = (database.parent / "pairs.csv").read_bytes()
+        check_same(self.expected["folder"], self.expected["verify"], "folder and the three commands")
+
     def start(self, step, database, flags=(), **how):
-        words = [self.program, step, *flags] + ([self.images] if step == "extract" else [])
-        return subprocess.Popen(words + ["--db", database, "--device", "cpu", "-q"], stdout=subprocess.PIPE,
+        if step in FOLDERS:
+            words = [self.program, "folder", self.images, "-o", database.parent, *FOLDERS[step]]
+        else:
+            words = [self.program, step, *([self.images] if step == "extract" else []), "--db", database]
+        return subprocess.Popen(words + [*flags, "--device", "cpu", "-q"], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, **how)
 
     def run(self, step, database, **how):
@@ -133,7 +151,14 @@ class Work:
 
     def check_goes_on(self, step, database, what):
         self.run(step, database).check_done(f"{what}, then again")
-        check_same(contents(database), self.expected[step], f"{what}, then again")
+        self.check_ended(step, database, f"{what}, then again")
+
+    def check_ended(self, step, database, what):
+        check_same(contents(database), self.expected[step], what)
+        if step in FOLDERS:
+            check((database.parent / "pairs.csv").read_bytes() == self.tables[step], f"{what}: another pairs.csv")
+            page = (database.parent / "report.html").read_text()
+            check(page.rstrip().endswith("</html>"), f"{what}: report.html is not whole")
 
     def check_full(self, step, outcome, database, what, *words):
         """A run that had room for everything, or for a part: whether it was a part."""
@@ -141,5 +166,5 @@ class Work:
         if outcome.code == 0:
             check_same(found, self.expected[step], what)
             return False
-        outcome.check_failed(what, str(database), *words)
+        outcome.check_failed(what, str(database.parent if step in FOLDERS else database), *words)
         return True

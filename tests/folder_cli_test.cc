@@ -77,6 +77,39 @@ TEST_F(FolderCommandTest, GivesTheDatabaseOfTheThreeCommandsAndATable) {
   EXPECT_GT(verified, 0);
 }
 
+// All tables of both schemas; with EXIF also a shared camera and, in 4, pose priors.
+TEST_F(FolderCommandTest, BothSchemasAreThoseOfTheThreeCommands) {
+  for (int i = 0; i < 4; ++i) {
+    write_taken_jpeg(images / text("w", i, ".jpg"), window(160, 120, 9.0 * i, 0),
+                     "2026:11:17 09:00:00", 180000, 36000);
+  }
+  for (const char* schema : {"3.8", "4"}) {
+    fs::remove_all(out);
+    fs::remove(database);
+    done({"--schema", schema});
+    ASSERT_EQ(run(extract({"--schema", schema})).code, 0);
+    ASSERT_EQ(run(on_database("match-all")).code, 0);
+    ASSERT_EQ(run(on_database("verify")).code, 0);
+    expect_same_database(out / "database.db", database);
+    EXPECT_EQ(dump(database).contains("pose_priors"), std::string(schema) == "4");
+  }
+}
+
+TEST_F(FolderCommandTest, TheFountainGivesTheDatabaseOfTheThreeCommands) {
+  CORNEA_EXTERNAL_DATA_OR_SKIP(fountain, "data/fountain_p11/images");
+  const auto on_cpu = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--device", "cpu", "-q"});
+    return run(words).code;
+  };
+  ASSERT_EQ(on_cpu({"folder", fountain, "-o", out}), 0);
+  ASSERT_EQ(on_cpu({"extract", fountain, "--db", database}), 0);
+  ASSERT_EQ(on_cpu({"match-all", "--db", database}), 0);
+  ASSERT_EQ(on_cpu({"verify", "--db", database}), 0);
+  expect_same_database(out / "database.db", database);
+  EXPECT_EQ(rows_in(database, "images"), 11);
+  EXPECT_EQ(rows_in(database, "two_view_geometries"), 55);
+}
+
 TEST_F(FolderCommandTest, ASecondRunDoesNothingAndSaysSo) {
   make_windows(5);
   done();
@@ -196,6 +229,31 @@ TEST_F(FolderCommandTest, KilledAtAnyMomentItGoesOnToTheSameContents) {
     }
     EXPECT_GE(killed, kKills / 2);
   }
+}
+
+TEST_F(FolderCommandTest, APageOfFewerImagesIsNotTakenForTheNewOne) {
+  make_windows(3);
+  done();
+  const std::string old_page = read_text(out / "report.html"),
+                    old_table = read_text(out / "pairs.csv");
+  make_windows(4);
+  done();
+  const std::string table = read_text(out / "pairs.csv");
+  EXPECT_NE(table, old_table);
+  // As a run leaves it that is killed after its last pair: the old page, with its table or without.
+  for (const bool with_table : {true, false}) {
+    write_bytes(out / "report.html", old_page);
+    fs::remove(out / "pairs.csv");
+    if (with_table) write_bytes(out / "pairs.csv", old_table);
+    EXPECT_EQ(done()["nothing_to_do"], true);
+    EXPECT_NE(read_text(out / "report.html").find("w103.png"), std::string::npos);
+    EXPECT_EQ(read_text(out / "pairs.csv"), table);
+  }
+  EXPECT_EQ(old_page.find("w103.png"), std::string::npos);
+  // An image in no pair changes the page alone.
+  write_image(images / "z.png", Image<std::uint8_t>(160, 120));
+  done();
+  EXPECT_NE(read_text(out / "report.html").find("z.png"), std::string::npos);
 }
 
 TEST_F(FolderCommandTest, AnInterruptionSaysWhatIsKept) {

@@ -1,33 +1,54 @@
 #!/usr/bin/env python3
-"""SIGKILL to extract, match-all and verify, where one process runs and where two share one database.
+"""SIGKILL to extract, match-all, verify and folder, where one process runs and where two share one database.
 
-    kills_test.py PROGRAM [--kills N] [--seed N]
+    kills_test.py PROGRAM [STEP ...] [--kills N] [--seed N]
 
-Two dozen small photographs go through the three steps once, undisturbed. Then each step is killed, N times
-in all (20), at random moments spread over its whole duration: a process alone, one of two that share the
-database, and both of two. What is left must be a whole database that holds nothing wrong; where one of two
+Two dozen small photographs go through the three steps and through `cornea folder` once, undisturbed. Then each is
+killed, N times in all (30), at random moments spread over its whole duration: a process alone, one of two that share
+the database, and both of two. `cornea folder` is killed with all pairs and with those that look alike, and there also
+while it learns which do. What is left must be a whole database that holds nothing wrong; where one of two
 lives on, it must end with the contents of the undisturbed run, and where none does, the same command once
 more must. Only kills that came before the end are counted. --seed repeats the moments of another run.
 """
 import argparse
 import contextlib
+import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
-from faults_work import STEPS, Outcome, Work, check, check_same, contents
+from faults_work import FOLDERS, IMAGES, LEARNS, STEPS, Outcome, Work, check, contents
 
+LEARNING = "while it learns"
 MODES = {"alone": (1, 1), "one of two": (2, 1), "both of two": (2, 2)}  # processes, of which are killed
 
 
+def is_learning(database):
+    """Whether all images are extracted and no pairs chosen."""
+    if not database.exists():
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as opened:
+            return (opened.execute("SELECT COUNT(*) FROM keypoints").fetchone()[0] == IMAGES and
+                    not opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'cornea_choice'").fetchall())
+    except sqlite3.OperationalError:  # not made yet
+        return False
+
+
 class Kills:
-    def __init__(self, work):
-        self.work, self.database, self.seconds = work, work.folder / "c.db", {}
-        self.counts = {(step, mode): [0, 0] for step in STEPS for mode in MODES}  # killed; with a part of the work done
+    def __init__(self, work, steps):
+        self.work, self.database, self.seconds = work, work.folder / "out" / "database.db", {}
+        self.database.parent.mkdir()
+        if any(step in FOLDERS for step in steps):
+            work.add_folders()
+        self.counts = {(step, mode): [0, 0] for step in steps for mode in MODES}  # killed; with a part of the work done
+        if LEARNS in steps:
+            self.counts[LEARNS, LEARNING] = [0, 0]
 
     def duration(self, step, processes):
         """Seconds of so many undisturbed processes at once."""
@@ -36,7 +57,7 @@ class Kills:
             began = time.monotonic()
             for outcome in [Outcome(p, began) for p in [self.work.start(step, self.database) for _ in range(processes)]]:
                 outcome.check_done(f"{step}, {processes} at once")
-            check_same(contents(self.database), self.work.expected[step], f"{step}, {processes} at once")
+            self.work.check_ended(step, self.database, f"{step}, {processes} at once")
             self.seconds[step, processes] = time.monotonic() - began
         return self.seconds[step, processes]
 
@@ -61,13 +82,35 @@ class Kills:
             killed += process.returncode == -signal.SIGKILL
         for process in running[victims:]:
             Outcome(process, began).check_done(f"{what}, the other")
-            check_same(contents(self.database), work.expected[step], f"{what}, the other")
+            work.check_ended(step, self.database, f"{what}, the other")
         found = work.check_left(step, self.database, what)
         partly = found not in (contents(work.before[step]), work.expected[step])
         work.check_goes_on(step, self.database, what)
         self.counts[step, mode][0] += killed
         self.counts[step, mode][1] += partly
         return killed
+
+    def try_learning(self, share):
+        """Killed at that share of the time in which it learns which images look alike."""
+        work, step = self.work, LEARNS
+        if LEARNING not in self.seconds:
+            work.begin(step, self.database)
+            outcome = work.run(step, self.database, flags=["--json", "-"])
+            outcome.check_done(f"{step}, undisturbed")
+            self.seconds[LEARNING] = json.loads(outcome.out)["milliseconds"]["choose"] / 1000
+        work.begin(step, self.database)
+        process = work.start(step, self.database)
+        while process.poll() is None and not is_learning(self.database):
+            time.sleep(0.001)
+        time.sleep(share * self.seconds[LEARNING])
+        process.kill()
+        process.communicate()
+        what = f"{step}, killed {1000 * share * self.seconds[LEARNING]:.1f} ms after it began to learn"
+        found = work.check_left(step, self.database, what)
+        learned = len(found["keypoints"]) == IMAGES and "cornea_choice" not in found and not found["matches"]
+        work.check_goes_on(step, self.database, what)
+        self.counts[step, LEARNING][0] += learned
+        self.counts[step, LEARNING][1] += learned
 
     def run(self, kills):
         jobs = list(self.counts)
@@ -77,7 +120,8 @@ class Kills:
             while self.counts[job][0] < wanted:
                 check(tries < 5 * wanted + 10, f"{job}: runs end before they are killed")
                 # Spread evenly, at random within each share.
-                self.try_once(*job, (tries % wanted + self.work.random.random()) / wanted)
+                share = (tries % wanted + self.work.random.random()) / wanted
+                self.try_learning(share) if job[1] == LEARNING else self.try_once(*job, share)
                 tries += 1
         for (step, mode), (killed, partly) in self.counts.items():
             part = "" if mode == "one of two" else f", {partly} times with a part of the work done"
@@ -88,13 +132,15 @@ class Kills:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("steps", nargs="*", choices=[*STEPS, *FOLDERS, []])
+    parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     given = parser.parse_args()
     began = time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="cornea_kills_") as folder:
-            Kills(Work(os.path.abspath(given.program), folder, given.seed)).run(given.kills)
+            work = Work(os.path.abspath(given.program), folder, given.seed)
+            Kills(work, given.steps or [*STEPS, *FOLDERS]).run(given.kills)
     except AssertionError as failure:
         print(f"kills: failed (--seed {given.seed}): {failure}")
         return 1

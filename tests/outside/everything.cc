@@ -2,6 +2,7 @@
 // does not link, and what is initialised in part must not warn. Works in the folder that it is
 // given.
 #include <cmath>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <vector>
@@ -270,6 +271,30 @@ void folders(const Context& context, const std::vector<View>& views, const std::
          "run_folder");
 }
 
+// Points of another program: one in the middle of every view.
+void imports(const std::vector<View>& views, const std::string& folder) {
+  std::filesystem::create_directories(folder + "/points");
+  for (const View& view : views) {
+    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }\n";
+    std::ofstream out(folder + "/points/" + view.name + ".png.npy", std::ios::binary);
+    out.write("\x93NUMPY\x01\0", 8).put(char(header.size())).put(0) << header;
+    const float point[] = {float(view.image.width()) / 2, float(view.image.height()) / 2};
+    out.write(reinterpret_cast<const char*>(point), sizeof point);
+  }
+  std::filesystem::remove(folder + "/imported.db");
+  colmap::Database database(folder + "/imported.db", colmap::Database::Open::create);
+  const ImportOptions options{.keypoints = folder + "/points", .images = folder + "/photos"};
+  const ImportReport features = import_features(database, options);
+  expect(validates(options) && features.imported == int(views.size()) && features.failed == 0 &&
+             images_with_points(folder + "/points").size() == views.size() &&
+             import_features(database, options).skipped == int(views.size()),
+         "import_features");
+  std::istringstream matches(views[0].name + ".png " + views[1].name + ".png\n0 0\n");
+  expect(import_matches(database, matches, "matches").matched == 1 &&
+             database.matches(colmap::pair_id({1, 2})).size() == 1,
+         "import_matches");
+}
+
 void scenes(const Context& context, const std::vector<View>& views, const SceneOptions& options) {
   const Camera &a = views[0].camera, &b = views[1].camera;
   expect(std::isfinite(fundamental(a, b).norm()), "fundamental");
@@ -299,6 +324,7 @@ int main(int, char** argv) {
   filters_and_detectors(context, views[0].image);
   features_and_geometry(context, views, folder);
   folders(context, views, folder);
+  imports(views, folder);
   scenes(context, views, options);
   std::cout << kVersion << ", " << failures << " failures\n";
   return failures == 0 ? 0 : 1;

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 
 #include "cornea/cli/browser.h"
 #include "cornea/cli/folder.h"
@@ -71,22 +72,49 @@ FolderListing check_folders(const FolderCommand& c, const FolderOptions& options
   return listing;
 }
 
-// The table of pairs and the page. A run that has nothing to do changes no file: the table is
-// written where it is another one, the page where something was done or it is not there.
+// The text of a file; nothing where it cannot be read.
+std::optional<std::string> text_of_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+}
+
+// The table is written last: where it is not there or is another one, the page is too. So a run
+// that was killed before its page leaves none of fewer images that the next run takes for its own.
+// Images in no pair, which the table cannot tell, are met by deleting it before any is extracted.
+FolderRunEvents without_old_table(const FolderRunEvents& events, const fs::path& table) {
+  FolderRunEvents all = events;
+  auto extracts = std::make_shared<bool>(false);
+  all.stage = [stage = events.stage, extracts](FolderStage now, const FolderAhead& ahead) {
+    *extracts = now == FolderStage::extract;
+    stage(now, ahead);
+  };
+  all.steps.begin = [begin = events.steps.begin, extracts, table](int total) {
+    std::error_code ignored;
+    if (*extracts && total > 0) fs::remove(table, ignored);
+    begin(total);
+  };
+  return all;
+}
+
+// The page and the table of pairs. A run that has nothing to do changes no file.
 void write_results(const FolderCommand& c, const Context& context, const FolderReport& report,
                    const colmap::Database& database, const FolderEvents& events) {
   const fs::path table = c.in_folder("pairs.csv");
+  const std::optional<std::string> then = text_of_file(table);
+  const auto overview = [&](bool thumbnails) {
+    return folder_overview(context, database, c.photographs.folder, {.thumbnails = thumbnails},
+                           events);
+  };
   std::error_code ignored;
   const bool wants_page =
-      report.did_something() || !fs::exists(c.in_folder("report.html"), ignored);
-  FolderPage page =
-      folder_overview(context, database, c.photographs.folder, {.thumbnails = wants_page}, events);
+      report.did_something() || !then || !fs::exists(c.in_folder("report.html"), ignored);
+  FolderPage page = overview(wants_page);
   if (events.stop()) return;
   const std::string now = pairs_csv(database, page);
-  std::ifstream in(table, std::ios::binary);
-  const std::string then{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in || then != now) write_text(table, now);
-  if (!wants_page) return;
+  if (!wants_page && then == now) return;
+  if (!wants_page) page = overview(true);
+  if (events.stop()) return;
   page.stages = stages_of(report);
   page.command = c.words;
   page.next = c.mapper().shell();
@@ -97,6 +125,7 @@ void write_results(const FolderCommand& c, const Context& context, const FolderR
                 {"In the folder", fs::current_path().string()}};
   page.files = {"database.db", "pairs.csv"};
   write_folder_page(c.out, page);
+  if (then != now) write_text(table, now);
 }
 
 // The exit code of a run that was interrupted, with what is kept.
@@ -119,7 +148,8 @@ int run_folder_command(const FolderCommand& c) {
   {
     colmap::Database database(c.in_folder("database.db"), colmap::Database::Open::create,
                               c.photographs.schema);
-    report = run_folder(context, c.photographs.folder, database, options, progress.events);
+    report = run_folder(context, c.photographs.folder, database, options,
+                        without_old_table(progress.events, c.in_folder("pairs.csv")));
     if (!report.stopped) {
       write_results(c, context, report, database, progress.events_of("report"));
     }

@@ -49,16 +49,15 @@ void print_import(const ImportCommand& c, const ImportReport& features,
             << "\ndatabase: " << c.database << std::endl;
 }
 
-ImportReport read_matches(const ImportCommand& c, colmap::Database& database) {
-  if (is_standard(c.matches)) {
-    return import_matches(database, std::cin, "standard input", c.options.redo);
-  }
-  std::ifstream in(c.matches, std::ios::binary);
-  if (!in || std::filesystem::is_directory(c.matches)) {
+// What cannot be read, before a database is made for it.
+void check_inputs(const ImportCommand& c, std::ifstream& matches) {
+  if (!c.keypoints.empty()) images_with_points(c.keypoints);
+  if (c.matches.empty() || is_standard(c.matches)) return;
+  matches.open(c.matches, std::ios::binary);
+  if (!matches || std::filesystem::is_directory(c.matches)) {
     fail(ErrorCode::io, c.matches,
          ": cannot be read; name a text file with pairs of images and their matches");
   }
-  return import_matches(database, in, c.matches, c.options.redo);
 }
 
 int run_import(const ImportCommand& c) {
@@ -76,6 +75,8 @@ int run_import(const ImportCommand& c) {
   std::vector<NamedInput> inputs = {{c.database, kTheDatabase}};
   if (!c.matches.empty()) inputs.push_back({c.matches});
   check_outputs(inputs, c.common.outputs({}));
+  std::ifstream file;
+  check_inputs(c, file);
   FolderProgress progress("import", c.common.quiet);
   ImportReport features, matches;
   {
@@ -84,7 +85,10 @@ int run_import(const ImportCommand& c) {
         c.images.empty() ? colmap::Database::Open::existing : colmap::Database::Open::create;
     colmap::Database database(c.database, how, c.schema);
     if (!c.keypoints.empty()) features = import_features(database, options, progress.events);
-    if (!c.matches.empty() && !features.stopped) matches = read_matches(c, database);
+    if (!c.matches.empty() && !features.stopped) {
+      matches = import_matches(database, is_standard(c.matches) ? std::cin : file,
+                               input_name(c.matches), c.options.redo);
+    }
   }
   progress.clear();
   if (c.common.talks()) print_import(c, features, matches);

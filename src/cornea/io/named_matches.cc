@@ -101,7 +101,9 @@ class NamedMatchReader {
         const std::string_view second = trimmed(words.substr(end), " \t");
         if (second.empty() || second.find_first_of(" \t") != std::string_view::npos) {
           refuse(lines_.number(), "a match is two indices of features, not '", words.substr(0, 80),
-                 "'; a blank line is needed before the next pair of images");
+                 words.find_first_of(",;") == std::string_view::npos
+                     ? "'; a blank line is needed before the next pair of images"
+                     : "'; the first line of a CSV names image1, image2, index1 and index2");
         }
         pairs_.back().matches.push_back(
             {index_of(words.substr(0, end)), index_of(second), lines_.number()});

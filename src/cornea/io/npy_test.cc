@@ -8,11 +8,13 @@
 
 #include "cornea/core/error.h"
 #include "cornea/io/file_testing.h"
+#include "cornea/io/npy_testing.h"
 
 namespace cornea {
 namespace {
 
 using namespace io;
+using testing::npy;
 
 TEST(Npy, HasTheLayoutThatNumPyDocuments) {
   for (std::size_t rows : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{1234567}}) {
@@ -34,14 +36,6 @@ TEST(Npy, HasTheLayoutThatNumPyDocuments) {
 }
 
 std::vector<std::uint8_t> bytes_of(const std::string& file) { return {file.begin(), file.end()}; }
-
-// A header of one's own before the numbers.
-std::string npy(const std::string& header, const std::string& values, char version = 1) {
-  std::string file = "\x93NUMPY";
-  file += {version, '\0', char(header.size() % 256), char(header.size() / 256)};
-  if (version > 1) file += {'\0', '\0'};
-  return file + header + values;
-}
 
 std::string as_text(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};

@@ -69,8 +69,11 @@ struct ImportReport {
   double milliseconds = 0;           // the whole call
 };
 
+// The images that a folder has a file NAME.npy for, sorted by bytes; an error where there are none.
+CORNEA_API std::vector<std::string> images_with_points(const std::filesystem::path& folder);
+
 // An image whose files cannot be, or are not of an image that is known, is reported as a sentence;
-// the rest is done.
+// the rest is done. So are descriptors of an image without a file of points.
 CORNEA_API ImportReport import_features(colmap::Database& database, const ImportOptions& options,
                                         const FolderEvents& events = {});
 

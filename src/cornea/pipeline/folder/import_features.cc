@@ -27,13 +27,13 @@ constexpr char kEnding[] = ".npy";
 constexpr int kSift = 0;
 constexpr int kLastType = 4;  // of COLMAP 4.2.1
 
-// The images that a folder has a file for, sorted by bytes.
-std::vector<std::string> names_in(const fs::path& folder) {
+// Of the .npy files of a folder, sorted by bytes.
+std::vector<std::string> names_in(const fs::path& folder, const char* holds) {
   std::vector<std::string> names;
   std::error_code failed;
   if (!fs::is_directory(folder, failed)) {
-    fail(ErrorCode::io, folder.string(),
-         ": is no folder; name one with the points of image NAME in NAME.npy");
+    fail(ErrorCode::io, folder.string(), ": is no folder; name one with the ", holds,
+         " of image NAME in NAME.npy");
   }
   auto it = fs::recursive_directory_iterator(folder, failed);
   for (; !failed && it != fs::recursive_directory_iterator(); it.increment(failed)) {
@@ -116,7 +116,7 @@ class FeatureImport {
       : database_(database),
         options_(options),
         events_(events),
-        names_(names_in(options.keypoints)),
+        names_(images_with_points(options.keypoints)),
         sharing_{.cameras = options.cameras,
                  .camera_model = options.camera_model,
                  .camera_params = options.camera_params},
@@ -125,10 +125,7 @@ class FeatureImport {
   ImportReport run() {
     const core::Stopwatch watch;
     report_.images = int(names_.size());
-    if (names_.empty()) {
-      fail(ErrorCode::io, options_.keypoints.string(),
-           ": holds no .npy file; the points of image NAME are in NAME.npy");
-    }
+    name_descriptors_without_points();
     const std::int64_t version = database_.data_version();
     groups_.load(database_);
     CameraWriter cameras(groups_, version);
@@ -156,6 +153,17 @@ class FeatureImport {
   void fail_one(const std::string& name, const std::string& sentence) {
     ++report_.failed;
     events_.report(core::naming(name, sentence));
+  }
+
+  // Somebody meant them to be imported.
+  void name_descriptors_without_points() {
+    if (options_.descriptors.empty()) return;
+    for (const std::string& name : names_in(options_.descriptors, "descriptors")) {
+      if (std::binary_search(names_.begin(), names_.end(), name)) continue;
+      fail_one(name, text((options_.descriptors / (name + kEnding)).string(),
+                          ": has no file of points beside it, ",
+                          (options_.keypoints / (name + kEnding)).string()));
+    }
   }
 
   // All of an image, checked.
@@ -259,6 +267,15 @@ void ImportOptions::validate() const {
   require(descriptors.empty() || !keypoints.empty(), "descriptors need keypoints");
   ExtractOptions{.cameras = cameras, .camera_model = camera_model, .camera_params = camera_params}
       .validate();
+}
+
+std::vector<std::string> images_with_points(const fs::path& folder) {
+  std::vector<std::string> names = names_in(folder, "points");
+  if (names.empty()) {
+    fail(ErrorCode::io, folder.string(),
+         ": holds no .npy file; the points of image NAME are in NAME.npy");
+  }
+  return names;
 }
 
 ImportReport import_features(Database& database, const ImportOptions& options,

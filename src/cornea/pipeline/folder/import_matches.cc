@@ -52,7 +52,7 @@ class MatchImport {
  private:
   template <class... Parts>
   [[noreturn]] void refuse(std::uint64_t line, const Parts&... parts) const {
-    fail(ErrorCode::io, name_, ", line ", line, ": ", parts..., "; nothing was written");
+    fail(ErrorCode::io, name_, ", line ", line, ": ", parts..., "; no match was written");
   }
 
   Id named(const std::string& name, std::uint64_t line) const {
@@ -117,7 +117,7 @@ ImportReport import_matches(Database& database, std::istream& in, const std::str
     }
     if (again && !redo) {
       fail(ErrorCode::io, database.file(), ": images ", pair.first, " and ", pair.second,
-           " have other matches already, and nothing was written; the option redo replaces them "
+           " have other matches already, and no match was written; the option redo replaces them "
            "and deletes their geometry");
     }
     database.delete_pair(id);

@@ -8,6 +8,7 @@
 
 #include "cornea/io/file_testing.h"
 #include "cornea/io/npy.h"
+#include "cornea/io/npy_testing.h"
 #include "cornea/pipeline/folder/folder_testing.h"
 
 namespace cornea {
@@ -24,13 +25,7 @@ class Import : public ::testing::Test {
   }
   static void write_floats(const fs::path& file, std::size_t columns,
                            const std::vector<float>& values) {
-    std::string header = text("{'descr': '<f4', 'fortran_order': False, 'shape': (",
-                              values.size() / columns, ", ", columns, "), }");
-    header.append(63 - (10 + header.size()) % 64, ' ');
-    header += '\n';
-    std::ofstream out(file, std::ios::binary);
-    out.write("\x93NUMPY\x01\0", 8).put(char(header.size())).put(0) << header;
-    out.write(reinterpret_cast<const char*>(values.data()), std::streamsize(values.size() * 4));
+    testing::write_bytes(file, bytes_of_text(npy_table(columns, values)));
   }
   // What extract, match-all and verify make, and files of it as another program would write them.
   Database made_by_cornea() const {
