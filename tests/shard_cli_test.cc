@@ -23,7 +23,8 @@ class ShardCommandTest : public Colmap {
     return o.code == 0 ? Json::parse(o.out) : Json();
   }
   int items(const std::string& step) {
-    for (const Json& one : status()["steps"]) {
+    const Json now = status();
+    for (const Json& one : now["steps"]) {
       if (one["step"] == step) return one["items"];
     }
     return -1;

@@ -122,7 +122,8 @@ bool ItemFlags::is_asked(const CLI::App& command, const std::vector<std::string>
   if (shard.empty()) throw UsageError("--work takes --shard K/N too" + help);
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0) continue;
-    const std::string name = option->get_name(true);
+    const std::string name =
+        option->get_lnames().empty() ? option->get_name() : "--" + option->get_lnames().front();
     const auto is_among = [&](const std::vector<std::string>& names) {
       return std::any_of(names.begin(), names.end(),
                          [&](const std::string& one) { return option->check_name(one); });
