@@ -19,9 +19,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +28,15 @@ import numpy as np
 import cornea
 import cornea.cluster
 
-WINDOW, STEP, PER_WALL = (240, 180), 24, 25
+# Several nodes on one machine start slowly, and answer late.
+for variable, value in (("RAY_raylet_start_wait_time_s", "180"), ("RAY_health_check_failure_threshold", "20")):
+    os.environ.setdefault(variable, value)
+
+PER_WALL = 25
 
 
 def wall(seed):
-    width, height = WINDOW[0] + STEP * PER_WALL, WINDOW[1]
+    width, height = given.width + given.width // 6 * PER_WALL, given.width * 3 // 4
     coarse = np.random.default_rng(seed).integers(0, 256, (height // 6 + 2, width // 6 + 2)).astype(np.float64)
     y, x = np.arange(height) / 6, np.arange(width) / 6
     j, i = y.astype(int), x.astype(int)
@@ -47,9 +50,9 @@ def make_photographs(folder, count):
     for n in range(count):
         if n % PER_WALL == 0:
             pixels = wall(n)
-        left = STEP * (n % PER_WALL)
+        left = given.width // 6 * (n % PER_WALL)
         name = f"{(n * 7919) % count:05d}.png"  # neighbours on a wall are none by name
-        cornea.write(folder / name, np.ascontiguousarray(pixels[:, left:left + WINDOW[0]]))
+        cornea.write(folder / name, np.ascontiguousarray(pixels[:, left:left + given.width]))
 
 
 def digest(file):
@@ -122,32 +125,30 @@ class Nodes:
             self.cluster.remove_node(node, allow_graceful=False)
             self.nodes.append(self.add())
             return True
-        for process in raylet.children(recursive=True):
-            if (process.name() == "cornea") if kind == "program" else ("ray::_Worker" in " ".join(process.cmdline())):
-                process.send_signal(signal.SIGKILL)
-                return True
+        try:
+            for process in raylet.children(recursive=True):
+                words = process.cmdline()
+                is_program = bool(words) and words[0] == given.cornea
+                if is_program if kind == "program" else "ray::_Worker" in " ".join(words):
+                    process.send_signal(signal.SIGKILL)
+                    return True
+        except psutil.Error:  # it ended by itself meanwhile
+            pass
         return False
 
 
 def over_ray(photos, work, db, kills):
-    nodes, over, killed, rng = Nodes(given.nodes), threading.Event(), [], random.Random(1)
-
-    def killer():
-        while not over.is_set() and len(killed) < kills:
-            over.wait(given.every * (0.5 + rng.random()))
+    nodes, killed, rng = Nodes(given.nodes), [], random.Random(1)
+    with ThreadPoolExecutor(1) as pool:  # Ray adds nodes in the main thread only, and kills come from here
+        running = pool.submit(cornea.cluster.run, photos, work, gpus_per_worker=0, size=given.images // given.shards,
+                              options=given.options, db=db, program=given.cornea, quiet=True)
+        while not running.done():
+            wait([running], timeout=given.every * (0.5 + rng.random()))
             kind = ("program", "worker", "program", "node")[len(killed) % 4]
-            if not over.is_set() and nodes.kill(rng, kind):
+            if not running.done() and len(killed) < kills and nodes.kill(rng, kind):
                 killed.append(kind)
-
-    thread = threading.Thread(target=killer)
-    thread.start()
-    try:
-        summary = cornea.cluster.run(photos, work, gpus_per_worker=0, size=given.images // given.shards,
-                                     options=given.options, db=db, program=given.cornea, quiet=True)
-    finally:
-        over.set()
-        thread.join()
         nodes.stop()
+        summary = running.result()
     return {"exit_code": summary.exit_code, "seconds": summary.seconds, "wall_seconds": summary.wall_seconds,
             "busy_seconds": summary.busy_seconds, "cpu_seconds": summary.cpu_seconds, "done": summary.done,
             "tries": summary.tries, "kills": {kind: killed.count(kind) for kind in sorted(set(killed))},
@@ -155,11 +156,17 @@ def over_ray(photos, work, db, kills):
             "failed": [str(f) for f in summary.failed]}
 
 
+def do_folder(photos, out, result):
+    begin, used = time.monotonic(), cpu()
+    program("folder", photos, "-o", out, *given.folder_options)
+    result["folder"] = {"wall_seconds": time.monotonic() - begin, "cpu_seconds": cpu() - used}
+
+
 def main():
     folder = Path(tempfile.mkdtemp(prefix="cluster-", dir=given.folder))
     photos, result, digests = folder / "photos", {}, {}
     make_photographs(photos, given.images)
-    result.update(images=given.images, shards=given.shards, nodes=given.nodes, options=given.options,
+    result.update(images=given.images, width=given.width, shards=given.shards, nodes=given.nodes, options=given.options,
                   machine=f"{os.cpu_count()} CPUs, {platform.machine()}", load_before=os.getloadavg())
 
     def save(name, file):
@@ -170,10 +177,9 @@ def main():
         if given.json:
             Path(given.json).write_text(json.dumps(result, indent=1) + "\n")
 
-    begin, used = time.monotonic(), cpu()
-    program("folder", photos, "-o", folder / "scene", *given.folder_options)
-    result["folder"] = {"wall_seconds": time.monotonic() - begin, "cpu_seconds": cpu() - used}
-    save("folder", folder / "scene" / "database.db")
+    if not given.without_folder:
+        do_folder(photos, folder / "scene", result)
+        save("folder", folder / "scene" / "database.db")
     for name in given.runs:
         work, db = folder / name, folder / f"{name}.db"
         if name in ("one", "two"):
@@ -190,15 +196,17 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--cornea", required=True)
     parser.add_argument("--images", type=int, default=2000)
+    parser.add_argument("--width", type=int, default=160, help="of a photograph, pixels")
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--nodes", type=int, default=2)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--every", type=float, default=4, help="seconds between kills, on average")
     parser.add_argument("--runs", nargs="+", default=["one", "two", "ray", "kills"])
+    parser.add_argument("--without-folder", action="store_true", help="no run of cornea folder")
     parser.add_argument("--folder", help="where to work")
     parser.add_argument("--json")
     given = parser.parse_args()
     given.cornea = os.path.abspath(given.cornea)
-    given.folder_options = ["--pairs", "retrieve", "--neighbours", "6", "--further", "3"]
+    given.folder_options = ["--pairs", "retrieve", "--neighbours", "4", "--further", "2"]
     given.options = [*given.folder_options, "--block-images", "500", "--block-pairs", "2500"]
     sys.exit(main())
