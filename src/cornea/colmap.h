@@ -21,5 +21,6 @@
 #include "cornea/pipeline/folder/overview.h"
 #include "cornea/pipeline/folder/run_folder.h"
 #include "cornea/pipeline/folder/verify.h"
+#include "cornea/pipeline/shards/shards.h"
 
 #endif

@@ -295,6 +295,29 @@ void imports(const std::vector<View>& views, const std::string& folder) {
          "import_matches");
 }
 
+void shards(const Context& context, const std::string& folder) {
+  const std::string photos = folder + "/photos", work = folder + "/work";
+  const ShardPlan plan = plan_shards(photos, {}, 1);
+  write_shard_plan(work, plan);
+  expect(read_shard_plan(work).key() == plan.key() && plan.shards() == 2 && validates(plan),
+         "plan_shards");
+  expect(refuses([&] { plan_listed_shards("s3://photos", folder + "/none.txt"); }),
+         "plan_listed_shards");
+  ShardOptions options;
+  options.local = folder;
+  bool named = true;
+  for (int step = 0; step < kShardSteps; ++step) {
+    named = named && !name(ShardStep(step)).empty();
+    for (int k = 1; k <= count_items(work, plan, ShardStep(step), options); ++k) {
+      run_shard_item(context, work, {ShardStep(step), k}, options);
+    }
+  }
+  expect(named && shard_status(work, options).done() && validates(options), "run_shard_item");
+  expect(shard_traffic(work, options).size() == std::size_t(kShardSteps), "shard_traffic");
+  expect(merge_shards(work, folder + "/merged.db", options, MergeOptions{}).images == 2,
+         "merge_shards");
+}
+
 void scenes(const Context& context, const std::vector<View>& views, const SceneOptions& options) {
   const Camera &a = views[0].camera, &b = views[1].camera;
   expect(std::isfinite(fundamental(a, b).norm()), "fundamental");
@@ -325,6 +348,7 @@ int main(int, char** argv) {
   features_and_geometry(context, views, folder);
   folders(context, views, folder);
   imports(views, folder);
+  shards(context, folder);
   scenes(context, views, options);
   std::cout << kVersion << ", " << failures << " failures\n";
   return failures == 0 ? 0 : 1;

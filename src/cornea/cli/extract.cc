@@ -6,12 +6,14 @@
 #include "cornea/cli/camera_sharing.h"
 #include "cornea/cli/folder.h"
 #include "cornea/cli/folder_steps.h"
+#include "cornea/cli/shard.h"
 
 namespace cornea::cli {
 namespace {
 
 struct ExtractCommand : ExtractFlags {
   std::string database;
+  ItemFlags item;
 };
 
 // SIFT with the defaults of this command.
@@ -202,8 +204,8 @@ int run_extract(const ExtractCommand& c) {
 
 }  // namespace
 
-void add_photographs_argument(CLI::App* command, ExtractFlags* c) {
-  command
+CLI::Option* add_photographs_argument(CLI::App* command, ExtractFlags* c) {
+  return command
       ->add_option("folder", c->folder,
                    "folder with JPEG, PNG, TIFF and WebP files, in its subfolders too; pixels are "
                    "taken as stored")
@@ -243,16 +245,25 @@ Run add_extract(CLI::App& app) {
   auto c = std::make_shared<ExtractCommand>();
   CLI::App* command =
       app.add_subcommand("extract", "SIFT features of a folder of images, into a COLMAP database");
-  add_photographs_argument(command, c.get());
-  add_database_option(*command, c->database,
-                      "COLMAP database; one that exists is continued: images with features are "
-                      "left alone");
+  CLI::Option* photographs = add_photographs_argument(command, c.get());
+  CLI::Option* database =
+      add_database_option(*command, c->database,
+                          "COLMAP database; one that exists is continued: images with features are "
+                          "left alone");
+  add_item_options(command, &c->item, {photographs, database});
   add_extract_options(command, c.get());
   add_changed_options(*command, c->options.changed, c->options.redo,
                       "extract all images of the folder again; deletes their matches, and images "
                       "that are gone");
   add_sift_options(command, c.get());
-  return [c] { return run_extract(*c); };
+  return [c, command] {
+    if (c->item.is_asked(*command, {"folder", "--db"}, {"folder", "--decoders", "--redo"})) {
+      c->item.redo = c->options.redo;
+      c->item.decoders = c->options.decoders;
+      return run_item(c->common, c->item, ShardStep::extract, c->folder);
+    }
+    return run_extract(*c);
+  };
 }
 
 }  // namespace cornea::cli

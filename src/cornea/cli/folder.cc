@@ -5,8 +5,8 @@
 
 namespace cornea::cli {
 
-void add_database_option(CLI::App& command, std::string& database, const char* help) {
-  command.add_option("--db", database, help)
+CLI::Option* add_database_option(CLI::App& command, std::string& database, const char* help) {
+  return command.add_option("--db", database, help)
       ->required()
       ->type_name("FILE")
       ->check([](const std::string& file) {

@@ -41,7 +41,7 @@ class FolderProgress {
   std::unique_ptr<Progress> bar_;
 };
 
-void add_database_option(CLI::App& command, std::string& database, const char* help);
+CLI::Option* add_database_option(CLI::App& command, std::string& database, const char* help);
 // --changed and --redo, for work that is there and was done of other files or with other options.
 void add_changed_options(CLI::App& command, Changed& changed, bool& redo, const char* again);
 

@@ -18,28 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-FolderOptions folder_options(const FolderCommand& c) {
-  FolderOptions options = c.options;
-  options.extract = extract_options(c.photographs);
-  options.pairs.choice = PairChoice::listed;
-  for (const PairChoice choice : {PairChoice::automatic, PairChoice::all, PairChoice::sequential,
-                                  PairChoice::retrieve, PairChoice::spatial}) {
-    if (c.pairs == name(choice)) options.pairs.choice = choice;
-  }
-  if (options.pairs.choice == PairChoice::listed) {
-    options.pairs.list = is_standard(c.pairs) ? "/dev/stdin" : c.pairs;
-    std::error_code ignored;
-    if (!is_standard(c.pairs) && !fs::exists(c.pairs, ignored)) {
-      throw UsageError(text(
-          "--pairs takes auto, all, sequential, retrieve, spatial or a file with two image names "
-          "per line, and there is no file ",
-          c.pairs));
-    }
-  }
-  usage_checked([&] { options.validate(); });
-  return options;
-}
-
 // Whether a folder is another one or lies below it.
 bool lies_in(const fs::path& inner, const fs::path& outer) {
   std::error_code failed;
@@ -209,6 +187,35 @@ void add_pair_options(CLI::App* command, FolderCommand* c) {
 
 }  // namespace
 
+FolderOptions folder_options(const FolderCommand& c) {
+  FolderOptions options = c.options;
+  options.extract = extract_options(c.photographs);
+  options.pairs.choice = PairChoice::listed;
+  for (const PairChoice choice : {PairChoice::automatic, PairChoice::all, PairChoice::sequential,
+                                  PairChoice::retrieve, PairChoice::spatial}) {
+    if (c.pairs == name(choice)) options.pairs.choice = choice;
+  }
+  if (options.pairs.choice == PairChoice::listed) {
+    options.pairs.list = is_standard(c.pairs) ? "/dev/stdin" : c.pairs;
+    std::error_code ignored;
+    if (!is_standard(c.pairs) && !fs::exists(c.pairs, ignored)) {
+      throw UsageError(text(
+          "--pairs takes auto, all, sequential, retrieve, spatial or a file with two image names "
+          "per line, and there is no file ",
+          c.pairs));
+    }
+  }
+  usage_checked([&] { options.validate(); });
+  return options;
+}
+
+void add_step_options(CLI::App* command, FolderCommand* c) {
+  add_pair_options(command, c);
+  add_extract_options(command, &c->photographs);
+  add_match_options(*command, c->options.match);
+  add_verify_options(command, &c->options.verify);
+}
+
 Run add_folder(CLI::App& app, const std::vector<std::string>& words) {
   auto c = std::make_shared<FolderCommand>();
   c->words = shell_line(words);
@@ -226,10 +233,7 @@ Run add_folder(CLI::App& app, const std::vector<std::string>& words) {
   command->add_flag("--map", c->map,
                     "run colmap mapper at the end, with its models in OUT/sparse; COLMAP must be "
                     "installed");
-  add_pair_options(command, c.get());
-  add_extract_options(command, &c->photographs);
-  add_match_options(*command, c->options.match);
-  add_verify_options(command, &c->options.verify);
+  add_step_options(command, c.get());
   add_changed_options(*command, c->options.changed, c->options.redo,
                       "do all steps again; deletes all matches, and images that are gone");
   add_sift_options(command, &c->photographs);

@@ -30,6 +30,12 @@ struct FolderCommand {
   }
 };
 
+// The options of choosing pairs, and with them those of all steps; what SIFT and all commands have
+// comes after further options of the command (add_sift_options).
+void add_step_options(CLI::App* command, FolderCommand* c);
+// With all flags; wrong usage where they cannot be.
+FolderOptions folder_options(const FolderCommand& c);
+
 struct FolderOutcome {
   const FolderCommand& command;
   const Context& context;

@@ -19,7 +19,7 @@ struct ExtractFlags {
   std::optional<colmap::Schema> schema;  // of a database that is made
   OptionFlags flags;                     // of SIFT
 };
-void add_photographs_argument(CLI::App* command, ExtractFlags* c);
+CLI::Option* add_photographs_argument(CLI::App* command, ExtractFlags* c);
 // Those of extract alone: not of the database, and not what commands of all kinds have.
 void add_extract_options(CLI::App* command, ExtractFlags* c);
 // Those of SIFT, whose names give way to those that the command has; --device and the like.

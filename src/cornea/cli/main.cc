@@ -76,6 +76,9 @@ int main(int argc, char** argv) {
   add(cli::add_match_all);
   add(cli::add_verify);
   add([&](CLI::App& to) { return cli::add_report(to, words); });
+  add(cli::add_shard);
+  add(cli::add_merge);
+  add([&](CLI::App& to) { return cli::add_cluster(to, words); });
   add(cli::add_scene);
   add(cli::add_study);
   add([&](CLI::App& to) { return cli::add_evaluate(to, words); });

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cornea/cli/folder.h"
+#include "cornea/cli/shard.h"
 #include "cornea/cli/two_view.h"
 
 namespace cornea::cli {
@@ -13,6 +14,7 @@ struct MatchAllCommand {
   CommonOptions common;
   std::string database, pairs;
   MatchAllOptions options;
+  ItemFlags item;
 };
 
 void print_report(const MatchAllCommand& c, const Context& context, const MatchAllReport& report,
@@ -91,8 +93,11 @@ Run add_match_all(CLI::App& app) {
   auto c = std::make_shared<MatchAllCommand>();
   CLI::App* command =
       app.add_subcommand("match-all", "match the images of a COLMAP database with one another");
-  add_database_option(*command, c->database,
-                      "COLMAP database with features; pairs that have matches are left alone");
+  CLI::Option* database =
+      add_database_option(*command, c->database,
+                          "COLMAP database with features; pairs that have matches are left alone");
+  add_item_options(command, &c->item, {database});
+  add_further_option(command, &c->item);
   CLI::Option* sequential =
       command
           ->add_option("--sequential", c->options.sequential,
@@ -113,7 +118,13 @@ Run add_match_all(CLI::App& app) {
   add_changed_options(*command, c->options.changed, c->options.redo,
                       "match these pairs again; deletes their geometries");
   add_common_options(*command, c->common);
-  return [c] { return run_match_all(*c); };
+  return [c, command] {
+    if (c->item.is_asked(*command, {"--db"}, {"--redo"})) {
+      c->item.redo = c->options.redo;
+      return run_item(c->common, c->item, ShardStep::match);
+    }
+    return run_match_all(*c);
+  };
 }
 
 }  // namespace cornea::cli

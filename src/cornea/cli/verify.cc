@@ -7,6 +7,7 @@
 #include "cornea/catalog/estimators.h"
 #include "cornea/cli/folder.h"
 #include "cornea/cli/folder_steps.h"
+#include "cornea/cli/shard.h"
 
 namespace cornea::cli {
 namespace {
@@ -15,6 +16,7 @@ struct VerifyCommand {
   CommonOptions common;
   std::string database;
   VerifyOptions options;
+  ItemFlags item;
 };
 
 // What was done and what is there now; some of the pairs whose images are not.
@@ -199,12 +201,21 @@ Run add_verify(CLI::App& app) {
   auto c = std::make_shared<VerifyCommand>();
   CLI::App* command =
       app.add_subcommand("verify", "the geometry of every matched pair of a COLMAP database");
-  add_database_option(*command, c->database,
-                      "COLMAP database with matches; pairs that have a geometry are left alone");
+  CLI::Option* database = add_database_option(
+      *command, c->database,
+      "COLMAP database with matches; pairs that have a geometry are left alone");
+  add_item_options(command, &c->item, {database});
+  add_further_option(command, &c->item);
   add_verify_options(command, &c->options);
   add_changed_options(*command, c->options.changed, c->options.redo, "verify all pairs again");
   add_common_options(*command, c->common);
-  return [c] { return run_verify(*c); };
+  return [c, command] {
+    if (c->item.is_asked(*command, {"--db"}, {"--redo"})) {
+      c->item.redo = c->options.redo;
+      return run_item(c->common, c->item, ShardStep::verify);
+    }
+    return run_verify(*c);
+  };
 }
 
 }  // namespace cornea::cli

@@ -1,9 +1,14 @@
 #include "cornea/io/content_hash.h"
 
+#include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <vector>
 
-#include "cornea/io/loaded_file.h"
+#include "cornea/core/error.h"
+#include "cornea/io/decoded.h"
 
 namespace cornea::io {
 namespace {
@@ -31,23 +36,38 @@ std::uint64_t merge(std::uint64_t hash, std::uint64_t sum) {
 
 }  // namespace
 
-std::uint64_t content_hash(std::span<const std::uint8_t> bytes) {
-  constexpr std::size_t kStripe = 32;
-  const std::uint8_t* at = bytes.data();
-  std::size_t left = bytes.size();
-  std::uint64_t hash = kPrime5;
-  if (left >= kStripe) {
-    std::uint64_t a = kPrime1 + kPrime2, b = kPrime2, c = 0, d = 0 - kPrime1;
-    for (; left >= kStripe; left -= kStripe, at += kStripe) {
-      a = round(a, load<std::uint64_t>(at));
-      b = round(b, load<std::uint64_t>(at + 8));
-      c = round(c, load<std::uint64_t>(at + 16));
-      d = round(d, load<std::uint64_t>(at + 24));
-    }
-    hash = std::rotl(a, 1) + std::rotl(b, 7) + std::rotl(c, 12) + std::rotl(d, 18);
-    for (const std::uint64_t sum : {a, b, c, d}) hash = merge(hash, sum);
+ContentHash::ContentHash() : sums_{kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1} {}
+
+void ContentHash::add_stripe(const std::uint8_t* from) {
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    sums_[i] = round(sums_[i], load<std::uint64_t>(from + 8 * i));
   }
-  hash += bytes.size();
+}
+
+void ContentHash::add(std::span<const std::uint8_t> bytes) {
+  const std::size_t held = count_ % kStripe;
+  count_ += bytes.size();
+  if (held > 0) {
+    const std::size_t more = std::min(kStripe - held, bytes.size());
+    std::copy_n(bytes.begin(), more, rest_.begin() + std::ptrdiff_t(held));
+    if (held + more < kStripe) return;
+    add_stripe(rest_.data());
+    bytes = bytes.subspan(more);
+  }
+  for (; bytes.size() >= kStripe; bytes = bytes.subspan(kStripe)) add_stripe(bytes.data());
+  std::copy(bytes.begin(), bytes.end(), rest_.begin());
+}
+
+std::uint64_t ContentHash::value() const {
+  std::uint64_t hash = kPrime5;
+  if (count_ >= kStripe) {
+    hash = std::rotl(sums_[0], 1) + std::rotl(sums_[1], 7) + std::rotl(sums_[2], 12) +
+           std::rotl(sums_[3], 18);
+    for (const std::uint64_t sum : sums_) hash = merge(hash, sum);
+  }
+  hash += count_;
+  const std::uint8_t* at = rest_.data();
+  std::size_t left = count_ % kStripe;
   for (; left >= 8; left -= 8, at += 8) {
     hash = std::rotl(hash ^ round(0, load<std::uint64_t>(at)), 27) * kPrime1 + kPrime4;
   }
@@ -61,8 +81,26 @@ std::uint64_t content_hash(std::span<const std::uint8_t> bytes) {
   return hash ^ hash >> 32;
 }
 
+std::uint64_t content_hash(std::span<const std::uint8_t> bytes) {
+  ContentHash hash;
+  hash.add(bytes);
+  return hash.value();
+}
+
 std::uint64_t content_hash_of_file(const std::filesystem::path& file) {
-  return content_hash(LoadedFile(file).bytes());
+  const File in(std::fopen(file.c_str(), "rb"));
+  std::vector<std::uint8_t> bytes(std::size_t{1} << 20);
+  ContentHash hash;
+  std::size_t count = 0;
+  errno = 0;
+  while (in && (count = std::fread(bytes.data(), 1, bytes.size(), in.get())) > 0) {
+    hash.add(std::span(bytes).first(count));
+  }
+  if (!in || std::ferror(in.get())) {
+    fail(ErrorCode::io, file.string(), ": cannot be read (", std::strerror(errno),
+         "); check the path and its permissions");
+  }
+  return hash.value();
 }
 
 }  // namespace cornea::io

@@ -32,6 +32,21 @@ TEST(ContentHash, EveryBitAndEveryLengthCounts) {
   EXPECT_EQ(seen.size(), 81u + 640u);
 }
 
+TEST(ContentHash, InPartsIsThatOfTheWhole) {
+  ByteVector bytes(200);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::uint8_t(7 * i + 3);
+  for (std::size_t first = 0; first <= 70; ++first) {
+    for (const std::size_t second :
+         {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{64}}) {
+      ContentHash hash;
+      hash.add(std::span(bytes).first(first));
+      hash.add(std::span(bytes).subspan(first, second));
+      hash.add(std::span(bytes).subspan(first + second));
+      EXPECT_EQ(hash.value(), content_hash(bytes)) << first << " " << second;
+    }
+  }
+}
+
 TEST(ContentHash, OfAFileIsThatOfItsBytes) {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder / "a", bytes_of_text("abc"));

@@ -2,12 +2,15 @@
 #include "cornea/export/colmap/database.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <cstdio>
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/export/colmap/schema.h"
 #include "cornea/export/colmap/statement.h"
+#include "cornea/export/colmap/transfer.h"
 
 namespace cornea::colmap {
 namespace {
@@ -26,13 +29,29 @@ void check_file(const std::string& file, Database::Open how) {
   if (fs::is_directory(status)) {
     fail(ErrorCode::io, file, ": is a folder; name a file for the database in it");
   }
-  if (how == Database::Open::existing && !fs::exists(status)) {
+  if (how != Database::Open::create && how != Database::Open::scratch && !fs::exists(status)) {
     fail(ErrorCode::io, file,
          ": there is no such database; extract a folder of images into it first");
   }
 }
 
 }  // namespace
+
+// As SQLite's URIs have it: bytes that mean something there, or are no printable ASCII, as %XX.
+std::string uri_of_finished(const fs::path& file) {
+  std::string uri = "file:";
+  for (const char c : fs::absolute(file).string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || c == '/' || c == '.' || c == '-' || c == '_') {
+      uri += c;
+    } else {
+      char escaped[4];
+      std::snprintf(escaped, sizeof escaped, "%%%02X", unsigned(byte));
+      uri += escaped;
+    }
+  }
+  return uri + "?immutable=1";
+}
 
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 Database::~Database() = default;
@@ -42,10 +61,15 @@ Database& Database::operator=(Database&&) noexcept = default;
 Database::Database(const fs::path& file, Open how, std::optional<Schema> schema)
     : file_(file.string()) {
   check_file(file_, how);
+  const bool may_be_new = how == Open::create || how == Open::scratch;
   sqlite3* handle = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | (how == Open::create ? SQLITE_OPEN_CREATE : 0);
+  // URIs are for other databases that are attached, and for finished ones.
+  const int flags = SQLITE_OPEN_URI |
+                    (how == Open::finished ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+                    (may_be_new ? SQLITE_OPEN_CREATE : 0);
   // Absolute: SQLite has plans of its own for names such as :memory:.
-  const std::string path = fs::absolute(file).string();
+  const std::string path =
+      how == Open::finished ? uri_of_finished(file) : fs::absolute(file).string();
   errno = 0;  // for fail_sqlite
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
@@ -57,7 +81,7 @@ Database::Database(const fs::path& file, Open how, std::optional<Schema> schema)
   // written faster than in pages of 4 KB (docs/colmap.md).
   run("PRAGMA page_size = 65536");
   const bool has_tables = check_tables();
-  if (how == Open::existing && !has_tables) {
+  if (!may_be_new && !has_tables) {
     fail(ErrorCode::io, file_, ": has no tables yet; extract a folder of images into it first");
   }
   if (has_tables && schema && *schema != this->schema()) {
@@ -65,8 +89,9 @@ Database::Database(const fs::path& file, Open how, std::optional<Schema> schema)
          *schema == Schema::colmap_4 ? "3" : "4",
          " already; leave the option schema out, or begin a new database");
   }
-  use_log();
-  if (how == Open::create) make_tables(schema.value_or(Schema::colmap_3_8));
+  if (how == Open::scratch) use_no_log();
+  if (how == Open::existing || how == Open::create) use_log();
+  if (may_be_new) make_tables(schema.value_or(Schema::colmap_3_8));
   descriptors_have_type_ =
       finds("SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'");
   find_two_view_columns();
@@ -106,6 +131,13 @@ void Database::use_log() {
   constexpr std::int64_t kLogBytes = 64 << 20;
   const std::int64_t pages = kLogBytes / size.integer(0);
   run(text("PRAGMA wal_autocheckpoint = ", pages).c_str());
+}
+
+// Transactions can still be taken back, in memory.
+void Database::use_no_log() {
+  run("PRAGMA journal_mode = MEMORY");
+  run("PRAGMA synchronous = OFF");
+  run("PRAGMA locking_mode = EXCLUSIVE");
 }
 
 void Database::run(const char* sql) {

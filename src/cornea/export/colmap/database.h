@@ -141,7 +141,11 @@ class CORNEA_API DamagedRow : public Error {
 
 class CORNEA_API Database {
  public:
-  enum class Open { existing, create };
+  // finished: to be read only, and nobody writes it any more. No lock is asked for and no file is
+  // made beside it, so that it may lie on a network mount, where SQLite's locks do not hold.
+  // scratch: a new file that nobody else uses and that is worth nothing before it is whole: the
+  // disk is not waited for, and all is in this one file once the object is gone.
+  enum class Open { existing, create, finished, scratch };
   // An error that names the file where it is missing (unless it may be made), is no such database,
   // or has the tables of another schema than is asked for. Unset: those that it has, and 3.8's of
   // a new one.
@@ -172,7 +176,8 @@ class CORNEA_API Database {
   std::vector<ImageRow> images(std::vector<std::string>* refused = nullptr) const;
   Id add_camera(const Camera& camera);  // its id is ignored
   void replace_camera(Id camera, const Camera& by);
-  Id add_image(const std::string& name, Id camera);
+  // Its id is the next one unless it is given.
+  Id add_image(const std::string& name, Id camera, std::optional<Id> id = {});
   // The cameras that were made for several images, by what these have in common; of each text the
   // camera with the lowest id. A camera has one text; it is forgotten with the camera.
   std::map<std::string, Id> camera_groups() const;
@@ -283,6 +288,7 @@ class CORNEA_API Database {
   bool has_camera_memory() const;
   void delete_pose_prior(Id image);
   void use_log();
+  void use_no_log();
   bool finds(const char* sql) const;  // whether it gives a row
   Id rig_of(Id camera);               // in COLMAP 4.x
   void delete_frame_of(Id image);     // likewise

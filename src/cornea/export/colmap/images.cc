@@ -102,11 +102,10 @@ Id Database::rig_of(Id camera) {
   return sqlite3_last_insert_rowid(handle_.get());
 }
 
-Id Database::add_image(const std::string& name, Id camera) {
-  Statement(*this, "INSERT INTO images(name, camera_id) VALUES(?, ?)")
-      .bind(name)
-      .bind(camera)
-      .run();
+Id Database::add_image(const std::string& name, Id camera, std::optional<Id> id) {
+  Statement insert(*this, "INSERT INTO images(name, camera_id, image_id) VALUES(?, ?, ?)");
+  insert.bind(name).bind(camera);
+  (id ? insert.bind(*id) : insert.bind_null()).run();
   const Id image = sqlite3_last_insert_rowid(handle_.get());
   if (!is_image_id(image)) refuse(file_, name, impossible_id(image), nullptr);
   if (!images_have_frames_) return image;

@@ -1,27 +1,16 @@
 #include "cornea/pipeline/folder/choose_pairs.h"
 
-#include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <numeric>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "cornea/core/error.h"
-#include "cornea/core/small_letters.h"
-#include "cornea/core/stopwatch.h"
-#include "cornea/io/content_hash.h"
-#include "cornea/io/exif.h"
-#include "cornea/pipeline/folder/match_all.h"
-#include "cornea/pipeline/folder/positions.h"
-#include "cornea/pipeline/folder/sequences.h"
+#include "cornea/pipeline/folder/collection.h"
 #include "cornea/pipeline/folder/view_graph.h"
 
 namespace cornea {
 namespace {
 
-using namespace core;
 using namespace folder;
 
 namespace fs = std::filesystem;
@@ -29,256 +18,51 @@ using colmap::Database;
 using colmap::Id;
 using colmap::ImagePair;
 
-std::uint64_t hash_of(const std::string& text) {
-  return io::content_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-}
-
-// What the camera wrote into a photograph's file; nothing where it cannot be read. A JPEG has it
-// in front of its pixels, other formats may have it behind them.
-std::optional<Exif> exif_of(const fs::path& file) {
-  constexpr std::streamsize kFront = std::streamsize{1} << 18;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  const std::string ending = in_small_letters(file.extension().string());
-  std::error_code failed;
-  const auto size = std::streamsize(fs::file_size(file, failed));
-  if (failed) return std::nullopt;
-  const bool jpeg = ending == ".jpg" || ending == ".jpeg";
-  std::vector<std::uint8_t> bytes(std::size_t(jpeg ? std::min(size, kFront) : size));
-  in.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()));
-  bytes.resize(std::size_t(in.gcount()));
-  return decode_exif(bytes);
-}
-
-class Choosing {
+// The images of one database, whose photographs are where they were when they were extracted.
+class DatabaseCollection : public Collection {
  public:
-  Choosing(const Context& context, const fs::path& photographs, Database& database,
-           const ChoosePairsOptions& options, const FolderEvents& events)
-      : context_(context),
-        photographs_(photographs),
-        database_(database),
-        options_(options),
-        events_(events) {}
-
-  ChosenPairs run() {
-    const Stopwatch watch;
-    std::vector<std::string> refused;  // which match_all() names
-    images_ = database_.descriptor_counts(&refused);
+  DatabaseCollection(const Database& database, const fs::path& photographs)
+      : database_(database), photographs_(photographs) {
     std::unordered_map<Id, std::string> names;
-    for (colmap::ImageRow& row : database_.images(&refused)) names[row.id] = std::move(row.name);
-    for (const auto& [image, count] : images_) names_.push_back(std::move(names[image]));
-    chosen_.images = int(images_.size());
-    chosen_.choice = options_.choice;
-    if (options_.choice == PairChoice::automatic) {
-      const bool few = chosen_.images <= options_.all_up_to;
-      chosen_.choice = few ? PairChoice::all : PairChoice::retrieve;
+    for (colmap::ImageRow& row : rows()) names[row.id] = std::move(row.name);
+    std::vector<std::string> refused;  // which match_all() names
+    for (const auto& [image, count] : database.descriptor_counts(&refused)) {
+      images_.push_back({image, count, std::move(names[image])});
     }
-    switch (chosen_.choice) {
-      case PairChoice::all:
-        chosen_.count = std::int64_t(images_.size()) * (std::int64_t(images_.size()) - 1) / 2;
-        break;
-      case PairChoice::sequential:
-        follow_names();
-        break;
-      case PairChoice::listed:
-        read_list();
-        break;
-      default:
-        choose_or_remember();
-    }
-    if (chosen_.choice != PairChoice::all) take_pairs();
-    chosen_.milliseconds = watch.milliseconds();
-    return std::move(chosen_);
+  }
+
+  std::string name() const override { return database_.file(); }
+  std::vector<std::uint64_t> sources() override {
+    std::unordered_map<Id, std::uint64_t> all;
+    database_.visit_records([&](const colmap::ImageRecord& record) {
+      all[record.image] = source_of(record);
+      folders_[record.image] = record.folder;
+    });
+    std::vector<std::uint64_t> sources;
+    sources.reserve(images_.size());
+    for (const CollectionImage& image : images_) sources.push_back(all[image.id]);
+    return sources;
+  }
+  void read_descriptors(std::size_t image, std::vector<std::uint8_t>& out) override {
+    database_.read_descriptors(images_[image].id, out);
+  }
+  std::vector<float> scales(std::size_t image) override {
+    return database_.scales(images_[image].id);
+  }
+  colmap::TakenRow taken(std::size_t image) override {
+    const auto folder = folders_.find(images_[image].id);
+    return taken_of((folder == folders_.end() ? photographs_ : fs::path(folder->second)) /
+                    images_[image].name);
+  }
+  std::vector<colmap::ImageRow> rows() override {
+    std::vector<std::string> refused;  // of impossible ids, which match_all() names
+    return database_.images(&refused);
   }
 
  private:
-  void add(int first, int second) {
-    ids_.push_back(
-        colmap::pair_id({images_[std::size_t(first)].image, images_[std::size_t(second)].image}));
-  }
-  void add(const std::vector<Neighbours>& neighbours) {
-    for (const auto& [first, second] : neighbours) add(first, second);
-  }
-
-  void follow_names() {
-    std::vector<int> order(names_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(),
-              [&](int a, int b) { return names_[std::size_t(a)] < names_[std::size_t(b)]; });
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      for (std::size_t j = i + 1; j < order.size() && j - i <= std::size_t(options_.overlap); ++j) {
-        add(order[i], order[j]);
-      }
-    }
-  }
-
-  void read_list() {
-    PairList list = read_pair_list(options_.list, database_);
-    for (const ImagePair& pair : list.pairs) ids_.push_back(colmap::pair_id(pair));
-    chosen_.refused = std::move(list.refused);
-  }
-
-  // All that the choice depends on.
-  std::string chosen_from() {
-    std::unordered_map<Id, std::uint64_t> files;
-    database_.visit_records([&](const colmap::ImageRecord& record) {
-      files[record.image] = record.file.hash ^ hash_of(record.options);
-      folders_[record.image] = record.folder;
-    });
-    std::string all;
-    for (std::size_t i = 0; i < images_.size(); ++i) {
-      all += text(images_[i].image, " ", images_[i].count, " ", files[images_[i].image], " ",
-                  names_[i], '\n');
-    }
-    const RetrieveOptions& r = options_.retrieve;
-    std::string what = text("images=", hash_of(all), " choice=", name(options_.choice));
-    if (chosen_.choice == PairChoice::spatial) {
-      return text(what, " nearest=", options_.nearest, " max_metres=", options_.max_metres);
-    }
-    what += text(" neighbours=", r.neighbours, " words=", r.words, " training=", r.training,
-                 " iterations=", r.iterations, " power=", r.power, " threshold=", r.threshold,
-                 " seed=", r.seed, " features=", options_.retrieve_features);
-    if (options_.choice == PairChoice::automatic) what += text(" overlap=", options_.overlap);
-    return what;
-  }
-
-  void choose_or_remember() {
-    const std::string from = chosen_from();
-    if (auto known = database_.chosen_pairs(from)) {
-      ids_ = std::move(*known);
-      chosen_.remembered = true;
-      return;
-    }
-    if (chosen_.choice == PairChoice::spatial) {
-      choose_by_position();
-    } else {
-      retrieve();
-      if (options_.choice == PairChoice::automatic && !chosen_.stopped) add_sequences();
-    }
-    if (chosen_.stopped) return ids_.clear();
-    sort_ids();
-    Database::Transaction transaction(database_);
-    database_.write_chosen_pairs(from, ids_);
-    transaction.commit();
-  }
-
-  // The folder in which the image was when it was extracted.
-  fs::path file_of(std::size_t i) const {
-    const auto folder = folders_.find(images_[i].image);
-    return (folder == folders_.end() ? photographs_ : fs::path(folder->second)) / names_[i];
-  }
-
-  void choose_by_position() {
-    std::vector<std::optional<GpsPosition>> positions;
-    for (std::size_t i = 0; i < images_.size(); ++i) {
-      if ((chosen_.stopped = events_.stop())) return;
-      const std::optional<Exif> exif = exif_of(file_of(i));
-      positions.push_back(exif ? exif->gps : std::nullopt);
-      chosen_.without_position += !positions.back();
-    }
-    const int known = chosen_.images - chosen_.without_position;
-    if (known < 2) {
-      fail(ErrorCode::io, database_.file(), ": ", known, " of ", chosen_.images,
-           " images have a GPS position in their files; choose pairs in another way");
-    }
-    if (chosen_.without_position > 0) {
-      events_.note(text(chosen_.without_position, " of ", chosen_.images,
-                        " images have no GPS position in their files and are in no pair"));
-    }
-    add(neighbours_by_position(positions, options_.nearest, options_.max_metres));
-  }
-
-  void add_sequences() {
-    add(neighbours_by_name(names_, options_.overlap));
-    std::vector<Taken> times;
-    for (std::size_t i = 0; i < images_.size(); ++i) {
-      if ((chosen_.stopped = events_.stop())) return;
-      const std::optional<Exif> exif = exif_of(file_of(i));
-      times.push_back({});
-      if (exif) times.back() = {exif->make + '\n' + exif->model, microseconds_of(exif->taken)};
-    }
-    add(neighbours_by_time(times, options_.overlap));
-  }
-
-  int counted_features(int count) const {
-    return options_.retrieve_features > 0 ? std::min(count, options_.retrieve_features) : count;
-  }
-
-  // Appends the descriptors of the largest points of an image (ties: the first), in their order.
-  void read_largest(std::size_t i, std::vector<std::uint8_t>& out) const {
-    const std::size_t wanted = std::size_t(counted_features(images_[i].count));
-    if (wanted == std::size_t(images_[i].count)) {
-      database_.read_descriptors(images_[i].image, out);
-      return;
-    }
-    std::vector<std::uint8_t> all;
-    database_.read_descriptors(images_[i].image, all);
-    const std::vector<float> scales = database_.scales(images_[i].image);
-    std::vector<std::size_t> order(scales.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::nth_element(order.begin(), order.begin() + std::ptrdiff_t(wanted), order.end(),
-                     [&](std::size_t a, std::size_t b) {
-                       return std::pair(-scales[a], a) < std::pair(-scales[b], b);
-                     });
-    order.resize(wanted);
-    std::sort(order.begin(), order.end());
-    for (const std::size_t at : order) {
-      const auto from = all.begin() + std::ptrdiff_t(at * Features::kLength);
-      out.insert(out.end(), from, from + Features::kLength);
-    }
-  }
-
-  void retrieve() {
-    RetrieveInput input;
-    for (std::size_t i = 0; i < images_.size(); ++i) {
-      input.images.push_back({hash_of(names_[i]), counted_features(images_[i].count)});
-    }
-    input.read = [this](int image, std::vector<std::uint8_t>& out) {
-      read_largest(std::size_t(image), out);
-    };
-    // All of its stages as one, in hundredths: how long each takes is known to nobody before.
-    constexpr int kStages = 4, kSteps = 25;
-    RetrieveEvents progress;
-    std::string stage;
-    int stages = 0, told = 0;
-    events_.begin(kStages * kSteps);
-    progress.progress = [&](const char* now, std::int64_t done, std::int64_t total) {
-      if (stage != now) stage = now, ++stages;
-      const double share = total > 0 ? double(done) / double(total) : 1;
-      const int steps =
-          std::min(int((std::min(stages, kStages) - 1 + share) * kSteps), kStages * kSteps);
-      if (steps > told) events_.advance(steps - std::exchange(told, steps));
-    };
-    progress.stop = events_.stop;
-    RetrieveReport report;
-    for (const RetrievedPair& pair :
-         retrieve_pairs(context_, input, options_.retrieve, &report, progress)) {
-      add(pair.first, pair.second);
-    }
-    chosen_.stopped = report.stopped;
-  }
-
-  void sort_ids() {
-    std::sort(ids_.begin(), ids_.end());
-    ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
-  }
-
-  void take_pairs() {
-    sort_ids();
-    for (const Id id : ids_) chosen_.pairs.push_back(colmap::pair_of(id));
-    chosen_.count = std::int64_t(ids_.size());
-  }
-
-  const Context& context_;
+  const Database& database_;
   const fs::path& photographs_;
-  Database& database_;
-  const ChoosePairsOptions& options_;
-  const FolderEvents& events_;
-  ChosenPairs chosen_;
-  std::vector<Database::FeatureCount> images_;
-  std::vector<std::string> names_;  // of images_
   std::unordered_map<Id, std::string> folders_;
-  std::vector<Id> ids_;  // of the pairs
 };
 
 }  // namespace
@@ -313,26 +97,19 @@ void ChoosePairsOptions::validate() const {
 
 ChosenPairs choose_pairs(const Context& context, const fs::path& photographs, Database& database,
                          const ChoosePairsOptions& options, const FolderEvents& events) {
-  options.validate();
-  return Choosing(context, photographs, database, options, events).run();
+  DatabaseCollection collection(database, photographs);
+  return choose_from(context, collection, options, events,
+                     {[&](const std::string& from) { return database.chosen_pairs(from); },
+                      [&](const std::string& from, const std::vector<Id>& pairs) {
+                        Database::Transaction transaction(database);
+                        database.write_chosen_pairs(from, pairs);
+                        transaction.commit();
+                      }});
 }
 
 std::vector<ImagePair> further_pairs(const Database& database, const ChosenPairs& chosen,
                                      const ChoosePairsOptions& options) {
-  options.validate();
-  if (options.further == 0 ||
-      (chosen.choice != PairChoice::retrieve && chosen.choice != PairChoice::spatial)) {
-    return {};
-  }
-  std::vector<Id> first_round;
-  for (const ImagePair& pair : chosen.pairs) first_round.push_back(colmap::pair_id(pair));
-  std::sort(first_round.begin(), first_round.end());
-  std::vector<Edge> edges = edges_of(database);
-  std::erase_if(edges, [&](const Edge& edge) {
-    return !std::binary_search(first_round.begin(), first_round.end(),
-                               colmap::pair_id(edge.images));
-  });
-  return neighbours_of_neighbours(edges, first_round, options.further);
+  return further_from(edges_of(database), chosen, options);
 }
 
 }  // namespace cornea

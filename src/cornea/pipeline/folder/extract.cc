@@ -14,6 +14,7 @@
 #include "cornea/export/colmap/camera.h"
 #include "cornea/pipeline/folder/camera_groups.h"
 #include "cornea/pipeline/folder/changes.h"
+#include "cornea/pipeline/folder/extract_listed.h"
 #include "cornea/pipeline/folder/in_order.h"
 #include "cornea/pipeline/folder/options_text.h"
 #include "cornea/pipeline/folder/photograph.h"
@@ -42,17 +43,19 @@ bool ends_the_run(const std::exception& error) {
 class Extraction {
  public:
   Extraction(const Context& context, const fs::path& folder, Database& database,
-             const ExtractOptions& options, const FolderEvents& events)
+             const ExtractOptions& options, const FolderEvents& events,
+             const ListedImages* listed = nullptr)
       : context_(context),
         folder_(folder),
         database_(database),
         options_(options),
         events_(events),
+        listed_(listed),
         options_text_(options_text(options)) {}
 
   ExtractReport run() {
     const Stopwatch watch;
-    const FolderListing listing = list_images(folder_, options_.masks);
+    const FolderListing listing = listing_of_images();
     groups_.emplace(options_, listing.names);
     report_.images = int(listing.names.size());
     report_.ignored = int(listing.ignored.size());
@@ -66,6 +69,14 @@ class Extraction {
   }
 
  private:
+  FolderListing listing_of_images() const {
+    if (!listed_) return list_images(folder_, options_.masks);
+    FolderListing listing;
+    listing.names.reserve(listed_->images().size());
+    for (const ListedImages::Image& image : listed_->images()) listing.names.push_back(image.name);
+    return listing;
+  }
+
   // For the writer, who passes over one without features.
   struct Found {
     std::optional<Features> features;
@@ -239,11 +250,12 @@ class Extraction {
       if (!decoded || !slot) return;  // the writer gave up
       report_.decode_milliseconds += decoded->milliseconds;
       Found found;
-      found.record = {pending.image, pending.name,       canonical_name(pending.folder),
+      found.record = {pending.image, pending.name,       folder_of_record(pending),
                       decoded->file, decoded->mask_file, options_text_};
       found.again = pending.again;
       try {
         if (!decoded->error.empty()) fail(ErrorCode::io, decoded->error);
+        check_listed(pending.name, decoded->file);
         found.group = groups_->group_of(pending.name, decoded->photograph);
         found.camera = groups_->camera_for(pending, decoded->photograph, found.group);
         found.prior = colmap::pose_prior_of(decoded->photograph.exif);
@@ -263,6 +275,16 @@ class Extraction {
       results.put(*slot, std::move(found));
       events_.advance(1);
     }
+  }
+
+  std::string folder_of_record(const Pending& pending) const {
+    return listed_ ? listed_->folder() : canonical_name(pending.folder);
+  }
+
+  void check_listed(const std::string& name, const colmap::FileStamp& file) const {
+    if (!listed_ || listed_->named(name).bytes == file.bytes) return;
+    fail(ErrorCode::io, "has ", file.bytes, " bytes and had ", listed_->named(name).bytes,
+         " when the folder was listed; put the file back, or list the folder again");
   }
 
   Features features_of(const Decoded& decoded) {
@@ -304,8 +326,9 @@ class Extraction {
     if (image == kNoImage) image = database_.image_named(found.record.name).value_or(kNoImage);
     if (image == kNoImage) {
       const std::string& name = found.record.name;
-      image =
-          database_.add_image(name, cameras.camera_of(database_, name, found.group, found.camera));
+      const std::optional<Id> id = listed_ ? std::optional(listed_->named(name).id) : std::nullopt;
+      image = database_.add_image(
+          name, cameras.camera_of(database_, name, found.group, found.camera), id);
     }
     if (found.again) {
       if (found.camera.id != 0) cameras.replace(database_, found.group, found.camera);
@@ -338,6 +361,7 @@ class Extraction {
   Database& database_;
   const ExtractOptions& options_;
   const FolderEvents& events_;
+  const ListedImages* const listed_;
   const std::string options_text_;
   ExtractReport report_;
   FolderChanges changes_;
@@ -355,6 +379,13 @@ ExtractReport extract_folder(const Context& context, const fs::path& folder, Dat
                              const ExtractOptions& options, const FolderEvents& events) {
   options.validate();
   return Extraction(context, folder, database, options, events).run();
+}
+
+ExtractReport folder::extract_listed(const Context& context, const fs::path& folder,
+                                     Database& database, const ExtractOptions& options,
+                                     const FolderEvents& events, const ListedImages& listed) {
+  options.validate();
+  return Extraction(context, folder, database, options, events, &listed).run();
 }
 
 }  // namespace cornea

@@ -1,6 +1,7 @@
 #include "cornea/pipeline/folder/image_names.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace cornea::folder {
@@ -8,11 +9,17 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
+std::vector<colmap::ImageRow> possible_rows(const colmap::Database& database) {
+  std::vector<std::string> refused;  // of impossible ids, which match_all() names
+  return database.images(&refused);
+}
+
 }  // namespace
 
-ImageNames::ImageNames(const colmap::Database& database) {
-  std::vector<std::string> refused;  // of impossible ids, which match_all() names
-  for (colmap::ImageRow& row : database.images(&refused)) {
+ImageNames::ImageNames(const colmap::Database& database) : ImageNames(possible_rows(database)) {}
+
+ImageNames::ImageNames(std::vector<colmap::ImageRow> rows) {
+  for (colmap::ImageRow& row : rows) {
     longest_ = std::max(longest_, row.name.size());
     ids_[std::move(row.name)] = row.id;
   }

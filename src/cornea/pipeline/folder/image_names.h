@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,11 +10,13 @@
 #include <vector>
 
 #include "cornea/export/colmap/database.h"
+#include "cornea/pipeline/folder/match_all.h"
 
 namespace cornea::folder {
 
 class ImageNames {
  public:
+  explicit ImageNames(std::vector<colmap::ImageRow> rows);
   explicit ImageNames(const colmap::Database& database);
 
   std::optional<colmap::Id> id_of(const std::string& name) const;
@@ -25,5 +28,8 @@ class ImageNames {
   std::unordered_map<std::string, colmap::Id> ids_;
   std::size_t longest_ = 0;
 };
+
+// read_pair_list() of match_all.h, where the images may lie anywhere.
+PairList read_pair_list(const std::filesystem::path& file, const ImageNames& names);
 
 }  // namespace cornea::folder

@@ -5,6 +5,7 @@
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/pipeline/folder/extract.h"
+#include "cornea/pipeline/folder/extract_listed.h"
 
 namespace cornea {
 namespace {
@@ -19,20 +20,28 @@ constexpr const char* kPictures[] = {
     ".pgm",  ".ppm",  ".pnm",  ".pbm", ".pfm", ".dng",  ".cr2", ".cr3", ".crw", ".nef", ".nrw",
     ".arw",  ".srf",  ".sr2",  ".raf", ".orf", ".rw2",  ".pef", ".srw", ".raw", ".3fr", ".iiq"};
 
-enum class Kind { image, ignored, other };
+using folder::NameKind;
 
-Kind kind_of(const fs::path& file) {
+NameKind kind_of(const fs::path& file) {
   const std::string ending = extension_in_small_letters(file);
   const auto is_ending = [&](const char* one) { return ending == one; };
   const bool taken = std::any_of(std::begin(kTaken), std::end(kTaken), is_ending) ||
                      (kHasWebp && ending == ".webp");
   // macOS keeps what other file systems have no room for in files of these names.
-  if (taken) return file.filename().string().starts_with("._") ? Kind::ignored : Kind::image;
-  return std::any_of(std::begin(kPictures), std::end(kPictures), is_ending) ? Kind::ignored
-                                                                            : Kind::other;
+  if (taken)
+    return file.filename().string().starts_with("._") ? NameKind::ignored : NameKind::image;
+  return std::any_of(std::begin(kPictures), std::end(kPictures), is_ending) ? NameKind::ignored
+                                                                            : NameKind::other;
 }
 
 }  // namespace
+
+NameKind folder::kind_of_name(const std::string& name) {
+  for (const fs::path& part : fs::path(name).parent_path()) {
+    if (part.string().starts_with('.')) return NameKind::other;
+  }
+  return kind_of(name);
+}
 
 FolderListing list_images(const fs::path& folder, const fs::path& except) {
   std::error_code failed;
@@ -60,12 +69,12 @@ FolderListing list_images(const fs::path& folder, const fs::path& except) {
       }
       continue;
     }
-    const Kind kind = kind_of(it->path());
-    if (kind == Kind::other) continue;
+    const NameKind kind = kind_of(it->path());
+    if (kind == NameKind::other) continue;
     // A link to nothing is an image that cannot be read, and is reported as one.
     const bool dangles = it->is_symlink(ignored) && !it->exists(ignored);
     if (!dangles && !it->is_regular_file(ignored)) continue;
-    (kind == Kind::image ? listing.names : listing.ignored)
+    (kind == NameKind::image ? listing.names : listing.ignored)
         .push_back(it->path().lexically_relative(folder).generic_string());
   }
   if (failed) fail(ErrorCode::io, folder.string(), ": cannot be read (", failed.message(), ")");

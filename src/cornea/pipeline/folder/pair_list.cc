@@ -21,13 +21,12 @@ std::string in_quotes(const std::string& line) {
 
 }  // namespace
 
-PairList read_pair_list(const fs::path& file, const Database& database) {
+PairList folder::read_pair_list(const fs::path& file, const ImageNames& names) {
   std::ifstream in(file, std::ios::binary);
   if (!in || fs::is_directory(file)) {
     fail(ErrorCode::io, file.string(),
          ": cannot be read; name a text file with two images per line");
   }
-  const folder::ImageNames names(database);
   PairList list;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
@@ -48,6 +47,10 @@ PairList read_pair_list(const fs::path& file, const Database& database) {
   }
   if (list.pairs.empty() && !list.refused.empty()) fail(ErrorCode::io, list.refused.front());
   return list;
+}
+
+PairList read_pair_list(const fs::path& file, const Database& database) {
+  return folder::read_pair_list(file, folder::ImageNames(database));
 }
 
 }  // namespace cornea

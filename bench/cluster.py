@@ -1,0 +1,212 @@
+"""A collection in shards: equal contents however it is done, what kills cost, and what Ray costs over processes.
+
+  python3 bench/cluster.py --cornea build/cpu/cornea [--images 2000] [--shards 4] [--nodes 2] [--kills 20] [--json out.json]
+
+Makes photographs of walls (windows that overlap, in colour files of 8 bits), and does them by `cornea folder`, by one
+process, by two processes at once, over a local Ray cluster, and over one whose workers, programs and nodes are killed
+with SIGKILL. One CPU thread per worker. Needs the Python package with its extra `ray`, NumPy and psutil. Exits with 1
+if contents differ.
+"""
+import argparse
+import hashlib
+import json
+import os
+import platform
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+
+import numpy as np
+
+import cornea
+import cornea.cluster
+
+# Several nodes on one machine start slowly, and answer late.
+for variable, value in (("RAY_raylet_start_wait_time_s", "180"), ("RAY_health_check_failure_threshold", "20")):
+    os.environ.setdefault(variable, value)
+
+PER_WALL = 25
+
+
+def wall(seed):
+    width, height = given.width + given.width // 6 * PER_WALL, given.width * 3 // 4
+    coarse = np.random.default_rng(seed).integers(0, 256, (height // 6 + 2, width // 6 + 2)).astype(np.float64)
+    y, x = np.arange(height) / 6, np.arange(width) / 6
+    j, i = y.astype(int), x.astype(int)
+    v, u = (y - j)[:, None], (x - i)[None, :]
+    return ((coarse[j][:, i] * (1 - u) + coarse[j][:, i + 1] * u) * (1 - v)
+            + (coarse[j + 1][:, i] * (1 - u) + coarse[j + 1][:, i + 1] * u) * v).astype(np.uint8)
+
+
+def make_photographs(folder, count):
+    folder.mkdir()
+    for n in range(count):
+        if n % PER_WALL == 0:
+            pixels = wall(n)
+        left = given.width // 6 * (n % PER_WALL)
+        name = f"{(n * 7919) % count:05d}.png"  # neighbours on a wall are none by name
+        cornea.write(folder / name, np.ascontiguousarray(pixels[:, left:left + given.width]))
+
+
+def digest(file):
+    """A hash of every row of every table, and the number of rows of each."""
+    with sqlite3.connect(file) as database:
+        counts, all_rows = {}, hashlib.sha256()
+        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+            rows = sorted(repr(row) for row in database.execute(f"SELECT * FROM {table}"))
+            counts[table] = len(rows)
+            all_rows.update("\n".join([table, *rows]).encode())
+    return all_rows.hexdigest(), counts
+
+
+def cpu():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def program(*words):
+    subprocess.run([given.cornea, *map(str, words), "--device", "cpu", "--threads", "1", "-q"], check=True)
+
+
+def plain(photos, work, processes):
+    """Wall and CPU seconds of each step."""
+    steps = {}
+    program("shard", "plan", photos, "-o", work, "--size", given.images // given.shards, *given.options)
+    with ThreadPoolExecutor(processes) as pool:
+        for step, command, *further in (("extract", "extract"), ("choose", "pairs"), ("match", "match-all"),
+                                        ("verify", "verify"), ("choose_further", "further"),
+                                        ("match_further", "match-all", "--further"),
+                                        ("verify_further", "verify", "--further")):
+            begin, used = time.monotonic(), cpu()
+            count = cornea.cluster._count(given.cornea, str(work), step)
+            if step.startswith("choose"):
+                program("shard", command, work)
+            else:
+                list(pool.map(lambda k: program(command, "--work", work, "--shard", f"{k}/{count}", *further),
+                              range(1, count + 1)))
+            steps[step] = {"items": count, "wall_seconds": time.monotonic() - begin, "cpu_seconds": cpu() - used}
+    return steps
+
+
+class Nodes:
+    """A Ray cluster of nodes of one CPU on this machine, on which things are killed."""
+
+    def __init__(self, count):
+        import ray
+        from ray.cluster_utils import Cluster
+
+        self.ray = ray
+        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 80 << 20})
+        self.nodes = [self.add() for _ in range(count)]
+        ray.init(address=self.cluster.address, log_to_driver=False)
+
+    def add(self):
+        return self.cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
+
+    def stop(self):
+        self.ray.shutdown()
+        self.cluster.shutdown()
+
+    def kill(self, rng, kind):
+        """Whether there was something to kill."""
+        import psutil
+
+        node = rng.choice(self.nodes)
+        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+        if kind == "node":
+            self.nodes.remove(node)
+            self.cluster.remove_node(node, allow_graceful=False)
+            self.nodes.append(self.add())
+            return True
+        try:
+            for process in raylet.children(recursive=True):
+                words = process.cmdline()
+                is_program = bool(words) and words[0] == given.cornea
+                if is_program if kind == "program" else "ray::_Worker" in " ".join(words):
+                    process.send_signal(signal.SIGKILL)
+                    return True
+        except psutil.Error:  # it ended by itself meanwhile
+            pass
+        return False
+
+
+def over_ray(photos, work, db, kills):
+    nodes, killed, rng = Nodes(given.nodes), [], random.Random(1)
+    with ThreadPoolExecutor(1) as pool:  # Ray adds nodes in the main thread only, and kills come from here
+        running = pool.submit(cornea.cluster.run, photos, work, gpus_per_worker=0, size=given.images // given.shards,
+                              options=given.options, db=db, program=given.cornea, quiet=True)
+        while not running.done():
+            wait([running], timeout=given.every * (0.5 + rng.random()))
+            kind = ("program", "worker", "program", "node")[len(killed) % 4]
+            if not running.done() and len(killed) < kills and nodes.kill(rng, kind):
+                killed.append(kind)
+        nodes.stop()
+        summary = running.result()
+    return {"exit_code": summary.exit_code, "seconds": summary.seconds, "wall_seconds": summary.wall_seconds,
+            "busy_seconds": summary.busy_seconds, "cpu_seconds": summary.cpu_seconds, "done": summary.done,
+            "tries": summary.tries, "kills": {kind: killed.count(kind) for kind in sorted(set(killed))},
+            "lost": len(summary.lost), "tried_again": [str(f) for f in summary.tried_again],
+            "failed": [str(f) for f in summary.failed]}
+
+
+def do_folder(photos, out, result):
+    begin, used = time.monotonic(), cpu()
+    program("folder", photos, "-o", out, *given.folder_options)
+    result["folder"] = {"wall_seconds": time.monotonic() - begin, "cpu_seconds": cpu() - used}
+
+
+def main():
+    folder = Path(tempfile.mkdtemp(prefix="cluster-", dir=given.folder))
+    photos, result, digests = folder / "photos", {}, {}
+    make_photographs(photos, given.images)
+    result.update(images=given.images, width=given.width, shards=given.shards, nodes=given.nodes, options=given.options,
+                  machine=f"{os.cpu_count()} CPUs, {platform.machine()}", load_before=os.getloadavg())
+
+    def save(name, file):
+        digests[name], result["rows"] = digest(file)
+        result["equal"] = len(set(digests.values())) == 1
+        result["load"] = {**result.get("load", {}), name: os.getloadavg()}
+        print(name, digests[name][:16], "load", os.getloadavg(), flush=True)
+        if given.json:
+            Path(given.json).write_text(json.dumps(result, indent=1) + "\n")
+
+    if not given.without_folder:
+        do_folder(photos, folder / "scene", result)
+        save("folder", folder / "scene" / "database.db")
+    for name in given.runs:
+        work, db = folder / name, folder / f"{name}.db"
+        if name in ("one", "two"):
+            result[name] = plain(photos, work, 1 if name == "one" else 2)
+            program("merge", work, "--db", db)
+        else:
+            result[name] = over_ray(photos, work, db, given.kills if name == "kills" else 0)
+        save(name, db)
+    print(json.dumps(result, indent=1))
+    return 0 if result["equal"] else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--cornea", required=True)
+    parser.add_argument("--images", type=int, default=2000)
+    parser.add_argument("--width", type=int, default=160, help="of a photograph, pixels")
+    parser.add_argument("--shards", type=int, default=4)
+    parser.add_argument("--nodes", type=int, default=2)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--every", type=float, default=4, help="seconds between kills, on average")
+    parser.add_argument("--runs", nargs="+", default=["one", "two", "ray", "kills"])
+    parser.add_argument("--without-folder", action="store_true", help="no run of cornea folder")
+    parser.add_argument("--folder", help="where to work")
+    parser.add_argument("--json")
+    given = parser.parse_args()
+    given.cornea = os.path.abspath(given.cornea)
+    given.folder_options = ["--pairs", "retrieve", "--neighbours", "4", "--further", "2"]
+    given.options = [*given.folder_options, "--block-images", "500", "--block-pairs", "2500"]
+    sys.exit(main())

@@ -1,0 +1,293 @@
+"""Shards over a Ray cluster of several nodes on this machine: the same contents as one run of `cornea folder`,
+whatever is killed, cut or missing on the way."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from conftest import PROGRAM
+
+import cornea
+import cornea.cluster
+
+# Several nodes on one machine that has other things to do start slowly, and answer late.
+for variable, value in (("RAY_raylet_start_wait_time_s", "180"), ("RAY_health_check_failure_threshold", "20")):
+    os.environ.setdefault(variable, value)
+
+OPTIONS = ["--pairs", "retrieve", "--neighbours", "3", "--further", "2", "--block-images", "8", "--block-pairs", "12"]
+SIZE = 4
+
+
+def wall(seed, width, height=120):
+    """Smooth noise, in which SIFT finds points."""
+    coarse = np.random.default_rng(seed).integers(0, 256, (height // 6 + 2, width // 6 + 2)).astype(np.float64)
+    y, x = np.arange(height) / 6, np.arange(width) / 6
+    j, i = y.astype(int), x.astype(int)
+    v, u = (y - j)[:, None], (x - i)[None, :]
+    return ((coarse[j][:, i] * (1 - u) + coarse[j][:, i + 1] * u) * (1 - v)
+            + (coarse[j + 1][:, i] * (1 - u) + coarse[j + 1][:, i + 1] * u) * v).astype(np.uint8)
+
+
+def make_photographs(folder, walls=2, windows=7):
+    (folder / "b c").mkdir(parents=True)
+    for number in range(walls):
+        pixels = wall(number, 160 + 24 * windows)
+        for i in range(windows):
+            name = f"a{number}_{i}.png" if number % 2 == 0 else f"b c/it's {number} 100% \u00fc {i}.png"
+            cornea.write(folder / name, np.ascontiguousarray(pixels[:, 24 * i:24 * i + 160]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def photographs(tmp_path_factory):
+    if not PROGRAM.exists():
+        pytest.skip("this package was built without the program")
+    return make_photographs(tmp_path_factory.mktemp("cluster") / "photos")
+
+
+def program(*words, codes=(0,)):
+    done = subprocess.run([str(PROGRAM), *map(str, words)], capture_output=True, text=True)
+    assert done.returncode in codes, done.stderr
+    return done
+
+
+def contents(file):
+    """Every row of every table."""
+    with sqlite3.connect(file) as database:
+        tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+        return {table: sorted(database.execute(f"SELECT * FROM {table}").fetchall(), key=repr) for table in tables}
+
+
+FOLDER_OPTIONS = OPTIONS[:6]
+
+
+@pytest.fixture(scope="module")
+def expected(photographs, tmp_path_factory):
+    out = tmp_path_factory.mktemp("single")
+    program("folder", photographs, "-o", out / "scene", *FOLDER_OPTIONS, "--device", "cpu", "-q")
+    return contents(out / "scene" / "database.db")
+
+
+def plain(photographs, work, processes):
+    """All steps by processes that know nothing of one another."""
+    cpu = ["--device", "cpu", "--threads", "1", "-q"]
+    program("shard", "plan", photographs, "-o", work, "--size", SIZE, *OPTIONS, "-q")
+    with ThreadPoolExecutor(processes) as pool:
+        def items(command, step, *further):
+            count = cornea.cluster._count(str(PROGRAM), str(work), step)
+            list(pool.map(lambda k: program(command, "--work", work, "--shard", f"{k}/{count}", *further, *cpu),
+                          range(1, count + 1)))
+            return count
+
+        assert items("extract", "extract") == 4
+        program("shard", "pairs", work, *cpu)
+        assert items("match-all", "match") > 1
+        items("verify", "verify")
+        program("shard", "further", work, *cpu)
+        assert items("match-all", "match_further", "--further") > 0
+        items("verify", "verify_further", "--further")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_plain_processes_end_with_the_contents_of_one_run(photographs, expected, tmp_path, processes):
+    plain(photographs, tmp_path / "work", processes)
+    program("merge", tmp_path / "work", "--db", tmp_path / "merged.db", "-q")
+    assert contents(tmp_path / "merged.db") == expected
+
+
+def test_the_options_of_a_plan_are_those_of_its_items(photographs, tmp_path):
+    work = tmp_path / "work"
+    program("shard", "plan", photographs, "-o", work, "--size", "100", "--max-features", "50", "--no-root", "-q")
+    done = json.loads(program("extract", "--work", work, "--shard", "1/1", "--device", "cpu", "--json", "-", "-q").stdout)
+    assert 0 < done["features"] <= 14 * 50 * 2  # two angles at most
+    with sqlite3.connect(done["file"]) as database:
+        assert "root=no" in database.execute("SELECT options FROM cornea_images").fetchone()[0]
+    for words in (["--max-features", "10"], ["--db", "x.db"], ["--contrast", "0.1"]):
+        assert "plan" in program("extract", "--work", work, "--shard", "1/1", *words, codes=(2,)).stderr or words[0] == "--db"
+    assert "has 1 item" in program("extract", "--work", work, "--shard", "1/2", codes=(1,)).stderr
+    program("extract", "--work", work, "--shard", "2/1", codes=(2,))
+    program("extract", "--work", work, codes=(2,))
+    program("extract", photographs, "--shard", "1/1", codes=(2,))
+    assert "other options" in program("shard", "plan", photographs, "-o", work, "--size", "100", codes=(1,)).stderr
+    program("shard", "pairs", work, "--max-features", "50", codes=(2,))
+
+
+def test_without_ray_nothing_of_the_package_changes(monkeypatch, photographs, tmp_path):
+    code = "import sys, cornea; assert not {'ray', 'fsspec', 'cornea.cluster'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match="pip install"):
+        cornea.cluster.run(photographs, tmp_path / "work")
+    assert not (tmp_path / "work").exists()
+
+
+# From here on with Ray.
+
+
+@pytest.fixture(scope="module")
+def make_cluster():
+    pytest.importorskip("ray")
+    import ray
+    from ray.cluster_utils import Cluster
+
+    made = []
+
+    def make(nodes, variables=({}, {}, {}, {})):
+        stop()
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 80 << 20})
+        cluster.workers = [cluster.add_node(num_cpus=1, object_store_memory=80 << 20, env_vars=variables[i])
+                           for i in range(nodes)]
+        ray.init(address=cluster.address, log_to_driver=False)
+        made.append(cluster)
+        return cluster
+
+    def stop():
+        if made:
+            ray.shutdown()
+            made.pop().shutdown()
+
+    make.stop = stop
+    yield make
+    stop()
+
+
+@pytest.fixture(scope="module")
+def three_nodes(make_cluster):
+    return make_cluster(3)
+
+
+def run(photographs, work, **words):
+    words = {"gpus_per_worker": 0, "size": SIZE, "options": OPTIONS, "program": str(PROGRAM), "quiet": True, **words}
+    return cornea.cluster.run(photographs, work, **words)
+
+
+def test_a_cluster_ends_with_the_contents_of_one_run(three_nodes, photographs, expected, tmp_path):
+    summary = run(photographs, tmp_path / "work", db=tmp_path / "merged.db")
+    assert summary.exit_code == 0, str(summary)
+    assert contents(tmp_path / "merged.db") == expected
+    assert summary.already == 0 and not summary.lost
+    again = run(photographs, tmp_path / "work")
+    assert again.already == sum(again.done.values()) == sum(summary.done.values())
+
+
+def test_what_cannot_be_done_is_named_and_the_rest_finished(three_nodes, tmp_path):
+    photos, work = make_photographs(tmp_path / "photos"), tmp_path / "work"
+    (photos / "a0_1.png").write_bytes(b"no picture")
+    (photos / "a0_3.png").unlink()
+    (photos / "a0_3.png").symlink_to("nowhere")
+    summary = run(photos, work, db=tmp_path / "merged.db")
+    assert summary.exit_code == 1 and summary.finished
+    assert [name in str(summary) for name in ("a0_1.png", "a0_3.png")] == [True, True]
+    assert summary.merged["images"] == 12 and len(summary.photographs) == 2
+    before = contents(tmp_path / "merged.db")
+
+    # The folder is no longer the plan's, and a file was cut.
+    cornea.write(photos / "new.png", wall(9, 160))
+    cut = sorted((work / "extract").iterdir())[2]
+    os.truncate(cut, cut.stat().st_size // 2)
+    summary = run(photos, work, db=tmp_path / "merged.db")
+    assert summary.exit_code == 1 and summary.finished
+    assert "other photographs" in str(summary)
+    assert cut.name in str(summary) and sum(summary.done.values()) - summary.already == 1
+    assert contents(tmp_path / "merged.db") == before
+
+
+def test_an_item_that_cannot_be_done_anywhere_is_given_up(three_nodes, photographs, tmp_path):
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "extract").write_text("in the way")
+    summary = run(photographs, work, retries=1)
+    assert summary.exit_code == 1 and not summary.finished
+    assert len(summary.failed) == 4 and len(summary.tried_again) == 4
+    nodes = {}
+    for failed in summary.failed + summary.tried_again:
+        nodes.setdefault(failed.item, set()).add(failed.node.split("/")[1])
+    assert all(len(where) == 2 for where in nodes.values()), nodes
+    assert (work / "failures.log").read_text().count("\n") == 8
+
+
+def test_photographs_of_an_object_store(three_nodes, photographs, expected, tmp_path, monkeypatch):
+    server = pytest.importorskip("moto.server")
+    pytest.importorskip("s3fs")
+    import fsspec
+
+    moto = server.ThreadedMotoServer(port=0)
+    moto.start()
+    try:
+        host, port = moto.get_host_and_port()
+        options = {"key": "k", "secret": "s", "endpoint_url": f"http://{host}:{port}"}
+        store = fsspec.filesystem("s3", **options)
+        store.mkdir("bucket")
+        store.put(f"{photographs}/", "bucket/photos", recursive=True)
+        summary = run("s3://bucket/photos", tmp_path / "work", storage_options=options, db=tmp_path / "merged.db")
+        assert summary.exit_code == 0, str(summary)
+        found = contents(tmp_path / "merged.db")
+        records = [list(row) for row in found.pop("cornea_images")]
+        wanted = dict(expected)
+        # Where and when the file was is another thing there.
+        assert [r[:2] + [r[3]] + r[5:] for r in records] == [
+            [r[0], r[1], r[3], *r[5:]] for r in wanted.pop("cornea_images")]
+        assert found == wanted
+        assert records[0][2] == "s3://bucket/photos"
+    finally:
+        moto.stop()
+
+
+def test_a_full_disk_on_one_node(make_cluster, photographs, expected, tmp_path):
+    full, roomy = tmp_path / "full", tmp_path / "roomy"
+    full.mkdir(), roomy.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(full)], capture_output=True).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        make_cluster(2, [{"CORNEA_LOCAL": str(full)}, {"CORNEA_LOCAL": str(roomy)}])
+        summary = run(photographs, tmp_path / "work", local="$CORNEA_LOCAL", db=tmp_path / "merged.db")
+        assert summary.finished and "disk is full" in str(summary)
+        assert contents(tmp_path / "merged.db") == expected
+    finally:
+        make_cluster.stop()
+        subprocess.run(["umount", "--lazy", str(full)], check=True)
+
+
+def test_kills_lose_nothing(make_cluster, tmp_path):
+    """Workers, programs and nodes end by SIGKILL; a node comes back for each that is gone."""
+    psutil = pytest.importorskip("psutil")
+    photos = make_photographs(tmp_path / "photos", 3, 8)
+    program("folder", photos, "-o", tmp_path / "scene", *FOLDER_OPTIONS, "--device", "cpu", "-q")
+    cluster, rng, kills = make_cluster(2), random.Random(1), []
+
+    def kill():
+        node = rng.choice(cluster.workers)
+        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+        found = [p for p in raylet.children(recursive=True)
+                 if p.name() == "cornea" or "ray::_Worker" in " ".join(p.cmdline())]
+        if not found:
+            return
+        if (len(kills) + 1) % 4:
+            rng.choice(found).send_signal(signal.SIGKILL)
+        else:
+            cluster.workers.remove(node)
+            cluster.remove_node(node, allow_graceful=False)
+            cluster.workers.append(cluster.add_node(num_cpus=1, object_store_memory=80 << 20))
+        kills.append(time.monotonic())
+
+    with ThreadPoolExecutor(1) as pool:  # Ray adds nodes in the main thread only
+        running = pool.submit(run, photos, tmp_path / "work", db=tmp_path / "merged.db")
+        while not running.done():
+            time.sleep(0.5 + rng.random())
+            if len(kills) < 8 and not running.done():
+                with contextlib.suppress(psutil.Error):  # it ended by itself meanwhile
+                    kill()
+        summary = running.result()
+    assert summary.exit_code == 0, str(summary)
+    assert kills and len(summary.lost) <= len(kills)
+    assert summary.tries == sum(summary.done.values()) + len(summary.lost) + len(summary.tried_again)
+    assert contents(tmp_path / "merged.db") == contents(tmp_path / "scene" / "database.db")

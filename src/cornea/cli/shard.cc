@@ -1,0 +1,276 @@
+// `cornea shard`: the plan of a collection that is cut into shards, its pairs, and how far it is.
+#include "cornea/cli/shard.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "cornea/cli/folder.h"
+#include "cornea/cli/folder_result.h"
+
+namespace cornea::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a plan fixes.
+struct PlanFlags {
+  FolderCommand folder;
+  ShardOptions shards;
+};
+
+struct ShardCommand : PlanFlags {
+  std::string action, list;
+  int size = 1000;
+  bool check = false;
+  ItemFlags item;
+  const CLI::App* command = nullptr;
+};
+
+void add_plan_options(CLI::App* command, PlanFlags* c) {
+  command
+      ->add_option("--block-images", c->shards.block_images,
+                   "most images whose features a block of pairs reads")
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("--block-pairs", c->shards.block_pairs, "most pairs of a block")
+      ->capture_default_str()
+      ->type_name("N");
+  add_step_options(command, &c->folder);
+  add_sift_options(command, &c->folder.photographs);
+}
+
+ShardOptions shard_options(const PlanFlags& c) {
+  ShardOptions options = c.shards;
+  options.folder = folder_options(c.folder);
+  options.schema = c.folder.photographs.schema;
+  usage_checked([&] { options.validate(); });
+  return options;
+}
+
+// A flag as it is written: --NAME or --no-NAME.
+std::string word_of_switch(const CLI::Option& option) {
+  const bool on = option.results().back() != "false";
+  for (const std::string& name : option.get_lnames()) {
+    if (name.starts_with("no-") != on) return "--" + name;
+  }
+  return "--" + option.get_lnames().front();
+}
+
+// The words that say how results are to be, in the order of the options: without those that say
+// where, how and on what this command runs. Files by their full names, since items run in other
+// folders.
+std::vector<std::string> kept_words(const ShardCommand& c) {
+  static const std::vector<std::string> own = {
+      "action",   "folder",    "--out",  "--size",  "--list",     "--check", "--redo",
+      "--device", "--threads", "--json", "--quiet", "--decoders", "--local"};
+  static const std::vector<std::string> files = {"--mask", "--pairs"};
+  std::vector<std::string> kept;
+  for (const CLI::Option* option : c.command->get_options()) {
+    const auto is_among = [&](const std::vector<std::string>& names) {
+      return std::any_of(names.begin(), names.end(),
+                         [&](const std::string& one) { return option->check_name(one); });
+    };
+    if (option->count() == 0 || is_among(own)) continue;
+    if (option->get_expected_max() == 0) {
+      kept.push_back(word_of_switch(*option));
+      continue;
+    }
+    std::string value = option->results().back();
+    std::error_code ignored;
+    const bool is_choice = option->check_name("--pairs") &&
+                           folder_options(c.folder).pairs.choice != PairChoice::listed;
+    if (is_among(files) && !is_choice) value = fs::absolute(value, ignored).string();
+    kept.push_back("--" + option->get_lnames().front() + "=" + value);
+  }
+  return kept;
+}
+
+// Kept for as long as the program runs: what its options point to.
+PlanFlags& parsed(const std::vector<std::string>& words) {
+  struct Parsed {
+    CLI::App app;
+    PlanFlags flags;
+  };
+  static std::vector<std::unique_ptr<Parsed>> all;
+  all.push_back(std::make_unique<Parsed>());
+  Parsed& made = *all.back();
+  add_plan_options(&made.app, &made.flags);
+  made.app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  return made.flags;
+}
+
+Json traffic_json(const std::vector<ShardTraffic>& traffic) {
+  Json all = Json::array();
+  for (const ShardTraffic& step : traffic) {
+    all.push_back({{"step", name(step.step)},
+                   {"exact", step.exact},
+                   {"items", step.items},
+                   {"read", step.read},
+                   {"written", step.written},
+                   {"most_read", step.most_read}});
+  }
+  return all;
+}
+
+void print_traffic(const std::vector<ShardTraffic>& traffic) {
+  char line[128];
+  std::snprintf(line, sizeof line, "%-15s %10s %12s %12s %14s", "step", "items", "read",
+                "written <=", "read per item");
+  std::cout << line << "\n";
+  for (const ShardTraffic& step : traffic) {
+    const char* most = step.exact ? "" : "<= ";
+    std::snprintf(
+        line, sizeof line, "%-15s %10s %12s %12s %14s", name(step.step).data(),
+        (step.exact || step.items == 1 ? grouped(step.items) : "~" + grouped(step.items)).c_str(),
+        (most + bytes_text(step.read)).c_str(), bytes_text(step.written).c_str(),
+        ("<= " + bytes_text(step.most_read)).c_str());
+    std::cout << line << "\n";
+  }
+}
+
+int run_plan(const ShardCommand& c) {
+  const ShardOptions options = shard_options(c);
+  if (is_standard(c.folder.pairs)) {
+    throw UsageError("--pairs - is read once, and a plan is used by many processes; name a file");
+  }
+  if (c.item.work.empty()) throw UsageError("shard plan takes -o WORK, the folder of its items");
+  std::vector<std::string> unreadable;
+  const std::string& photographs = c.folder.photographs.folder;
+  ShardPlan plan = usage_checked([&] {
+    return c.list.empty()
+               ? plan_shards(photographs, options.folder.extract.masks, c.size, &unreadable)
+               : plan_listed_shards(photographs, c.list, c.size);
+  });
+  plan.words = kept_words(c);
+  for (const std::string& sentence : unreadable) print_error(sentence);
+  write_shard_plan(c.item.work, plan);
+  const std::vector<ShardTraffic> traffic = shard_traffic(c.item.work, options_of(plan, ""));
+  const CommonOptions& common = c.folder.common();
+  if (common.talks()) {
+    std::cout << counted(std::int64_t(plan.images.size()), "image") << " in "
+              << counted(plan.shards(), "shard") << " of " << grouped(plan.size) << "\n";
+    print_traffic(traffic);
+    std::cout << "next: cornea extract --work " << c.item.work << " --shard K/" << plan.shards()
+              << " for K from 1 to " << plan.shards() << std::endl;
+  }
+  common.write_json({{"photographs", plan.photographs},
+                     {"images", plan.images.size()},
+                     {"shards", plan.shards()},
+                     {"size", plan.size},
+                     {"words", plan.words},
+                     {"unreadable", unreadable},
+                     {"traffic", traffic_json(traffic)},
+                     {"work", c.item.work}});
+  return unreadable.empty() ? 0 : 1;
+}
+
+int run_status(const ShardCommand& c) {
+  const ShardPlan plan = read_shard_plan(c.item.work);
+  const ShardOptions options = options_of(plan, "");
+  const ShardStatus status = shard_status(c.item.work, options, c.check);
+  const CommonOptions& common = c.folder.common();
+  Json steps = Json::array();
+  for (const ShardStepStatus& step : status.steps) {
+    steps.push_back({{"step", name(step.step)},
+                     {"known", step.known},
+                     {"items", step.items},
+                     {"open", step.open},
+                     {"bytes", step.bytes},
+                     {"failed", step.failed}});
+    if (!common.talks()) continue;
+    std::cout << name(step.step) << ": ";
+    if (!step.known) {
+      std::cout << "not known yet\n";
+      continue;
+    }
+    std::cout << grouped(step.items - std::int64_t(step.open.size())) << " of "
+              << counted(step.items, "item") << ", " << bytes_text(step.bytes);
+    if (!step.open.empty()) {
+      std::vector<std::string> open;
+      for (const int k : step.open) open.push_back(std::to_string(k));
+      std::cout << "; open: " << first_of(open);
+    }
+    std::cout << "\n";
+  }
+  for (const ShardStepStatus& step : status.steps) {
+    for (const std::string& sentence : step.failed) print_error(sentence);
+  }
+  for (const std::string& sentence : status.damaged) print_error(sentence);
+  if (common.talks()) print_traffic(shard_traffic(c.item.work, options));
+  common.write_json({{"photographs", plan.photographs},
+                     {"images", plan.images.size()},
+                     {"done", status.done()},
+                     {"steps", steps},
+                     {"damaged", status.damaged},
+                     {"traffic", traffic_json(shard_traffic(c.item.work, options))}});
+  return status.damaged.empty() ? 0 : 1;
+}
+
+int run_shard(ShardCommand& c) {
+  if (c.action == "plan") return run_plan(c);
+  // The folder is that of the work, and all but where and how this runs is fixed.
+  if (c.item.work.empty()) c.item.work = c.folder.photographs.folder;
+  if (!kept_words(c).empty()) {
+    throw UsageError(
+        text(kept_words(c).front(), " is fixed by the plan; it goes to cornea shard plan"));
+  }
+  if (c.action == "pairs") return run_step(c.folder.common(), c.item, ShardStep::choose);
+  if (c.action == "further") return run_step(c.folder.common(), c.item, ShardStep::choose_further);
+  return run_status(c);
+}
+
+}  // namespace
+
+ShardOptions options_of(const ShardPlan& plan, const std::string& local) {
+  try {
+    ShardOptions options = shard_options(parsed(plan.words));
+    options.local = local;
+    return options;
+  } catch (const CLI::ParseError& error) {
+    fail(ErrorCode::io, "the plan has options that this version does not take: ", error.what());
+  }
+}
+
+Run add_shard(CLI::App& app) {
+  auto c = std::make_shared<ShardCommand>();
+  CLI::App* command = app.add_subcommand(
+      "shard", "a collection cut into shards: its plan, its pairs, and how far it is");
+  c->command = command;
+  command
+      ->add_option("action", c->action,
+                   "plan: which images are in which shard, and all options; pairs: which are "
+                   "matched, once all shards are extracted; further: neighbours of neighbours, "
+                   "once all blocks are verified; status: what is done")
+      ->required()
+      ->type_name("plan|pairs|further|status")
+      ->check([](const std::string& given) {
+        for (const char* known : {"plan", "pairs", "further", "status"}) {
+          if (given == known) return std::string();
+        }
+        return "takes plan, pairs, further or status, not " + given;
+      });
+  command
+      ->add_option("folder", c->folder.photographs.folder,
+                   "of plan the folder of photographs, of the others that of the plan")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("-o,--out", c->item.work, "of plan: folder for the plan and all items")
+      ->type_name("WORK")
+      ->check(&no_folder);
+  command->add_option("--size", c->size, "of plan: images per shard")
+      ->capture_default_str()
+      ->type_name("N");
+  command
+      ->add_option("--list", c->list,
+                   "of plan: instead of looking into the folder, which may be a URL, a file with "
+                   "lines BYTES NAME")
+      ->type_name("FILE");
+  command->add_flag("--check", c->check, "of status: read all files and compare their hashes");
+  command->add_flag("--redo", c->item.redo, "of pairs and further: again, though it is done");
+  add_local_option(command, c->item.local);
+  add_plan_options(command, c.get());
+  return [c] { return run_shard(*c); };
+}
+
+}  // namespace cornea::cli

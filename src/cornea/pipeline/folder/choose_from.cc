@@ -1,0 +1,301 @@
+// choose_pairs() of choose_pairs.h, of any collection.
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "cornea/core/error.h"
+#include "cornea/core/small_letters.h"
+#include "cornea/core/stopwatch.h"
+#include "cornea/io/content_hash.h"
+#include "cornea/io/exif.h"
+#include "cornea/pipeline/folder/collection.h"
+#include "cornea/pipeline/folder/image_names.h"
+#include "cornea/pipeline/folder/positions.h"
+#include "cornea/pipeline/folder/sequences.h"
+#include "cornea/pipeline/folder/view_graph.h"
+
+namespace cornea::folder {
+namespace {
+
+using namespace core;
+
+namespace fs = std::filesystem;
+using colmap::Id;
+using colmap::ImagePair;
+
+std::uint64_t hash_of(const std::string& text) {
+  return io::content_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+// What the camera wrote into a photograph's file; nothing where it cannot be read. A JPEG has it
+// in front of its pixels, other formats may have it behind them.
+std::optional<Exif> exif_of(const fs::path& file) {
+  constexpr std::streamsize kFront = std::streamsize{1} << 18;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  const std::string ending = in_small_letters(file.extension().string());
+  std::error_code failed;
+  const auto size = std::streamsize(fs::file_size(file, failed));
+  if (failed) return std::nullopt;
+  const bool jpeg = ending == ".jpg" || ending == ".jpeg";
+  std::vector<std::uint8_t> bytes(std::size_t(jpeg ? std::min(size, kFront) : size));
+  in.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()));
+  bytes.resize(std::size_t(in.gcount()));
+  return decode_exif(bytes);
+}
+
+class Choosing {
+ public:
+  Choosing(const Context& context, Collection& collection, const ChoosePairsOptions& options,
+           const FolderEvents& events, const ChoiceMemory& memory)
+      : context_(context),
+        collection_(collection),
+        images_(collection.images()),
+        options_(options),
+        events_(events),
+        memory_(memory) {}
+
+  ChosenPairs run() {
+    const Stopwatch watch;
+    chosen_.images = int(images_.size());
+    chosen_.choice = options_.choice;
+    if (options_.choice == PairChoice::automatic) {
+      const bool few = chosen_.images <= options_.all_up_to;
+      chosen_.choice = few ? PairChoice::all : PairChoice::retrieve;
+    }
+    switch (chosen_.choice) {
+      case PairChoice::all:
+        chosen_.count = std::int64_t(images_.size()) * (std::int64_t(images_.size()) - 1) / 2;
+        break;
+      case PairChoice::sequential:
+        follow_names();
+        break;
+      case PairChoice::listed:
+        read_list();
+        break;
+      default:
+        choose_or_remember();
+    }
+    if (chosen_.choice != PairChoice::all) take_pairs();
+    chosen_.milliseconds = watch.milliseconds();
+    return std::move(chosen_);
+  }
+
+ private:
+  void add(int first, int second) {
+    ids_.push_back(
+        colmap::pair_id({images_[std::size_t(first)].id, images_[std::size_t(second)].id}));
+  }
+  void add(const std::vector<Neighbours>& neighbours) {
+    for (const auto& [first, second] : neighbours) add(first, second);
+  }
+
+  void follow_names() {
+    std::vector<int> order(images_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+      return images_[std::size_t(a)].name < images_[std::size_t(b)].name;
+    });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      for (std::size_t j = i + 1; j < order.size() && j - i <= std::size_t(options_.overlap); ++j) {
+        add(order[i], order[j]);
+      }
+    }
+  }
+
+  void read_list() {
+    PairList list = read_pair_list(options_.list, ImageNames(collection_.rows()));
+    for (const ImagePair& pair : list.pairs) ids_.push_back(colmap::pair_id(pair));
+    chosen_.refused = std::move(list.refused);
+  }
+
+  // All that the choice depends on.
+  std::string chosen_from() {
+    const std::vector<std::uint64_t> sources = collection_.sources();
+    std::string all;
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      all += text(images_[i].id, " ", images_[i].features, " ", sources[i], " ", images_[i].name,
+                  '\n');
+    }
+    const RetrieveOptions& r = options_.retrieve;
+    std::string what = text("images=", hash_of(all), " choice=", name(options_.choice));
+    if (chosen_.choice == PairChoice::spatial) {
+      return text(what, " nearest=", options_.nearest, " max_metres=", options_.max_metres);
+    }
+    what += text(" neighbours=", r.neighbours, " words=", r.words, " training=", r.training,
+                 " iterations=", r.iterations, " power=", r.power, " threshold=", r.threshold,
+                 " seed=", r.seed, " features=", options_.retrieve_features);
+    if (options_.choice == PairChoice::automatic) what += text(" overlap=", options_.overlap);
+    return what;
+  }
+
+  void choose_or_remember() {
+    const std::string from = chosen_from();
+    if (auto known = memory_.recall(from)) {
+      ids_ = std::move(*known);
+      chosen_.remembered = true;
+      return;
+    }
+    if (chosen_.choice == PairChoice::spatial) {
+      choose_by_position();
+    } else {
+      retrieve();
+      if (options_.choice == PairChoice::automatic && !chosen_.stopped) add_sequences();
+    }
+    if (chosen_.stopped) return ids_.clear();
+    sort_ids();
+    memory_.remember(from, ids_);
+  }
+
+  void choose_by_position() {
+    std::vector<std::optional<GpsPosition>> positions;
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      if ((chosen_.stopped = events_.stop())) return;
+      positions.push_back(collection_.taken(i).position);
+      chosen_.without_position += !positions.back();
+    }
+    const int known = chosen_.images - chosen_.without_position;
+    if (known < 2) {
+      fail(ErrorCode::io, collection_.name(), ": ", known, " of ", chosen_.images,
+           " images have a GPS position in their files; choose pairs in another way");
+    }
+    if (chosen_.without_position > 0) {
+      events_.note(text(chosen_.without_position, " of ", chosen_.images,
+                        " images have no GPS position in their files and are in no pair"));
+    }
+    add(neighbours_by_position(positions, options_.nearest, options_.max_metres));
+  }
+
+  void add_sequences() {
+    std::vector<std::string> names;
+    names.reserve(images_.size());
+    for (const CollectionImage& image : images_) names.push_back(image.name);
+    add(neighbours_by_name(names, options_.overlap));
+    std::vector<Taken> times;
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      if ((chosen_.stopped = events_.stop())) return;
+      colmap::TakenRow row = collection_.taken(i);
+      times.push_back({std::move(row.camera), row.microseconds});
+    }
+    add(neighbours_by_time(times, options_.overlap));
+  }
+
+  int counted_features(int count) const {
+    return options_.retrieve_features > 0 ? std::min(count, options_.retrieve_features) : count;
+  }
+
+  // Appends the descriptors of the largest points of an image (ties: the first), in their order.
+  void read_largest(std::size_t i, std::vector<std::uint8_t>& out) const {
+    const std::size_t wanted = std::size_t(counted_features(images_[i].features));
+    if (wanted == std::size_t(images_[i].features)) {
+      collection_.read_descriptors(i, out);
+      return;
+    }
+    std::vector<std::uint8_t> all;
+    collection_.read_descriptors(i, all);
+    const std::vector<float> scales = collection_.scales(i);
+    std::vector<std::size_t> order(scales.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::nth_element(order.begin(), order.begin() + std::ptrdiff_t(wanted), order.end(),
+                     [&](std::size_t a, std::size_t b) {
+                       return std::pair(-scales[a], a) < std::pair(-scales[b], b);
+                     });
+    order.resize(wanted);
+    std::sort(order.begin(), order.end());
+    for (const std::size_t at : order) {
+      const auto from = all.begin() + std::ptrdiff_t(at * Features::kLength);
+      out.insert(out.end(), from, from + Features::kLength);
+    }
+  }
+
+  void retrieve() {
+    RetrieveInput input;
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      input.images.push_back({hash_of(images_[i].name), counted_features(images_[i].features)});
+    }
+    input.read = [this](int image, std::vector<std::uint8_t>& out) {
+      read_largest(std::size_t(image), out);
+    };
+    // All of its stages as one, in hundredths: how long each takes is known to nobody before.
+    constexpr int kStages = 4, kSteps = 25;
+    RetrieveEvents progress;
+    std::string stage;
+    int stages = 0, told = 0;
+    events_.begin(kStages * kSteps);
+    progress.progress = [&](const char* now, std::int64_t done, std::int64_t total) {
+      if (stage != now) stage = now, ++stages;
+      const double share = total > 0 ? double(done) / double(total) : 1;
+      const int steps =
+          std::min(int((std::min(stages, kStages) - 1 + share) * kSteps), kStages * kSteps);
+      if (steps > told) events_.advance(steps - std::exchange(told, steps));
+    };
+    progress.stop = events_.stop;
+    RetrieveReport report;
+    for (const RetrievedPair& pair :
+         retrieve_pairs(context_, input, options_.retrieve, &report, progress)) {
+      add(pair.first, pair.second);
+    }
+    chosen_.stopped = report.stopped;
+  }
+
+  void sort_ids() {
+    std::sort(ids_.begin(), ids_.end());
+    ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+  }
+
+  void take_pairs() {
+    sort_ids();
+    for (const Id id : ids_) chosen_.pairs.push_back(colmap::pair_of(id));
+    chosen_.count = std::int64_t(ids_.size());
+  }
+
+  const Context& context_;
+  Collection& collection_;
+  const std::vector<CollectionImage>& images_;
+  const ChoosePairsOptions& options_;
+  const FolderEvents& events_;
+  const ChoiceMemory& memory_;
+  ChosenPairs chosen_;
+  std::vector<Id> ids_;  // of the pairs
+};
+
+}  // namespace
+
+std::uint64_t source_of(const colmap::ImageRecord& record) {
+  return record.file.hash ^ hash_of(record.options);
+}
+
+colmap::TakenRow taken_of(const fs::path& file) {
+  const std::optional<Exif> exif = exif_of(file);
+  if (!exif) return {};
+  return {exif->make + '\n' + exif->model, microseconds_of(exif->taken), exif->gps};
+}
+
+ChosenPairs choose_from(const Context& context, Collection& collection,
+                        const ChoosePairsOptions& options, const FolderEvents& events,
+                        const ChoiceMemory& memory) {
+  options.validate();
+  return Choosing(context, collection, options, events, memory).run();
+}
+
+std::vector<ImagePair> further_from(std::vector<Edge> edges, const ChosenPairs& chosen,
+                                    const ChoosePairsOptions& options) {
+  options.validate();
+  if (options.further == 0 ||
+      (chosen.choice != PairChoice::retrieve && chosen.choice != PairChoice::spatial)) {
+    return {};
+  }
+  std::vector<Id> first_round;
+  first_round.reserve(chosen.pairs.size());
+  for (const ImagePair& pair : chosen.pairs) first_round.push_back(colmap::pair_id(pair));
+  std::sort(first_round.begin(), first_round.end());
+  std::erase_if(edges, [&](const Edge& edge) {
+    return !std::binary_search(first_round.begin(), first_round.end(),
+                               colmap::pair_id(edge.images));
+  });
+  return neighbours_of_neighbours(edges, first_round, options.further);
+}
+
+}  // namespace cornea::folder

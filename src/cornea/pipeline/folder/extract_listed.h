@@ -1,0 +1,49 @@
+// Inside of pipeline: extract_folder() of a part of a folder, which somebody listed before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cornea/core/context.h"
+#include "cornea/export/colmap/database.h"
+#include "cornea/pipeline/folder/events.h"
+#include "cornea/pipeline/folder/extract.h"
+
+namespace cornea::folder {
+
+class ListedImages {
+ public:
+  struct Image {
+    std::string name = {};
+    std::int64_t bytes = 0;  // of its file; one that has others is a failure
+    colmap::Id id = 0;
+  };
+  // By rising name. `folder` is what records are to say, wherever the files are read from.
+  ListedImages(std::vector<Image> images, std::string folder)
+      : images_(std::move(images)), folder_(std::move(folder)) {
+    for (std::size_t i = 0; i < images_.size(); ++i) places_[images_[i].name] = i;
+  }
+  const std::vector<Image>& images() const { return images_; }
+  const std::string& folder() const { return folder_; }
+  const Image& named(const std::string& name) const { return images_[places_.at(name)]; }
+
+ private:
+  std::vector<Image> images_;
+  std::string folder_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
+
+ExtractReport extract_listed(const Context& context, const std::filesystem::path& folder,
+                             colmap::Database& database, const ExtractOptions& options,
+                             const FolderEvents& events, const ListedImages& listed);
+
+// Whether list_images() takes a file of this name for an image, in a folder that it enters; and
+// whether for one of those that are ignored.
+enum class NameKind { image, ignored, other };
+NameKind kind_of_name(const std::string& name);
+
+}  // namespace cornea::folder

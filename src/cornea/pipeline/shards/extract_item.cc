@@ -1,0 +1,64 @@
+// The features of one shard.
+#include <system_error>
+
+#include "cornea/core/error.h"
+#include "cornea/pipeline/folder/collection.h"
+#include "cornea/pipeline/folder/extract_listed.h"
+#include "cornea/pipeline/shards/steps.h"
+
+namespace cornea::shards {
+namespace {
+
+namespace fs = std::filesystem;
+using colmap::Database;
+using colmap::Id;
+
+folder::ListedImages listed(const ShardPlan& plan, int number) {
+  std::vector<folder::ListedImages::Image> images;
+  Id id = Id(number - 1) * plan.size;
+  for (ShardImage& image : images_of_shard(plan, number)) {
+    images.push_back({std::move(image.name), image.bytes, ++id});
+  }
+  return {std::move(images), plan.photographs};
+}
+
+// A number for all that later steps depend on: the features by what they were made of.
+std::string digest_of(const Database& database) {
+  std::string all;
+  database.visit_records([&](const colmap::ImageRecord& record) {
+    all += text(record.image, " ", record.features, " ", folder::source_of(record), " ",
+                record.name, "\n");
+  });
+  return hex(hash_of(all));
+}
+
+}  // namespace
+
+void extract_item(const Task& task, int number, const fs::path& file, ShardItemReport& report) {
+  const folder::ListedImages images = listed(task.plan, number);
+  Database database(file, Database::Open::scratch, task.options.schema);
+  FolderEvents events = task.events;
+  events.report = [&](const std::string& sentence) {
+    report.failed.push_back(sentence);
+    task.events.report(sentence);
+  };
+  const ExtractReport done = folder::extract_listed(task.context, task.photographs, database,
+                                                    task.options.folder.extract, events, images);
+  report.images = done.extracted;
+  report.features = std::int64_t(done.features);
+  for (const auto& image : images.images()) report.bytes_read += image.bytes;
+  if ((report.stopped = done.stopped)) return;
+  const std::vector<colmap::ImageRow> rows = database.images();
+  Database::Transaction transaction(database);
+  for (const colmap::ImageRow& row : rows) {
+    colmap::write_taken(database, row.id, folder::taken_of(task.photographs / row.name));
+  }
+  for (const std::string& sentence : report.failed) {
+    colmap::write_note(database, "failed", sentence);
+  }
+  colmap::write_note(database, "digest", digest_of(database));
+  colmap::write_note(database, "made_of", words_of_shard(task.plan, task.options, number));
+  transaction.commit();
+}
+
+}  // namespace cornea::shards

@@ -1,0 +1,220 @@
+#include "cornea/pipeline/shards/item_file.h"
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "cornea/core/error.h"
+#include "cornea/export/colmap/transfer.h"
+#include "cornea/io/content_hash.h"
+
+namespace cornea::shards {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kLocalFront[] = "cornea-item-";
+constexpr char kLock[] = "lock";
+
+// "00003.1258291200.9f86d081884c7d65.db"
+std::optional<ItemFile> parsed(const fs::path& path) {
+  const std::string name = path.filename().string();
+  ItemFile file{.path = path};
+  const char *at = name.data(), *end = name.data() + name.size();
+  auto number = [&](auto& value, int base) {
+    const auto read = std::from_chars(at, end, value, base);
+    if (read.ec != std::errc() || read.ptr == end || *read.ptr != '.') return false;
+    at = read.ptr + 1;
+    return true;
+  };
+  if (!number(file.number, 10) || !number(file.bytes, 10) || !number(file.hash, 16) ||
+      std::string(at, end) != "db") {
+    return std::nullopt;
+  }
+  return file;
+}
+
+std::string random_digits() {
+  std::random_device random;
+  return hex(std::uint64_t(random()) << 32 | random());
+}
+
+void check(const std::error_code& failed, const fs::path& path, const char* what) {
+  if (!failed) return;
+  fail(ErrorCode::io, path.string(), ": ", what, " (", failed.message(),
+       "); check the folder, its permissions and the free space");
+}
+
+// Those whose process is gone: it held their lock as long as it lived.
+void remove_leftovers(const fs::path& local) {
+  constexpr std::chrono::minutes kYoung(1);  // it may not have its lock yet
+  std::error_code failed;
+  for (auto it = fs::directory_iterator(local, failed); !failed && it != fs::directory_iterator();
+       it.increment(failed)) {
+    std::error_code ignored;
+    if (!it->path().filename().string().starts_with(kLocalFront) || it->is_symlink(ignored)) {
+      continue;
+    }
+    const auto age = fs::file_time_type::clock::now() - it->last_write_time(ignored);
+    if (ignored || age < kYoung) continue;
+    const int lock = ::open((it->path() / kLock).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const bool is_free = lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) == 0;
+    if (is_free) fs::remove_all(it->path(), ignored);
+    if (lock >= 0) ::close(lock);
+  }
+}
+
+// What was being copied when a process was killed; a copy takes no day.
+void remove_old_parts(const fs::path& folder) {
+  constexpr std::chrono::hours kOld(24);
+  std::error_code failed;
+  for (auto it = fs::directory_iterator(folder, failed); !failed && it != fs::directory_iterator();
+       it.increment(failed)) {
+    const std::string name = it->path().filename().string();
+    std::error_code ignored;
+    if (!name.starts_with(".cornea-") || !name.ends_with(".part")) continue;
+    const auto age = fs::file_time_type::clock::now() - it->last_write_time(ignored);
+    if (!ignored && age > kOld) fs::remove(it->path(), ignored);
+  }
+}
+
+}  // namespace
+
+std::uint64_t hash_of(const std::string& text) {
+  return io::content_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+std::string hex(std::uint64_t number) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
+  return digits;
+}
+
+std::multimap<int, ItemFile> files_of(const fs::path& work, ShardStep step) {
+  std::multimap<int, ItemFile> all;
+  std::error_code failed;
+  for (auto it = fs::directory_iterator(work / name(step), failed);
+       !failed && it != fs::directory_iterator(); it.increment(failed)) {
+    if (const auto file = parsed(it->path())) all.emplace(file->number, *file);
+  }
+  return all;
+}
+
+std::string damage_of(const ItemFile& file, bool read) {
+  std::error_code failed;
+  const auto bytes = std::int64_t(fs::file_size(file.path, failed));
+  if (failed) return text(file.path.string(), ": cannot be read (", failed.message(), ")");
+  if (bytes != file.bytes) {
+    return text(file.path.string(), ": has ", bytes, " bytes, and was made with ", file.bytes);
+  }
+  if (read && io::content_hash_of_file(file.path) != file.hash) {
+    return text(file.path.string(), ": its contents are not those that it was made with");
+  }
+  return "";
+}
+
+FoundItem find_item(const std::multimap<int, ItemFile>& files, int number, const Fits& fits,
+                    bool read) {
+  FoundItem found;
+  const auto [first, last] = files.equal_range(number);
+  for (auto it = first; it != last; ++it) {
+    if (found.file) break;  // two processes did it: one is enough
+    std::string damage = damage_of(it->second, read);
+    if (damage.empty()) {
+      try {
+        const colmap::Database database(it->second.path, colmap::Database::Open::finished);
+        if (fits(database)) {
+          found.file = it->second;
+          continue;
+        }
+        damage = text(it->second.path.string(), ": was made of something else than there is now");
+      } catch (const Error& error) {
+        damage = error.what();
+      }
+    }
+    found.others.push_back(it->second);
+    found.sentences.push_back(std::move(damage));
+  }
+  return found;
+}
+
+ItemFile require_item(const std::multimap<int, ItemFile>& files, const ShardItem& item,
+                      const Fits& fits, bool read) {
+  FoundItem found = find_item(files, item.number, fits, read);
+  if (found.file) return *found.file;
+  const std::string which = text("item ", item.number, " of the step ", name(item.step));
+  if (found.sentences.empty()) fail(ErrorCode::io, which, " is not done; do it first");
+  fail(ErrorCode::io, found.sentences.front(), "; do ", which, " again");
+}
+
+Fits made_of(const std::string& words) {
+  return [words](const colmap::Database& database) {
+    return colmap::note(database, "made_of") == words;
+  };
+}
+
+LocalFolder::LocalFolder(const fs::path& local) {
+  std::error_code failed;
+  const fs::path place = local.empty() ? fs::temp_directory_path(failed) : local;
+  check(failed, "the system's folder for temporary files", "is not there");
+  fs::create_directories(place, failed);
+  check(failed, place, "cannot be made");
+  remove_leftovers(place);
+  std::string name = (place / (std::string(kLocalFront) + "XXXXXX")).string();
+  if (!::mkdtemp(name.data())) {
+    check(std::error_code(errno, std::generic_category()), place, "takes no new folder");
+  }
+  path_ = name;
+  lock_ = ::open((path_ / kLock).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  if (lock_ >= 0) (void)::flock(lock_, LOCK_EX | LOCK_NB);
+}
+
+LocalFolder::~LocalFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void move_whole(const fs::path& from, const fs::path& target) {
+  std::error_code failed;
+  fs::rename(from, target, failed);
+  if (!failed) return;
+  // On another disk: under another name first, so that it appears whole.
+  const fs::path part = target.parent_path() / (".cornea-" + random_digits() + ".part");
+  failed.clear();
+  fs::copy_file(from, part, failed);
+  if (!failed) fs::rename(part, target, failed);
+  if (!failed) return;
+  std::error_code ignored;
+  fs::remove(part, ignored);
+  check(failed, target, "cannot be put in place");
+}
+
+ItemFile put_in_place(const fs::path& from, const fs::path& work, const ShardItem& item) {
+  const fs::path folder = work / name(item.step);
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  check(failed, folder, "cannot be made");
+  remove_old_parts(folder);
+  ItemFile file{.path = {}, .number = item.number};
+  file.bytes = std::int64_t(fs::file_size(from, failed));
+  check(failed, from, "cannot be read");
+  file.hash = io::content_hash_of_file(from);
+  char number[16];
+  std::snprintf(number, sizeof number, "%05d", item.number);
+  file.path = folder / text(number, ".", file.bytes, ".", hex(file.hash), ".db");
+  move_whole(from, file.path);
+  return file;
+}
+
+}  // namespace cornea::shards

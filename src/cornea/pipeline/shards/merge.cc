@@ -1,0 +1,243 @@
+// merge_shards() of shards.h: the databases of all items in one, and in one per component.
+#include <algorithm>
+#include <cstdio>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "cornea/core/error.h"
+#include "cornea/core/stopwatch.h"
+#include "cornea/pipeline/folder/view_graph.h"
+#include "cornea/pipeline/shards/steps.h"
+
+namespace cornea {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace shards;
+using colmap::Attached;
+using colmap::Database;
+using colmap::Id;
+
+// The pairs of a block, or those of them that are in a component.
+struct BlockFiles {
+  ItemFile matches, geometries;
+};
+
+class Merging {
+ public:
+  Merging(const fs::path& work, const ShardOptions& options, const MergeOptions& merge,
+          const FolderEvents& events)
+      : work_(work),
+        plan_(read_shard_plan(work)),
+        options_(options),
+        merge_(merge),
+        events_(events),
+        local_(options.local) {}
+
+  MergeReport run(const fs::path& database) {
+    const core::Stopwatch watch;
+    find_files();
+    for (const ItemFile& file : shards_) take_failures(file);
+    take_failures(choice_);
+    read_graph();
+    events_.begin(int(shards_.size() + blocks_.size()) * merge_.whole +
+                  int(merge_.by_component.empty() ? 0 : components_.size()));
+    if (merge_.whole) write_whole(database);
+    if (!merge_.by_component.empty()) write_components();
+    report_.milliseconds = watch.milliseconds();
+    return std::move(report_);
+  }
+
+ private:
+  // All of them, with their hashes: what is merged is what was made.
+  void find_files() {
+    choice_ = require_choice(work_, plan_, options_);
+    const Database choice(choice_.path, Database::Open::finished);
+    const std::vector<std::string> digests = colmap::notes(choice, "shard");
+    const std::multimap<int, ItemFile> files = files_of(work_, ShardStep::extract);
+    for (int k = 1; k <= plan_.shards(); ++k) {
+      shards_.push_back(
+          require_shard(files, plan_, options_, k, digests.at(std::size_t(k - 1)), true));
+    }
+    const std::string digest = colmap::note(choice, "digest");
+    find_blocks(ShardStep::match, ShardStep::verify, digest, colmap::count_blocks(choice));
+    const Database further(require_further(work_, options_, digest).path, Database::Open::finished);
+    find_blocks(ShardStep::match_further, ShardStep::verify_further,
+                colmap::note(further, "digest"), colmap::count_blocks(further));
+  }
+
+  void find_blocks(ShardStep match, ShardStep verify, const std::string& digest, int count) {
+    const std::multimap<int, ItemFile> matches = files_of(work_, match);
+    const std::multimap<int, ItemFile> geometries = files_of(work_, verify);
+    for (int k = 1; k <= count; ++k) {
+      blocks_.push_back(
+          {require_item(matches, {match, k}, made_of(words_of_matches(digest, options_, k)), true),
+           require_item(geometries, {verify, k}, made_of(words_of_geometries(digest, options_, k)),
+                        true)});
+      take_failures(blocks_.back().matches);
+      take_failures(blocks_.back().geometries);
+    }
+  }
+
+  void take_failures(const ItemFile& file) {
+    const Database database(file.path, Database::Open::finished);
+    for (std::string& sentence : colmap::notes(database, "failed")) {
+      events_.report(sentence);
+      report_.failed.push_back(std::move(sentence));
+    }
+  }
+
+  void read_graph() {
+    const Database choice(choice_.path, Database::Open::finished);
+    std::vector<Id> images;
+    for (const colmap::ImageRow& row : choice.images()) {
+      images.push_back(row.id);
+      report_.features += colmap::read_count(choice, row.id);
+    }
+    report_.images = std::int64_t(images.size());
+    report_.cameras = choice.count("cameras");
+    std::vector<folder::Edge> edges;
+    for (const BlockFiles& block : blocks_) {
+      const Database database(block.geometries.path, Database::Open::finished);
+      report_.pairs += database.count("two_view_geometries");
+      const std::vector<folder::Edge> more = folder::edges_of(database);
+      edges.insert(edges.end(), more.begin(), more.end());
+    }
+    report_.verified = std::int64_t(edges.size());
+    for (std::vector<Id>& component : folder::components_of(images, edges)) {
+      if (component.size() == 1) {
+        ++report_.unconnected;
+      } else {
+        report_.components.push_back(int(component.size()));
+        components_.push_back(std::move(component));
+      }
+    }
+  }
+
+  template <class F>
+  static void copy(Database& to, const fs::path& from, F&& f) {
+    Attached attached(to, from);
+    Database::Transaction transaction(to);
+    f(attached);
+    transaction.commit();
+  }
+
+  // Images that are in no list are left out.
+  void copy_images(Database& out, const std::vector<Id>& images, bool steps) {
+    copy(out, choice_.path, [&](Attached& from) {
+      for (const Id image : images) from.copy_image(image);
+    });
+    for (std::size_t begin = 0; begin < images.size();) {
+      const int shard = shard_of(plan_, images[begin]);
+      std::size_t end = begin;
+      while (end < images.size() && shard_of(plan_, images[end]) == shard) ++end;
+      copy(out, shards_[std::size_t(shard - 1)].path, [&](Attached& from) {
+        for (std::size_t i = begin; i < end; ++i) {
+          from.copy_keypoints(images[i]);
+          if (merge_.descriptors) from.copy_descriptors(images[i]);
+          from.copy_pose_prior(images[i]);
+          from.copy_record(images[i]);
+        }
+      });
+      if (steps) events_.advance(1);
+      begin = end;
+    }
+  }
+
+  void write_whole(const fs::path& database) {
+    const fs::path file = local_ / "whole.db";
+    {
+      Database out(file, Database::Open::scratch, options_.schema);
+      const Database choice(choice_.path, Database::Open::finished);
+      std::vector<Id> images;
+      for (const colmap::ImageRow& row : choice.images()) images.push_back(row.id);
+      copy_images(out, images, true);
+      for (const BlockFiles& block : blocks_) {
+        copy(out, block.matches.path, [](Attached& from) { from.copy_matches(); });
+        copy(out, block.geometries.path, [](Attached& from) { from.copy_two_views(); });
+        events_.advance(1);
+      }
+      // So that `run_folder` on this database finds its choice made.
+      const std::vector<std::string> from = colmap::notes(choice, "chosen_from");
+      if (!from.empty()) {
+        Database::Transaction transaction(out);
+        out.write_chosen_pairs(from.front(), choice.chosen_pairs(from.front()).value());
+        transaction.commit();
+      }
+    }
+    place(file, database);
+  }
+
+  void place(const fs::path& file, const fs::path& target) {
+    report_.bytes += std::int64_t(fs::file_size(file));
+    // The log of a database that was there would be taken for this one's.
+    std::error_code ignored;
+    for (const char* ending : {"-wal", "-shm", "-journal"}) {
+      fs::remove(target.string() + ending, ignored);
+    }
+    move_whole(file, target);
+  }
+
+  // Of each component the pairs of each block. Pairs of two components were tried in vain.
+  void write_components() {
+    std::unordered_map<Id, std::size_t> component_of;
+    for (std::size_t c = 0; c < components_.size(); ++c) {
+      for (const Id image : components_[c]) component_of[image] = c;
+    }
+    std::vector<std::vector<std::pair<std::size_t, std::vector<Id>>>> pairs(components_.size());
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const Database database(blocks_[b].geometries.path, Database::Open::finished);
+      for (const auto& pair : database.pair_summaries()) {
+        const auto [first, second] = colmap::pair_of(pair.pair);
+        const auto x = component_of.find(first), y = component_of.find(second);
+        if (x == component_of.end() || y == component_of.end() || x->second != y->second) continue;
+        auto& own = pairs[x->second];
+        if (own.empty() || own.back().first != b) own.push_back({b, {}});
+        own.back().second.push_back(pair.pair);
+      }
+    }
+    fs::create_directories(merge_.by_component);
+    for (std::size_t c = 0; c < components_.size(); ++c) {
+      char name[32];
+      std::snprintf(name, sizeof name, "component_%04zu.db", c + 1);
+      const fs::path file = local_ / name;
+      {
+        Database out(file, Database::Open::scratch, options_.schema);
+        copy_images(out, components_[c], false);
+        for (const auto& [b, ids] : pairs[c]) {
+          const std::vector<Id>& wanted = ids;
+          copy(out, blocks_[b].matches.path, [&](Attached& from) { from.copy_matches(wanted); });
+          copy(out, blocks_[b].geometries.path,
+               [&](Attached& from) { from.copy_two_views(wanted); });
+        }
+      }
+      place(file, merge_.by_component / name);
+      events_.advance(1);
+    }
+  }
+
+  const fs::path& work_;
+  const ShardPlan plan_;
+  const ShardOptions& options_;
+  const MergeOptions& merge_;
+  const FolderEvents& events_;
+  const LocalFolder local_;
+  MergeReport report_;
+  ItemFile choice_;
+  std::vector<ItemFile> shards_;
+  std::vector<BlockFiles> blocks_;
+  std::vector<std::vector<Id>> components_;
+};
+
+}  // namespace
+
+MergeReport merge_shards(const fs::path& work, const fs::path& database,
+                         const ShardOptions& options, const MergeOptions& merge,
+                         const FolderEvents& events) {
+  options.validate();
+  require(!merge.whole || !database.empty(), "the merged database needs a file name");
+  return Merging(work, options, merge, events).run(database);
+}
+
+}  // namespace cornea

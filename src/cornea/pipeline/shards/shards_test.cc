@@ -1,0 +1,345 @@
+#include "cornea/pipeline/shards/shards.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "cornea/pipeline/folder/folder_testing.h"
+
+namespace cornea {
+namespace {
+
+using namespace testing;
+
+// Windows on two walls, each a step to the right of the one before, and one that shows neither.
+class Shards : public ::testing::Test {
+ protected:
+  static constexpr int kWindows = 6;
+
+  void SetUp() override {
+    fs::create_directories(photos / "b c");
+    for (int wall = 0; wall < 2; ++wall) {
+      const Image<std::uint8_t> pixels = smooth(160 + 24 * kWindows, 120, std::uint64_t(3 + wall));
+      for (int i = 0; i < kWindows; ++i) {
+        write(text(wall == 0 ? "a" : "b c/it's 100% \xc3\xbc ", i, ".png"), pixels, 24 * i);
+      }
+    }
+    write("x.png", smooth(160, 120, 9), 0);
+  }
+
+  static Image<std::uint8_t> smooth(int width, int height, std::uint64_t seed) {
+    Image<std::uint8_t> out(width, height);
+    const auto coarse = random_image<std::uint8_t>(width / 6 + 3, height / 6 + 3, seed);
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        const int i = x / 6, j = y / 6, u = x % 6, v = y % 6;
+        out(x, y) =
+            std::uint8_t((coarse(i, j) * (6 - u) * (6 - v) + coarse(i + 1, j) * u * (6 - v) +
+                          coarse(i, j + 1) * (6 - u) * v + coarse(i + 1, j + 1) * u * v) /
+                         36);
+      }
+    }
+    return out;
+  }
+  void write(const std::string& name, const Image<std::uint8_t>& wall, int left) const {
+    Image<std::uint8_t> out(160, 120);
+    for (int y = 0; y < 120; ++y) {
+      for (int x = 0; x < 160; ++x) out(x, y) = wall(x + left, y);
+    }
+    write_image(photos / name, out);
+  }
+
+  ShardOptions options(PairChoice choice = PairChoice::retrieve) const {
+    ShardOptions options;
+    options.folder.pairs = {
+        .choice = choice, .retrieve = {.neighbours = 2, .words = 64}, .further = 2};
+    options.block_images = 5;
+    options.block_pairs = 7;
+    options.local = folder / "local";
+    return options;
+  }
+  // All items that are there to be done, the last first.
+  std::vector<ShardItemReport> run_steps(const ShardOptions& options, int first = 0) {
+    std::vector<ShardItemReport> reports;
+    const ShardPlan plan = read_shard_plan(work);
+    for (int step = first; step < kShardSteps; ++step) {
+      for (int k = count_items(work, plan, ShardStep(step), options); k >= 1; --k) {
+        reports.push_back(
+            run_shard_item(context, work, {ShardStep(step), k}, options, told.events()));
+      }
+    }
+    return reports;
+  }
+  // Every table there is, past our own code.
+  static Tables everything(const fs::path& file) {
+    Tables all;
+    for (const std::string& row :
+         rows_of(file, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")) {
+      const std::string table = row.substr(row.rfind(':') + 1);
+      all[table] = rows_of(file, "SELECT * FROM " + table + " ORDER BY 1, 2");
+    }
+    return all;
+  }
+  Tables single(const ShardOptions& options) const {
+    const fs::path file = folder / "single.db";
+    fs::remove(file);
+    {
+      Database database(file, Database::Open::create, options.schema);
+      run_folder(context, photos, database, options.folder);
+    }
+    return everything(file);
+  }
+  Tables merged(const ShardOptions& options, const MergeOptions& merge = {}) {
+    report = merge_shards(work, folder / "merged.db", options, merge, told.events());
+    return everything(folder / "merged.db");
+  }
+  static void expect_equal(const Tables& a, const Tables& b) {
+    for (const auto& [table, rows] : a) {
+      const auto other = b.find(table);
+      EXPECT_TRUE(other != b.end() && other->second == rows) << table << " " << rows.size();
+    }
+    EXPECT_EQ(a.size(), b.size());
+  }
+  fs::path file_of(ShardStep step, int number) const {
+    for (const auto& entry : fs::directory_iterator(work / name(step))) {
+      if (std::atoi(entry.path().filename().c_str()) == number) return entry.path();
+    }
+    return {};
+  }
+
+  const Context context = Context::cpu(2);
+  const TemporaryFolder folder;
+  const fs::path photos = folder / "photos", work = folder / "work";
+  Told told;
+  MergeReport report;
+};
+
+TEST_F(Shards, MergedHaveTheContentsOfOneRun) {
+  for (const PairChoice choice :
+       {PairChoice::retrieve, PairChoice::automatic, PairChoice::all, PairChoice::sequential}) {
+    SCOPED_TRACE(name(choice));
+    fs::remove_all(work);
+    write_shard_plan(work, plan_shards(photos, {}, 4));
+    const auto reports = run_steps(options(choice));
+    EXPECT_GT(reports.size(), 8u);
+    expect_equal(merged(options(choice)), single(options(choice)));
+    EXPECT_EQ(report.images, 2 * kWindows + 1);
+    EXPECT_EQ(report.components, (std::vector<int>{kWindows, kWindows}));
+    EXPECT_EQ(report.unconnected, 1);
+    EXPECT_TRUE(told.sentences.empty());
+  }
+  EXPECT_TRUE(fs::is_empty(folder / "local"));
+}
+
+TEST_F(Shards, OfTheSchemaOf4AndSharedCamerasToo) {
+  for (const CameraSharing sharing : {CameraSharing::single, CameraSharing::per_folder}) {
+    fs::remove_all(work);
+    ShardOptions asked = options();
+    asked.schema = colmap::Schema::colmap_4;
+    asked.folder.extract.cameras = sharing;
+    write_shard_plan(work, plan_shards(photos, {}, 5));
+    run_steps(asked);
+    expect_equal(merged(asked), single(asked));
+    EXPECT_EQ(report.cameras, sharing == CameraSharing::single ? 1 : 2);
+  }
+}
+
+TEST_F(Shards, TheMergedDatabaseIsFinishedForARunOverTheFolder) {
+  write_shard_plan(work, plan_shards(photos, {}, 4));
+  run_steps(options());
+  merged(options());
+  Database database(folder / "merged.db");
+  const FolderReport again = run_folder(context, photos, database, options().folder);
+  EXPECT_FALSE(again.did_something());
+  EXPECT_TRUE(again.chosen.remembered);
+}
+
+TEST_F(Shards, DoneItemsAreLeftAloneAndDamagedOnesMadeAgain) {
+  write_shard_plan(work, plan_shards(photos, {}, 4));
+  run_steps(options());
+  const Tables before = merged(options());
+  for (const ShardItemReport& item : run_steps(options())) EXPECT_TRUE(item.already);
+  // Cut in half; one byte changed.
+  fs::resize_file(file_of(ShardStep::extract, 2),
+                  fs::file_size(file_of(ShardStep::extract, 2)) / 2);
+  {
+    std::fstream change(file_of(ShardStep::match, 1), std::ios::in | std::ios::out);
+    change.seekp(70000);
+    change.put('!');
+  }
+  EXPECT_THROW(merged(options()), Error);
+  const ShardStatus status = shard_status(work, options(), true);
+  EXPECT_FALSE(status.done());
+  EXPECT_EQ(status.steps[0].open, std::vector<int>{2});
+  EXPECT_GE(status.damaged.size(), 1u);
+  int made = 0;
+  for (const ShardItemReport& item : run_steps(options())) made += !item.already;
+  EXPECT_EQ(made, 2);
+  expect_equal(merged(options()), before);
+  EXPECT_TRUE(shard_status(work, options(), true).done());
+}
+
+TEST_F(Shards, PhotographsThatCannotBeReadAreNamedAndTheRestIsDone) {
+  write_shard_plan(work, plan_shards(photos, {}, 4));
+  std::ofstream(photos / "a2.png") << "no picture";
+  fs::remove(photos / "a4.png");
+  write("new.png", smooth(160, 120, 5), 0);
+  const auto reports = run_steps(options());
+  merged(options());
+  EXPECT_EQ(report.images, 2 * kWindows - 1);
+  ASSERT_EQ(report.failed.size(), 3u);
+  EXPECT_NE(report.failed[0].find("a2.png"), std::string::npos);
+  EXPECT_NE(report.failed[1].find("a4.png"), std::string::npos);
+  EXPECT_NE(report.failed[2].find("new.png"), std::string::npos);
+  // Ids stay those of the plan.
+  EXPECT_EQ(rows_of(folder / "merged.db", "SELECT name FROM images WHERE image_id = 4").size(), 1u);
+  EXPECT_EQ(rows_of(folder / "merged.db", "SELECT name FROM images WHERE image_id = 3").size(), 0u);
+}
+
+TEST_F(Shards, AFileOfAnotherSizeThanPlannedIsNamed) {
+  write_shard_plan(work, plan_shards(photos, {}, 40));
+  write("a1.png", smooth(400, 120, 5), 77);
+  const ShardItemReport done = run_shard_item(context, work, {}, options());
+  ASSERT_EQ(done.failed.size(), 1u);
+  EXPECT_NE(done.failed[0].find("bytes and had"), std::string::npos);
+  EXPECT_EQ(done.images, 2 * kWindows);
+}
+
+// A photograph that is mended changes a shard; pairs chosen from the old one must not be used.
+TEST_F(Shards, AChangedShardIsNotMatchedByAnOldChoice) {
+  const fs::path broken = photos / "a2.png", aside = folder / "aside.png";
+  write_shard_plan(work, plan_shards(photos, {}, 4));
+  fs::rename(broken, aside);
+  run_steps(options());
+  fs::rename(aside, broken);
+  ShardOptions again = options();
+  again.redo = true;
+  EXPECT_TRUE(run_shard_item(context, work, {ShardStep::extract, 1}, again).failed.empty());
+  again.redo = false;
+  fs::remove_all(work / "match");
+  bool refused = false;
+  for (int k = 1; k <= count_items(work, read_shard_plan(work), ShardStep::match, again); ++k) {
+    try {
+      run_shard_item(context, work, {ShardStep::match, k}, again);
+    } catch (const Error& error) {
+      refused = std::string(error.what()).find("choose the pairs again") != std::string::npos;
+    }
+  }
+  EXPECT_TRUE(refused);
+  run_steps(again, 1);
+  expect_equal(merged(again), single(again));
+}
+
+TEST_F(Shards, ComponentsAreDatabasesOfTheirOwn) {
+  write_shard_plan(work, plan_shards(photos, {}, 4));
+  run_steps(options());
+  const Tables whole = merged(options(), {.by_component = folder / "parts", .descriptors = false});
+  EXPECT_TRUE(whole.at("descriptors").empty());
+  std::size_t images = 0, verified = 0;
+  for (const char* part : {"component_0001.db", "component_0002.db"}) {
+    const Tables tables = everything(folder / "parts" / part);
+    images += tables.at("images").size();
+    for (const std::string& row : tables.at("two_view_geometries")) {
+      EXPECT_EQ(std::count(whole.at("two_view_geometries").begin(),
+                           whole.at("two_view_geometries").end(), row),
+                1);
+    }
+    Database database(folder / "parts" / part);
+    verified += std::size_t(database.total("two_view_geometries") > 0);
+  }
+  EXPECT_EQ(images, std::size_t(2 * kWindows));
+  EXPECT_EQ(verified, 2u);
+  EXPECT_FALSE(fs::exists(folder / "parts" / "component_0003.db"));
+}
+
+// A log that a killed process left beside the old file must not be played into the new one.
+TEST_F(Shards, MergingReplacesADatabaseWithItsLog) {
+  write_shard_plan(work, plan_shards(photos, {}, 7));
+  run_steps(options(PairChoice::sequential));
+  const fs::path file = folder / "merged.db";
+  fs::path kept = folder / "kept-wal";
+  {
+    Database old(file, Database::Open::create);
+    Database::Transaction transaction(old);
+    old.add_image("old.png", old.add_camera({.width = 1, .height = 1}));
+    transaction.commit();
+    fs::copy_file(file.string() + "-wal", kept);
+  }
+  fs::copy_file(kept, file.string() + "-wal");
+  const Tables tables = merged(options(PairChoice::sequential));
+  EXPECT_EQ(tables.at("images").size(), std::size_t(2 * kWindows + 1));
+  EXPECT_FALSE(fs::exists(file.string() + "-wal"));
+}
+
+TEST_F(Shards, APlanIsWrittenOnceAndReadBackWhole) {
+  const ShardPlan plan = plan_shards(photos, {}, 4);
+  write_shard_plan(work, plan);
+  write_shard_plan(work, plan);
+  const ShardPlan back = read_shard_plan(work);
+  EXPECT_EQ(back.key(), plan.key());
+  EXPECT_EQ(back.shards(), 4);
+  EXPECT_EQ(back.images[6].name, "b c/it's 100% \xc3\xbc 0.png");
+  EXPECT_THROW(write_shard_plan(work, plan_shards(photos, {}, 5)), Error);
+  std::ofstream(work / "plan.txt", std::ios::app) << "1 more.png\n";
+  EXPECT_THROW(read_shard_plan(work), Error);
+  EXPECT_THROW(run_shard_item(context, work, {}, options()), Error);
+}
+
+TEST_F(Shards, AListGivesThePlanOfItsFolder) {
+  const ShardPlan plan = plan_shards(photos, {}, 4);
+  {
+    std::ofstream list(folder / "list");
+    for (auto it = plan.images.rbegin(); it != plan.images.rend(); ++it) {
+      std::string name = it->name;
+      if (const std::size_t at = name.find('%'); at != std::string::npos)
+        name.replace(at, 1, "%25");
+      list << it->bytes << " " << name << "\n";
+    }
+    list << "5 notes.txt\n7 .hidden/a.png\n9 ._a.png\n";
+  }
+  EXPECT_EQ(plan_listed_shards(plan.photographs, folder / "list", 4).key(), plan.key());
+  std::ofstream(folder / "list") << "five a.png\n";
+  EXPECT_THROW(plan_listed_shards(plan.photographs, folder / "list", 4), Error);
+  std::ofstream(folder / "list") << "5 a.png\n5 a.png\n";
+  EXPECT_THROW(plan_listed_shards(plan.photographs, folder / "list", 4), Error);
+}
+
+TEST_F(Shards, StepsOutOfTurnAreRefused) {
+  write_shard_plan(work, plan_shards(photos, {}, 4));
+  EXPECT_THROW(run_shard_item(context, work, {ShardStep::choose, 1}, options()), Error);
+  EXPECT_THROW(run_shard_item(context, work, {ShardStep::match, 1}, options()), Error);
+  EXPECT_THROW(run_shard_item(context, work, {ShardStep::extract, 0}, options()), Error);
+  EXPECT_THROW(run_shard_item(context, work, {ShardStep::extract, 5}, options()), Error);
+  EXPECT_THROW(merged(options()), Error);
+  EXPECT_FALSE(fs::exists(folder / "merged.db"));
+}
+
+TEST_F(Shards, AStoppedItemLeavesNothing) {
+  write_shard_plan(work, plan_shards(photos, {}, 4));
+  FolderEvents events;
+  int questions = 0;
+  events.stop = [&] { return ++questions > 2; };
+  EXPECT_TRUE(run_shard_item(context, work, {}, options(), events).stopped);
+  EXPECT_FALSE(fs::exists(work / "extract"));
+}
+
+TEST_F(Shards, TrafficIsKnownBeforehand) {
+  write_shard_plan(work, plan_shards(photos, {}, 4));
+  const auto before = shard_traffic(work, options());
+  ASSERT_EQ(before.size(), std::size_t(kShardSteps));
+  std::int64_t bytes = 0;
+  for (const ShardImage& image : read_shard_plan(work).images) bytes += image.bytes;
+  EXPECT_EQ(before[0].read, bytes);
+  EXPECT_FALSE(before[2].exact);
+  std::int64_t read = 0;
+  const auto reports = run_steps(options());
+  for (const ShardItemReport& item : reports) {
+    if (item.file.parent_path().filename() == "match") read += item.bytes_read;
+  }
+  const auto after = shard_traffic(work, options());
+  EXPECT_TRUE(after[2].exact);
+  EXPECT_EQ(after[2].read, read);
+  EXPECT_LE(after[2].most_read, after[2].read);
+}
+
+}  // namespace
+}  // namespace cornea

@@ -1,0 +1,111 @@
+// What the contents of files depend on, and how the files of earlier steps are found by it.
+#include <algorithm>
+
+#include "cornea/catalog/options_table.h"
+#include "cornea/core/error.h"
+#include "cornea/export/colmap/intrinsics.h"
+#include "cornea/pipeline/folder/options_text.h"
+#include "cornea/pipeline/shards/steps.h"
+
+namespace cornea::shards {
+namespace {
+
+using colmap::Database;
+
+std::string schema_words(const ShardOptions& options) {
+  return options.schema == colmap::Schema::colmap_4 ? "4" : "3";
+}
+
+std::string camera_words(const ExtractOptions& options) {
+  std::string words = text(
+      " cameras=", int(options.cameras), " camera-model=",
+      colmap::name_of_model(int(options.camera_model.value_or(colmap::CameraModel::simple_radial))),
+      " camera-params=");
+  for (const double value : options.camera_params) words += catalog::exact_text(value) + ",";
+  return words;
+}
+
+std::string pair_words(const ShardOptions& options) {
+  const ChoosePairsOptions& pairs = options.folder.pairs;
+  const RetrieveOptions& r = pairs.retrieve;
+  return text("choice=", name(pairs.choice), " all-up-to=", pairs.all_up_to,
+              " overlap=", pairs.overlap, " neighbours=", r.neighbours, " words=", r.words,
+              " training=", r.training, " iterations=", r.iterations, " power=", r.power,
+              " threshold=", r.threshold, " seed=", r.seed, " features=", pairs.retrieve_features,
+              " nearest=", pairs.nearest, " max-metres=", pairs.max_metres,
+              " list=", pairs.list.string(), " block-images=", options.block_images,
+              " block-pairs=", options.block_pairs, " schema=", schema_words(options));
+}
+
+// Whatever shards it was made of, as long as it says which.
+Fits choice_of(const ShardPlan& plan, const ShardOptions& options) {
+  return [&](const Database& database) {
+    return colmap::note(database, "made_of") ==
+           words_of_choice(plan, options, colmap::notes(database, "shard"));
+  };
+}
+
+}  // namespace
+
+std::string words_of_shard(const ShardPlan& plan, const ShardOptions& options, int number) {
+  return text("plan=", hex(plan.key()), " shard=", number, " schema=", schema_words(options), " ",
+              folder::options_text(options.folder.extract), camera_words(options.folder.extract),
+              " masks=", options.folder.extract.masks.string());
+}
+
+std::string words_of_choice(const ShardPlan& plan, const ShardOptions& options,
+                            const std::vector<std::string>& shard_digests) {
+  std::string all;
+  for (const std::string& digest : shard_digests) all += digest + "\n";
+  return text("plan=", hex(plan.key()), " ", pair_words(options), " shards=", hex(hash_of(all)));
+}
+
+std::string words_of_matches(const std::string& choice_digest, const ShardOptions& options,
+                             int block) {
+  return text("pairs=", choice_digest, " block=", block, " ",
+              folder::options_text(options.folder.match));
+}
+
+std::string words_of_geometries(const std::string& choice_digest, const ShardOptions& options,
+                                int block) {
+  return text(words_of_matches(choice_digest, options, block), " ",
+              folder::options_text(options.folder.verify));
+}
+
+std::string words_of_further(const std::string& choice_digest, const ShardOptions& options) {
+  return text(words_of_geometries(choice_digest, options, 0),
+              " further=", options.folder.pairs.further);
+}
+
+int shard_of(const ShardPlan& plan, colmap::Id image) { return int((image - 1) / plan.size) + 1; }
+
+std::vector<ShardImage> images_of_shard(const ShardPlan& plan, int number) {
+  const std::size_t size = std::size_t(plan.size), begin = std::size_t(number - 1) * size;
+  const std::size_t end = std::min(begin + size, plan.images.size());
+  return {plan.images.begin() + std::ptrdiff_t(begin), plan.images.begin() + std::ptrdiff_t(end)};
+}
+
+ItemFile require_choice(const std::filesystem::path& work, const ShardPlan& plan,
+                        const ShardOptions& options) {
+  return require_item(files_of(work, ShardStep::choose), {ShardStep::choose, 1},
+                      choice_of(plan, options), true);
+}
+
+ItemFile require_further(const std::filesystem::path& work, const ShardOptions& options,
+                         const std::string& choice_digest) {
+  return require_item(files_of(work, ShardStep::choose_further), {ShardStep::choose_further, 1},
+                      made_of(words_of_further(choice_digest, options)), true);
+}
+
+ItemFile require_shard(const std::multimap<int, ItemFile>& files, const ShardPlan& plan,
+                       const ShardOptions& options, int number, const std::string& digest,
+                       bool read) {
+  const ItemFile file = require_item(files, {ShardStep::extract, number},
+                                     made_of(words_of_shard(plan, options, number)), read);
+  const Database database(file.path, Database::Open::finished);
+  if (digest.empty() || colmap::note(database, "digest") == digest) return file;
+  fail(ErrorCode::io, file.path.string(),
+       ": has other features than those that pairs were chosen from; choose the pairs again");
+}
+
+}  // namespace cornea::shards
