@@ -301,12 +301,9 @@ void shards(const Context& context, const std::string& folder) {
   write_shard_plan(work, plan);
   expect(read_shard_plan(work).key() == plan.key() && plan.shards() == 2 && validates(plan),
          "plan_shards");
-  std::ofstream(folder + "/list.txt")
-      << "200 b.png
-         100 a.png ";
-         expect(
-             plan_listed_shards("s3://photos", folder + "/list.txt").images.front().name == "a.png",
-             "plan_listed_shards");
+  std::ofstream(folder + "/list.txt") << "200 b.png" << std::endl << "100 a.png" << std::endl;
+  expect(plan_listed_shards("s3://photos", folder + "/list.txt").images.front().name == "a.png",
+         "plan_listed_shards");
   ShardOptions options;
   options.local = folder;
   bool named = true;

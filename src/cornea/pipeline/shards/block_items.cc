@@ -17,7 +17,7 @@ using colmap::Id;
 class Block {
  public:
   Block(const Task& task, const ShardItem& item, const LocalFolder& local, ShardItemReport& report)
-      : task_(task), item_(item), work_(local / "work.db"), report_(report) {
+      : task_(task), work_(local / "work.db"), report_(report) {
     choice_ = require_choice(task.work, task.plan, task.options);
     const Database choice(choice_.path, Database::Open::finished);
     shard_digests_ = colmap::notes(choice, "shard");
@@ -98,7 +98,6 @@ class Block {
 
  private:
   const Task& task_;
-  const ShardItem& item_;
   const fs::path work_;
   ShardItemReport& report_;
   ItemFile choice_;
