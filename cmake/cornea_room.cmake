@@ -130,7 +130,7 @@ endfunction()
 # cornea_register_tests(TARGET [slow]): `script/test quick` leaves the slow ones out.
 function(cornea_register_tests target)
   if(CORNEA_SANITIZE)
-    add_test(NAME ${target} COMMAND ${target} --gtest_filter=-*AHundred*:*Bench*:*Stud*:*Readme*:*Killed*:*NeedsLittleMemory*)
+    add_test(NAME ${target} COMMAND ${target} --gtest_filter=-*AHundred*:*Bench*:*Stud*:*Readme*:*Killed*:*StoppedAnywhere*:*NeedsLittleMemory*)
     # A failed allocation is ours to report.
     set_tests_properties(${target} PROPERTIES ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1)
   else()

@@ -100,8 +100,8 @@ ItemFile require_further(const std::filesystem::path& work, const ShardOptions& 
 ItemFile require_shard(const std::multimap<int, ItemFile>& files, const ShardPlan& plan,
                        const ShardOptions& options, int number, const std::string& digest,
                        bool read) {
-  const ItemFile file = require_item(files, {ShardStep::extract, number},
-                                     made_of(words_of_shard(plan, options, number)), read);
+  ItemFile file = require_item(files, {ShardStep::extract, number},
+                               made_of(words_of_shard(plan, options, number)), read);
   const Database database(file.path, Database::Open::finished);
   if (digest.empty() || colmap::note(database, "digest") == digest) return file;
   fail(ErrorCode::io, file.path.string(),
