@@ -48,6 +48,15 @@ class Attached {
   Database& to_;
 };
 
+// Calls f(attached) for the database `from` in one transaction of `to`.
+template <class F>
+void copy_from(Database& to, const std::filesystem::path& from, F&& f) {
+  Attached attached(to, from);
+  Database::Transaction transaction(to);
+  f(attached);
+  transaction.commit();
+}
+
 // Words that a part of a database carries about itself: several may have one key. Within a
 // transaction.
 void write_note(Database& database, const std::string& key, const std::string& value);

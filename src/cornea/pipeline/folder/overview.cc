@@ -66,8 +66,8 @@ std::vector<float> distances_to(const TwoViewRow& row, const std::optional<Intri
   return all;
 }
 
-// The median over the matches of the angle between their two rays, degrees. Below 0 where a pose or
-// a camera is not known.
+// The median angle between the two viewing rays of a match, in degrees; -1 where the pose or a
+// camera is not known.
 float angle_of(const TwoViewRow& row, const std::optional<IntrinsicsPair>& cameras,
                const std::vector<Correspondence>& matches) {
   if (!row.R || !cameras) return -1;

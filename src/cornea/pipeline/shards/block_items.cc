@@ -11,6 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using colmap::Attached;
+using colmap::copy_from;
 using colmap::Database;
 using colmap::Id;
 
@@ -40,7 +41,7 @@ class Block {
   Database read(bool with_descriptors) {
     Database database(work_, Database::Open::scratch, task_.options.schema);
     const std::vector<Id> images = images_of(block_.pairs);
-    copy(database, choice_.path, [&](Attached& from) {
+    copy_from(database, choice_.path, [&](Attached& from) {
       for (const Id image : images) from.copy_image(image);
     });
     const std::multimap<int, ItemFile> files = files_of(task_.work, ShardStep::extract);
@@ -50,7 +51,7 @@ class Block {
       while (end < images.size() && shard_of(task_.plan, images[end]) == shard) ++end;
       const ItemFile file = require_shard(files, task_.plan, task_.options, shard,
                                           shard_digests_.at(std::size_t(shard - 1)), false);
-      copy(database, file.path, [&](Attached& from) {
+      copy_from(database, file.path, [&](Attached& from) {
         for (std::size_t i = begin; i < end; ++i) {
           from.copy_keypoints(images[i]);
           if (with_descriptors) from.copy_descriptors(images[i]);
@@ -66,19 +67,11 @@ class Block {
     return database;
   }
 
-  template <class F>
-  static void copy(Database& to, const fs::path& from, F&& f) {
-    Attached attached(to, from);
-    Database::Transaction transaction(to);
-    f(attached);
-    transaction.commit();
-  }
-
   // What the step gave, as the item's file.
   template <class F>
   void write(const fs::path& file, const std::string& words, F&& f) const {
     Database out(file, Database::Open::scratch, task_.options.schema);
-    copy(out, work_, f);
+    copy_from(out, work_, f);
     Database::Transaction transaction(out);
     for (const std::string& sentence : report_.failed) {
       colmap::write_note(out, "failed", sentence);
@@ -136,7 +129,7 @@ void verify_item(const Task& task, const ShardItem& item, const LocalFolder& loc
         require_item(files_of(task.work, matching.step), matching,
                      made_of(words_of_matches(block.digest(), task.options, item.number)), true);
     report.bytes_read += matches.bytes;
-    Block::copy(database, matches.path, [](Attached& from) { from.copy_matches(); });
+    copy_from(database, matches.path, [](Attached& from) { from.copy_matches(); });
     const VerifyReport done =
         verify_all(task.context, database, task.options.folder.verify, block.events());
     report.pairs = done.done();

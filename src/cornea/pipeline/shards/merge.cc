@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace shards;
 using colmap::Attached;
+using colmap::copy_from;
 using colmap::Database;
 using colmap::Id;
 
@@ -115,24 +116,16 @@ class Merging {
     }
   }
 
-  template <class F>
-  static void copy(Database& to, const fs::path& from, F&& f) {
-    Attached attached(to, from);
-    Database::Transaction transaction(to);
-    f(attached);
-    transaction.commit();
-  }
-
   // Images that are in no list are left out.
   void copy_images(Database& out, const std::vector<Id>& images, bool steps) {
-    copy(out, choice_.path, [&](Attached& from) {
+    copy_from(out, choice_.path, [&](Attached& from) {
       for (const Id image : images) from.copy_image(image);
     });
     for (std::size_t begin = 0; begin < images.size();) {
       const int shard = shard_of(plan_, images[begin]);
       std::size_t end = begin;
       while (end < images.size() && shard_of(plan_, images[end]) == shard) ++end;
-      copy(out, shards_[std::size_t(shard - 1)].path, [&](Attached& from) {
+      copy_from(out, shards_[std::size_t(shard - 1)].path, [&](Attached& from) {
         for (std::size_t i = begin; i < end; ++i) {
           from.copy_keypoints(images[i]);
           if (merge_.descriptors) from.copy_descriptors(images[i]);
@@ -154,8 +147,8 @@ class Merging {
       for (const colmap::ImageRow& row : choice.images()) images.push_back(row.id);
       copy_images(out, images, true);
       for (const BlockFiles& block : blocks_) {
-        copy(out, block.matches.path, [](Attached& from) { from.copy_matches(); });
-        copy(out, block.geometries.path, [](Attached& from) { from.copy_two_views(); });
+        copy_from(out, block.matches.path, [](Attached& from) { from.copy_matches(); });
+        copy_from(out, block.geometries.path, [](Attached& from) { from.copy_two_views(); });
         events_.advance(1);
       }
       // So that `run_folder` on this database finds its choice made.
@@ -207,9 +200,10 @@ class Merging {
         copy_images(out, components_[c], false);
         for (const auto& [b, ids] : pairs[c]) {
           const std::vector<Id>& wanted = ids;
-          copy(out, blocks_[b].matches.path, [&](Attached& from) { from.copy_matches(wanted); });
-          copy(out, blocks_[b].geometries.path,
-               [&](Attached& from) { from.copy_two_views(wanted); });
+          copy_from(out, blocks_[b].matches.path,
+                    [&](Attached& from) { from.copy_matches(wanted); });
+          copy_from(out, blocks_[b].geometries.path,
+                    [&](Attached& from) { from.copy_two_views(wanted); });
         }
       }
       place(file, merge_.by_component / name);
