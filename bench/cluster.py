@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import random
-import resource
 import signal
 import sqlite3
 import subprocess
@@ -28,6 +27,9 @@ import numpy as np
 import cornea
 import cornea.cluster
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "tests"))
+from sharded import cpu_seconds, do_all_steps, wall  # noqa: E402
+
 # Several nodes on one machine start slowly, and answer late.
 for variable, value in (("RAY_raylet_start_wait_time_s", "180"), ("RAY_health_check_failure_threshold", "20")):
     os.environ.setdefault(variable, value)
@@ -35,21 +37,11 @@ for variable, value in (("RAY_raylet_start_wait_time_s", "180"), ("RAY_health_ch
 PER_WALL = 25
 
 
-def wall(seed):
-    width, height = given.width + given.width // 6 * PER_WALL, given.width * 3 // 4
-    coarse = np.random.default_rng(seed).integers(0, 256, (height // 6 + 2, width // 6 + 2)).astype(np.float64)
-    y, x = np.arange(height) / 6, np.arange(width) / 6
-    j, i = y.astype(int), x.astype(int)
-    v, u = (y - j)[:, None], (x - i)[None, :]
-    return ((coarse[j][:, i] * (1 - u) + coarse[j][:, i + 1] * u) * (1 - v)
-            + (coarse[j + 1][:, i] * (1 - u) + coarse[j + 1][:, i + 1] * u) * v).astype(np.uint8)
-
-
 def make_photographs(folder, count):
     folder.mkdir()
     for n in range(count):
         if n % PER_WALL == 0:
-            pixels = wall(n)
+            pixels = wall(n, given.width + given.width // 6 * PER_WALL, given.width * 3 // 4)
         left = given.width // 6 * (n % PER_WALL)
         name = f"{(n * 7919) % count:05d}.png"  # neighbours on a wall are none by name
         cornea.write(folder / name, np.ascontiguousarray(pixels[:, left:left + given.width]))
@@ -66,33 +58,8 @@ def digest(file):
     return all_rows.hexdigest(), counts
 
 
-def cpu():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def program(*words):
     subprocess.run([given.cornea, *map(str, words), "--device", "cpu", "--threads", "1", "-q"], check=True)
-
-
-def plain(photos, work, processes):
-    """Wall and CPU seconds of each step."""
-    steps = {}
-    program("shard", "plan", photos, "-o", work, "--size", given.images // given.shards, *given.options)
-    with ThreadPoolExecutor(processes) as pool:
-        for step, command, *further in (("extract", "extract"), ("choose", "pairs"), ("match", "match-all"),
-                                        ("verify", "verify"), ("choose_further", "further"),
-                                        ("match_further", "match-all", "--further"),
-                                        ("verify_further", "verify", "--further")):
-            begin, used = time.monotonic(), cpu()
-            count = cornea.cluster._count(given.cornea, str(work), step)
-            if step.startswith("choose"):
-                program("shard", command, work)
-            else:
-                list(pool.map(lambda k: program(command, "--work", work, "--shard", f"{k}/{count}", *further),
-                              range(1, count + 1)))
-            steps[step] = {"items": count, "wall_seconds": time.monotonic() - begin, "cpu_seconds": cpu() - used}
-    return steps
 
 
 class Nodes:
@@ -157,9 +124,9 @@ def over_ray(photos, work, db, kills):
 
 
 def do_folder(photos, out, result):
-    begin, used = time.monotonic(), cpu()
+    begin, used = time.monotonic(), cpu_seconds()
     program("folder", photos, "-o", out, *given.folder_options)
-    result["folder"] = {"wall_seconds": time.monotonic() - begin, "cpu_seconds": cpu() - used}
+    result["folder"] = {"wall_seconds": time.monotonic() - begin, "cpu_seconds": cpu_seconds() - used}
 
 
 def main():
@@ -183,7 +150,8 @@ def main():
     for name in given.runs:
         work, db = folder / name, folder / f"{name}.db"
         if name in ("one", "two"):
-            result[name] = plain(photos, work, 1 if name == "one" else 2)
+            result[name] = do_all_steps(given.cornea, photos, work, 1 if name == "one" else 2,
+                                        given.images // given.shards, given.options)
             program("merge", work, "--db", db)
         else:
             result[name] = over_ray(photos, work, db, given.kills if name == "kills" else 0)

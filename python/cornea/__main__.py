@@ -9,9 +9,9 @@ from pathlib import Path
 
 def main() -> None:
     if sys.argv[1:2] == ["cluster"] and not {"-h", "--help"} & set(sys.argv[2:]):
-        from . import cluster
+        from .cluster import command
 
-        sys.exit(cluster.main(sys.argv[2:]))
+        sys.exit(command.main(sys.argv[2:]))
     program = Path(__file__).parent / "bin" / "cornea"
     if not program.exists():
         sys.exit("cornea: this package was built without the program; build it where CLI11 and nlohmann-json are")

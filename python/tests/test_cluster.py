@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from conftest import PROGRAM
+from sharded import do_all_steps, wall
 
 import cornea
 import cornea.cluster
@@ -27,20 +28,10 @@ OPTIONS = ["--pairs", "retrieve", "--neighbours", "3", "--further", "2", "--bloc
 SIZE = 4
 
 
-def wall(seed, width, height=120):
-    """Smooth noise, in which SIFT finds points."""
-    coarse = np.random.default_rng(seed).integers(0, 256, (height // 6 + 2, width // 6 + 2)).astype(np.float64)
-    y, x = np.arange(height) / 6, np.arange(width) / 6
-    j, i = y.astype(int), x.astype(int)
-    v, u = (y - j)[:, None], (x - i)[None, :]
-    return ((coarse[j][:, i] * (1 - u) + coarse[j][:, i + 1] * u) * (1 - v)
-            + (coarse[j + 1][:, i] * (1 - u) + coarse[j + 1][:, i + 1] * u) * v).astype(np.uint8)
-
-
 def make_photographs(folder, walls=2, windows=7):
     (folder / "b c").mkdir(parents=True)
     for number in range(walls):
-        pixels = wall(number, 160 + 24 * windows)
+        pixels = wall(number, 160 + 24 * windows, 120)
         for i in range(windows):
             name = f"a{number}_{i}.png" if number % 2 == 0 else f"b c/it's {number} 100% \u00fc {i}.png"
             cornea.write(folder / name, np.ascontiguousarray(pixels[:, 24 * i:24 * i + 160]))
@@ -77,29 +68,10 @@ def expected(photographs, tmp_path_factory):
     return contents(out / "scene" / "database.db")
 
 
-def plain(photographs, work, processes):
-    """All steps by processes that know nothing of one another."""
-    cpu = ["--device", "cpu", "--threads", "1", "-q"]
-    program("shard", "plan", photographs, "-o", work, "--size", SIZE, *OPTIONS, "-q")
-    with ThreadPoolExecutor(processes) as pool:
-        def items(command, step, *further):
-            count = cornea.cluster._count(str(PROGRAM), str(work), step)
-            list(pool.map(lambda k: program(command, "--work", work, "--shard", f"{k}/{count}", *further, *cpu),
-                          range(1, count + 1)))
-            return count
-
-        assert items("extract", "extract") == 4
-        program("shard", "pairs", work, *cpu)
-        assert items("match-all", "match") > 1
-        items("verify", "verify")
-        program("shard", "further", work, *cpu)
-        assert items("match-all", "match_further", "--further") > 0
-        items("verify", "verify_further", "--further")
-
-
 @pytest.mark.parametrize("processes", [1, 2])
 def test_plain_processes_end_with_the_contents_of_one_run(photographs, expected, tmp_path, processes):
-    plain(photographs, tmp_path / "work", processes)
+    steps = do_all_steps(PROGRAM, photographs, tmp_path / "work", processes, SIZE, OPTIONS)
+    assert steps["extract"]["items"] == 4 and steps["match"]["items"] > 1 and steps["match_further"]["items"] > 0
     program("merge", tmp_path / "work", "--db", tmp_path / "merged.db", "-q")
     assert contents(tmp_path / "merged.db") == expected
 
@@ -179,6 +151,18 @@ def test_a_cluster_ends_with_the_contents_of_one_run(three_nodes, photographs, e
     assert again.already == sum(again.done.values()) == sum(summary.done.values())
 
 
+def test_a_file_that_was_cut_is_named_and_made_again(three_nodes, photographs, expected, tmp_path):
+    work = tmp_path / "work"
+    run(photographs, work)
+    cut = sorted((work / "match").iterdir())[0]
+    os.truncate(cut, cut.stat().st_size // 2)
+    summary = run(photographs, work, db=tmp_path / "merged.db")
+    assert summary.exit_code == 1 and summary.finished and summary.damaged == 1
+    assert cut.name in str(summary) and sum(summary.done.values()) - summary.already == 1
+    assert contents(tmp_path / "merged.db") == expected
+    assert run(photographs, work).exit_code == 0
+
+
 def test_what_cannot_be_done_is_named_and_the_rest_finished(three_nodes, tmp_path):
     photos, work = make_photographs(tmp_path / "photos"), tmp_path / "work"
     (photos / "a0_1.png").write_bytes(b"no picture")
@@ -191,7 +175,7 @@ def test_what_cannot_be_done_is_named_and_the_rest_finished(three_nodes, tmp_pat
     before = contents(tmp_path / "merged.db")
 
     # The folder is no longer the plan's, and a file was cut.
-    cornea.write(photos / "new.png", wall(9, 160))
+    cornea.write(photos / "new.png", wall(9, 160, 120))
     cut = sorted((work / "extract").iterdir())[2]
     os.truncate(cut, cut.stat().st_size // 2)
     summary = run(photos, work, db=tmp_path / "merged.db")
@@ -250,7 +234,7 @@ def test_a_full_disk_on_one_node(make_cluster, photographs, expected, tmp_path):
     try:
         make_cluster(2, [{"CORNEA_LOCAL": str(full)}, {"CORNEA_LOCAL": str(roomy)}])
         summary = run(photographs, tmp_path / "work", local="$CORNEA_LOCAL", db=tmp_path / "merged.db")
-        assert summary.finished and "disk is full" in str(summary)
+        assert summary.finished and summary.exit_code == 1 and "disk is full" in str(summary)
         assert contents(tmp_path / "merged.db") == expected
     finally:
         make_cluster.stop()

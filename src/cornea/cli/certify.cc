@@ -1,18 +1,12 @@
-#include <cstdio>
 #include <iostream>
 
 #include "cornea/cli/common.h"
 #include "cornea/core/build.h"
+#include "cornea/core/digits.h"
 #include "cornea/pipeline/certificate.h"
 
 namespace cornea::cli {
 namespace {
-
-std::string hex(std::uint64_t value) {
-  char digits[20];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value));
-  return digits;
-}
 
 int run_certify(const CommonOptions& common) {
   const Context context = common.context();
@@ -27,10 +21,11 @@ int run_certify(const CommonOptions& common) {
     different += !row.equal();
     json["rows"].push_back({{"name", row.name},
                             {"what", row.what},
-                            {"recorded", hex(row.recorded)},
-                            {"found", hex(row.found)},
+                            {"recorded", core::hexadecimal(row.recorded)},
+                            {"found", core::hexadecimal(row.found)},
                             {"equal", row.equal()}});
-    table.push_back({row.name, row.what, hex(row.found), row.equal() ? "equal" : "DIFFERENT"});
+    table.push_back(
+        {row.name, row.what, core::hexadecimal(row.found), row.equal() ? "equal" : "DIFFERENT"});
   }
   json["different"] = different;
   common.write_json(json);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "cornea/core/digits.h"
 #include "cornea/core/error.h"
 #include "cornea/io/content_hash.h"
 #include "cornea/report/graph_layout.h"
@@ -203,16 +203,8 @@ void check(const FolderPage& page) {
   }
 }
 
-std::string hexadecimal(std::uint64_t number) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
-  return digits;
-}
-
 std::string part_name(const FolderPageOptions& options, const char* what, std::size_t number) {
-  char name[64];
-  std::snprintf(name, sizeof name, "%s-%03zu.js", what, number);
-  return options.parts_folder + "/" + name;
+  return text(options.parts_folder, "/", what, "-", core::zero_padded(number, 3), ".js");
 }
 
 }  // namespace
@@ -251,7 +243,7 @@ std::vector<FolderPageFile> folder_page(const FolderPage& page, const FolderPage
     for (const Json& json : parts->contents) text += contents.emplace_back(script_text(json));
   }
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  const std::string key = hexadecimal(io::content_hash({bytes, text.size()}));
+  const std::string key = core::hexadecimal(io::content_hash({bytes, text.size()}));
   data["key"] = key;
 
   std::vector<FolderPageFile> files(1);

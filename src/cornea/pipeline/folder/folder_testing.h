@@ -35,6 +35,30 @@ inline const std::vector<View>& views() {
   return made;
 }
 
+// A wall in which SIFT finds points; windows on it that overlap show the same.
+inline Image<std::uint8_t> smooth_noise(int width, int height, std::uint64_t seed) {
+  Image<std::uint8_t> out(width, height);
+  const auto coarse = random_image<std::uint8_t>(width / 6 + 3, height / 6 + 3, seed);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const int i = x / 6, j = y / 6, u = x % 6, v = y % 6;
+      out(x, y) = std::uint8_t((coarse(i, j) * (6 - u) * (6 - v) + coarse(i + 1, j) * u * (6 - v) +
+                                coarse(i, j + 1) * (6 - u) * v + coarse(i + 1, j + 1) * u * v) /
+                               36);
+    }
+  }
+  return out;
+}
+
+// 160 x 120 pixels of a wall of that height.
+inline void write_window(const fs::path& file, const Image<std::uint8_t>& wall, int left) {
+  Image<std::uint8_t> out(160, 120);
+  for (int y = 0; y < 120; ++y) {
+    for (int x = 0; x < 160; ++x) out(x, y) = wall(x + left, y);
+  }
+  write_image(file, out);
+}
+
 // Every row of the six tables, past our own code.
 using Tables = std::map<std::string, std::vector<std::string>>;
 inline Tables dump(const Database& database) {

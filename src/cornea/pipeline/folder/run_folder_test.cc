@@ -18,31 +18,10 @@ class RunFolder : public OnEveryDevice {
   void SetUp() override {
     fs::create_directories(images);
     const Image<std::uint8_t> wall = smooth_noise(160 + 24 * kWindows, 120, 3);
-    for (int i = 0; i < kWindows; ++i) write(text("w", i, ".png"), wall, 24 * i);
-    write("x.png", smooth_noise(160, 120, 4), 0);
+    for (int i = 0; i < kWindows; ++i) write_window(images / text("w", i, ".png"), wall, 24 * i);
+    write_window(images / "x.png", smooth_noise(160, 120, 4), 0);
   }
 
-  static Image<std::uint8_t> smooth_noise(int width, int height, std::uint64_t seed) {
-    Image<std::uint8_t> out(width, height);
-    const auto coarse = random_image<std::uint8_t>(width / 6 + 3, height / 6 + 3, seed);
-    for (int y = 0; y < height; ++y) {
-      for (int x = 0; x < width; ++x) {
-        const int i = x / 6, j = y / 6, u = x % 6, v = y % 6;
-        out(x, y) =
-            std::uint8_t((coarse(i, j) * (6 - u) * (6 - v) + coarse(i + 1, j) * u * (6 - v) +
-                          coarse(i, j + 1) * (6 - u) * v + coarse(i + 1, j + 1) * u * v) /
-                         36);
-      }
-    }
-    return out;
-  }
-  void write(const std::string& name, const Image<std::uint8_t>& wall, int left) const {
-    Image<std::uint8_t> out(160, 120);
-    for (int y = 0; y < 120; ++y) {
-      for (int x = 0; x < 160; ++x) out(x, y) = wall(x + left, y);
-    }
-    write_image(images / name, out);
-  }
   Database made(const std::string& name) const {
     return Database(folder / name, Database::Open::create);
   }
@@ -177,7 +156,7 @@ TEST_P(RunFolder, AnImageThatIsAddedIsJoinedToTheRest) {
   Database database = made("c.db");
   const FolderReport first = run_folder(context, images, database, retrieving());
   const Image<std::uint8_t> wall = smooth_noise(160 + 24 * kWindows, 120, 3);
-  write("y.png", wall, 24 * kWindows - 12);
+  write_window(images / "y.png", wall, 24 * kWindows - 12);
   const FolderReport second = run_folder(context, images, database, retrieving());
   EXPECT_EQ(second.extract.extracted, 1);
   EXPECT_FALSE(second.chosen.remembered);

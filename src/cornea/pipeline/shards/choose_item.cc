@@ -193,7 +193,7 @@ void write_blocks(Database& out, const std::vector<ImagePair>& pairs, bool all,
   }
   report.blocks = int(blocks.size());
   report.pairs = std::int64_t(pairs.size());
-  colmap::write_note(out, "digest", hex(hash_of(digest)));
+  colmap::write_note(out, "digest", hexadecimal(hash_of(digest)));
   colmap::write_note(out, "made_of", words);
 }
 

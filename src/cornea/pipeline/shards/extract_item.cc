@@ -29,7 +29,7 @@ std::string digest_of(const Database& database) {
     all += text(record.image, " ", record.features, " ", folder::source_of(record), " ",
                 record.name, "\n");
   });
-  return hex(hash_of(all));
+  return hexadecimal(hash_of(all));
 }
 
 }  // namespace

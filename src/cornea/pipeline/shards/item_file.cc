@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -46,7 +45,7 @@ std::optional<ItemFile> parsed(const fs::path& path) {
 
 std::string random_digits() {
   std::random_device random;
-  return hex(std::uint64_t(random()) << 32 | random());
+  return hexadecimal(std::uint64_t(random()) << 32 | random());
 }
 
 void check(const std::error_code& failed, const fs::path& path, const char* what) {
@@ -94,12 +93,6 @@ std::uint64_t hash_of(const std::string& text) {
   return io::content_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-std::string hex(std::uint64_t number) {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
-  return digits;
-}
-
 std::multimap<int, ItemFile> files_of(const fs::path& work, ShardStep step) {
   std::multimap<int, ItemFile> all;
   std::error_code failed;
@@ -137,13 +130,16 @@ FoundItem find_item(const std::multimap<int, ItemFile>& files, int number, const
           found.file = it->second;
           continue;
         }
-        damage = text(it->second.path.string(), ": was made of something else than there is now");
       } catch (const Error& error) {
         damage = error.what();
       }
     }
     found.others.push_back(it->second);
-    found.sentences.push_back(std::move(damage));
+    found.damaged |= !damage.empty();
+    found.sentences.push_back(
+        damage.empty()
+            ? text(it->second.path.string(), ": was made of something else than there is now")
+            : damage);
   }
   return found;
 }
@@ -210,9 +206,8 @@ ItemFile put_in_place(const fs::path& from, const fs::path& work, const ShardIte
   file.bytes = std::int64_t(fs::file_size(from, failed));
   check(failed, from, "cannot be read");
   file.hash = io::content_hash_of_file(from);
-  char number[16];
-  std::snprintf(number, sizeof number, "%05d", item.number);
-  file.path = folder / text(number, ".", file.bytes, ".", hex(file.hash), ".db");
+  file.path = folder / text(core::zero_padded(std::uint64_t(item.number), 5), ".", file.bytes, ".",
+                            hexadecimal(file.hash), ".db");
   move_whole(from, file.path);
   return file;
 }

@@ -9,13 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "cornea/core/digits.h"
 #include "cornea/export/colmap/database.h"
 #include "cornea/pipeline/shards/shards.h"
 
 namespace cornea::shards {
 
+using core::hexadecimal;
+
 std::uint64_t hash_of(const std::string& text);
-std::string hex(std::uint64_t number);  // 16 digits
 
 // A file by what its name says of it.
 struct ItemFile {
@@ -32,11 +34,13 @@ std::multimap<int, ItemFile> files_of(const std::filesystem::path& work, ShardSt
 std::string damage_of(const ItemFile& file, bool read);
 
 // The file of an item that was made of what it should be, if there is one. What is there instead,
-// and why it is not taken, goes to `others` and `sentences`.
+// and why it is not taken, goes to `others` and `sentences`; whether one of them was damaged, and
+// not only made of something else, to `damaged`.
 struct FoundItem {
   std::optional<ItemFile> file = {};
   std::vector<ItemFile> others = {};
   std::vector<std::string> sentences = {};
+  bool damaged = false;
 };
 using Fits = std::function<bool(const colmap::Database&)>;
 FoundItem find_item(const std::multimap<int, ItemFile>& files, int number, const Fits& fits,

@@ -1,10 +1,10 @@
 // merge_shards() of shards.h: the databases of all items in one, and in one per component.
 #include <algorithm>
-#include <cstdio>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
 
+#include "cornea/core/digits.h"
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/pipeline/folder/view_graph.h"
@@ -192,8 +192,7 @@ class Merging {
     }
     fs::create_directories(merge_.by_component);
     for (std::size_t c = 0; c < components_.size(); ++c) {
-      char name[32];
-      std::snprintf(name, sizeof name, "component_%04zu.db", c + 1);
+      const std::string name = text("component_", core::zero_padded(c + 1, 4), ".db");
       const fs::path file = local_ / name;
       {
         Database out(file, Database::Open::scratch, options_.schema);

@@ -110,7 +110,8 @@ ShardPlan parse(const fs::path& file, const std::string& all) {
   // The last line is the hash of those before it.
   const std::size_t last = all.rfind("hash=");
   if (last == std::string::npos || last == 0 || all[last - 1] != '\n' ||
-      all.substr(last) != text("hash=", shards::hex(shards::hash_of(all.substr(0, last))), "\n")) {
+      all.substr(last) !=
+          text("hash=", shards::hexadecimal(shards::hash_of(all.substr(0, last))), "\n")) {
     fail_damaged(file, "its hash does not fit");
   }
   const std::vector<std::string_view> lines = lines_of(std::string_view(all).substr(0, last));
@@ -200,7 +201,7 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
 void write_shard_plan(const fs::path& work, const ShardPlan& plan) {
   plan.validate();
   const std::string all = text_of(plan);
-  const std::string whole = text(all, "hash=", shards::hex(shards::hash_of(all)), "\n");
+  const std::string whole = text(all, "hash=", shards::hexadecimal(shards::hash_of(all)), "\n");
   const fs::path file = work / kFile;
   if (const auto there = contents_of(file)) {
     if (*there == whole) return;

@@ -122,6 +122,7 @@ ShardItemReport run_shard_item(const Context& context, const fs::path& work, con
   const FoundItem there = find_item(files_of(work, item.step), item.number,
                                     made_of(words_of_items(task, item.step)(item.number)), true);
   ShardItemReport report;
+  report.damaged = there.damaged;
   if (there.file && !options.redo) {
     take_done(*there.file, events, report);
     report.milliseconds = watch.milliseconds();

@@ -104,6 +104,7 @@ CORNEA_API int count_items(const std::filesystem::path& work, const ShardPlan& p
 struct ShardItemReport {
   std::filesystem::path file = {};
   bool already = false;  // it was done before
+  bool damaged = false;  // a file of it was there and was damaged; FolderEvents::note says which
   bool stopped = false;  // by FolderEvents::stop: nothing is kept
   // A sentence each for what could not be done and is not in the file: photographs that cannot be
   // read or are not those of the plan, lines of a list of pairs. Those of an item that was done

@@ -18,34 +18,14 @@ class Shards : public ::testing::Test {
   void SetUp() override {
     fs::create_directories(photos / "b c");
     for (int wall = 0; wall < 2; ++wall) {
-      const Image<std::uint8_t> pixels = smooth(160 + 24 * kWindows, 120, std::uint64_t(3 + wall));
+      const Image<std::uint8_t> pixels =
+          smooth_noise(160 + 24 * kWindows, 120, std::uint64_t(3 + wall));
       for (int i = 0; i < kWindows; ++i) {
-        write(text(wall == 0 ? "a" : "b c/it's 100% \xc3\xbc ", i, ".png"), pixels, 24 * i);
+        write_window(photos / text(wall == 0 ? "a" : "b c/it's 100% \xc3\xbc ", i, ".png"), pixels,
+                     24 * i);
       }
     }
-    write("x.png", smooth(160, 120, 9), 0);
-  }
-
-  static Image<std::uint8_t> smooth(int width, int height, std::uint64_t seed) {
-    Image<std::uint8_t> out(width, height);
-    const auto coarse = random_image<std::uint8_t>(width / 6 + 3, height / 6 + 3, seed);
-    for (int y = 0; y < height; ++y) {
-      for (int x = 0; x < width; ++x) {
-        const int i = x / 6, j = y / 6, u = x % 6, v = y % 6;
-        out(x, y) =
-            std::uint8_t((coarse(i, j) * (6 - u) * (6 - v) + coarse(i + 1, j) * u * (6 - v) +
-                          coarse(i, j + 1) * (6 - u) * v + coarse(i + 1, j + 1) * u * v) /
-                         36);
-      }
-    }
-    return out;
-  }
-  void write(const std::string& name, const Image<std::uint8_t>& wall, int left) const {
-    Image<std::uint8_t> out(160, 120);
-    for (int y = 0; y < 120; ++y) {
-      for (int x = 0; x < 160; ++x) out(x, y) = wall(x + left, y);
-    }
-    write_image(photos / name, out);
+    write_window(photos / "x.png", smooth_noise(160, 120, 9), 0);
   }
 
   ShardOptions options(PairChoice choice = PairChoice::retrieve) const {
@@ -172,7 +152,10 @@ TEST_F(Shards, DoneItemsAreLeftAloneAndDamagedOnesMadeAgain) {
   EXPECT_EQ(status.steps[0].open, std::vector<int>{2});
   EXPECT_GE(status.damaged.size(), 1u);
   int made = 0;
-  for (const ShardItemReport& item : run_steps(options())) made += !item.already;
+  for (const ShardItemReport& item : run_steps(options())) {
+    made += !item.already;
+    EXPECT_EQ(item.damaged, !item.already);
+  }
   EXPECT_EQ(made, 2);
   expect_equal(merged(options()), before);
   EXPECT_TRUE(shard_status(work, options(), true).done());
@@ -182,7 +165,7 @@ TEST_F(Shards, PhotographsThatCannotBeReadAreNamedAndTheRestIsDone) {
   write_shard_plan(work, plan_shards(photos, {}, 4));
   std::ofstream(photos / "a2.png") << "no picture";
   fs::remove(photos / "a4.png");
-  write("new.png", smooth(160, 120, 5), 0);
+  write_window(photos / "new.png", smooth_noise(160, 120, 5), 0);
   const auto reports = run_steps(options());
   merged(options());
   EXPECT_EQ(report.images, 2 * kWindows - 1);
@@ -197,7 +180,7 @@ TEST_F(Shards, PhotographsThatCannotBeReadAreNamedAndTheRestIsDone) {
 
 TEST_F(Shards, AFileOfAnotherSizeThanPlannedIsNamed) {
   write_shard_plan(work, plan_shards(photos, {}, 40));
-  write("a1.png", smooth(400, 120, 5), 77);
+  write_window(photos / "a1.png", smooth_noise(400, 120, 5), 77);
   const ShardItemReport done = run_shard_item(context, work, {}, options());
   ASSERT_EQ(done.failed.size(), 1u);
   EXPECT_NE(done.failed[0].find("bytes and had"), std::string::npos);

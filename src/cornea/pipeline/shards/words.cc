@@ -48,8 +48,9 @@ Fits choice_of(const ShardPlan& plan, const ShardOptions& options) {
 }  // namespace
 
 std::string words_of_shard(const ShardPlan& plan, const ShardOptions& options, int number) {
-  return text("plan=", hex(plan.key()), " shard=", number, " schema=", schema_words(options), " ",
-              folder::options_text(options.folder.extract), camera_words(options.folder.extract),
+  return text("plan=", hexadecimal(plan.key()), " shard=", number,
+              " schema=", schema_words(options), " ", folder::options_text(options.folder.extract),
+              camera_words(options.folder.extract),
               " masks=", options.folder.extract.masks.string());
 }
 
@@ -57,7 +58,8 @@ std::string words_of_choice(const ShardPlan& plan, const ShardOptions& options,
                             const std::vector<std::string>& shard_digests) {
   std::string all;
   for (const std::string& digest : shard_digests) all += digest + "\n";
-  return text("plan=", hex(plan.key()), " ", pair_words(options), " shards=", hex(hash_of(all)));
+  return text("plan=", hexadecimal(plan.key()), " ", pair_words(options),
+              " shards=", hexadecimal(hash_of(all)));
 }
 
 std::string words_of_matches(const std::string& choice_digest, const ShardOptions& options,

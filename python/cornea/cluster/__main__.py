@@ -1,0 +1,7 @@
+"""What the program `cornea` starts for ``cornea cluster``."""
+
+import sys
+
+from .command import main
+
+sys.exit(main())
