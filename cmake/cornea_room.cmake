@@ -125,14 +125,26 @@ function(cornea_component name)
 endfunction()
 
 # Registers the tests of an executable with CTest, one by one. Under the sanitizers the executable is
-# one test: the search for leaks at a program's end takes seconds. Left out there is what does the same
-# a hundred times, what measures, and what limits the memory.
+# one test, or four that run at the same time: the search for leaks at a program's end takes seconds.
+# Left out there is what does the same a hundred times, what measures, and what limits the memory.
 # cornea_register_tests(TARGET [slow]): `script/test quick` leaves the slow ones out.
 function(cornea_register_tests target)
   if(CORNEA_SANITIZE)
-    add_test(NAME ${target} COMMAND ${target} --gtest_filter=-*AHundred*:*Bench*:*Stud*:*Readme*:*Killed*:*StoppedAnywhere*:*NeedsLittleMemory*)
-    # A failed allocation is ours to report.
-    set_tests_properties(${target} PROPERTIES ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1)
+    set(parts 1)
+    if(target STREQUAL cornea_pipeline_test)
+      set(parts 4)
+    endif()
+    foreach(part RANGE 1 ${parts})
+      set(name ${target})
+      if(parts GREATER 1)
+        string(APPEND name .${part})
+      endif()
+      add_test(NAME ${name} COMMAND ${target} --gtest_filter=-*AHundred*:*Bench*:*Stud*:*Readme*:*Killed*:*StoppedAnywhere*:*NeedsLittleMemory*)
+      math(EXPR index "${part} - 1")
+      # A failed allocation is ours to report.
+      set_tests_properties(${name} PROPERTIES ENVIRONMENT
+        "ASAN_OPTIONS=allocator_may_return_null=1;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+    endforeach()
   else()
     include(GoogleTest)
     # Tests that watch the machine's memory run alone.

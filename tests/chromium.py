@@ -145,8 +145,8 @@ class Browser:
         images = self.evaluate("['panel-0','panel-1','links'].map(i => document.getElementById(i).toDataURL())")
         return [hashlib.sha256(image.encode()).hexdigest()[:12] for image in images]
 
-    def colours(self, canvas):
-        """How many pixels of a canvas are bluish (inliers), orange (outliers) and white; the scenes are gray."""
+    def _of_canvas(self, canvas, body):
+        """What the body of a function of the canvas's pixels, d, returns."""
         self.settle()
         return self.evaluate("""(() => { const c = document.getElementById('%s');
             const copy = document.createElement('canvas');
@@ -154,30 +154,30 @@ class Browser:
             const pen = copy.getContext('2d', {willReadFrequently: true});
             pen.drawImage(c, 0, 0);
             const d = pen.getImageData(0, 0, c.width, c.height).data;
+            %s })()""" % (canvas, body))
+
+    def colours(self, canvas):
+        """How many pixels of a canvas are bluish (inliers), orange (outliers) and white; the scenes are gray."""
+        return self._of_canvas(canvas, """
             let blue = 0, orange = 0, white = 0, any = 0;
             for (let i = 0; i < d.length; i += 4) {
               any += d[i + 3] > 0;
               blue += d[i + 2] - d[i] > 60;
               orange += d[i] - d[i + 2] > 60;
               white += d[i] > 252 && d[i + 1] > 252 && d[i + 2] > 252; }
-            return {blue, orange, white, any}; })()""" % canvas)
+            return {blue, orange, white, any};""")
 
     def pixels(self, canvas):
         """A canvas as a hash, the number of its opaque pixels and their mean colour."""
-        self.settle()
-        return self.evaluate("""(() => { const c = document.getElementById('%s');
-            const copy = document.createElement('canvas');
-            copy.width = c.width; copy.height = c.height;
-            const pen = copy.getContext('2d', {willReadFrequently: true});
-            pen.drawImage(c, 0, 0);
-            const d = pen.getImageData(0, 0, c.width, c.height).data, sum = [0, 0, 0];
+        return self._of_canvas(canvas, """
+            const sum = [0, 0, 0];
             let opaque = 0, hash = 0;
             for (let i = 0; i < d.length; i += 4) {
               hash = (hash * 31 + (d[i] << 16 ^ d[i + 1] << 8 ^ d[i + 2] ^ d[i + 3] << 24)) | 0;
               if (d[i + 3] < 255) continue;
               opaque += 1;
               for (const k of [0, 1, 2]) sum[k] += d[i + k]; }
-            return {hash, opaque, mean: sum.map(s => Math.round(s / Math.max(1, opaque)))}; })()""" % canvas)
+            return {hash, opaque, mean: sum.map(s => Math.round(s / Math.max(1, opaque)))};""")
 
     def wait_for(self, condition, what):
         """Checks that it becomes true within some seconds."""
