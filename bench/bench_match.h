@@ -15,7 +15,7 @@ struct MatchSize {
 // "16700x20700"; a wrong one is wrong usage.
 std::vector<MatchSize> parse_match_sizes(const std::vector<std::string>& sizes);
 
-// One entry a size, and one for a batch of many small pairs.
+// One entry per size, and one for a batch of many small pairs.
 Json measure_matches(const Context& context, const std::vector<MatchSize>& sizes, int repeat,
                      bool quiet);
 void print_matches(const Json& results, const std::string& device);

@@ -28,7 +28,7 @@ def kernel(scale, direction, rho=1.5, directions=8, reach=15):
 
 
 def draw_filters(path, scales=(1.5, 3, 4.5), reach=11, zoom=5, gap=8):
-    """A row a scale, a column a direction; blue is negative, orange positive, each scale by itself.
+    """One row per scale, one column per direction; blue is negative, orange positive, each scale by itself.
     The lattice reaches further, where there is nothing to see."""
     orange, blue = np.array([213, 94, 0.0]), np.array([0, 114, 178.0])
     rows = []
@@ -172,7 +172,7 @@ def read_pfm(path):
 
 
 def draw_scale_spaces(cornea, path, sigma=1.6, intervals=3, blur=0.5):
-    """A row a scale space: three levels of the first octave, a difference, and the points. The levels are
+    """One row per scale space: three levels of the first octave, a difference, and the points. The levels are
     what the filters give one after the other with Lowe's increments."""
     run = runner(cornea)
     rows = []

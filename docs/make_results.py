@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Fills the tables of results.md from the committed results in bench/results.
+"""Fills tables and figures of README.md and of the pages beside this file from the committed results in bench/results.
 
-    make_results.py            writes the tables anew
-    make_results.py --check    exits with 1 if a table differs from its result file
+    make_results.py            writes them anew
+    make_results.py --check    exits with 1 if one differs from its result file, and says which
 
 A line `<!-- FILE: TITLE -->` stands before the table of that title of a study's JSON (`cornea study
 NAME --json FILE`), and `<!-- end -->` after it; `<!-- FILE: TITLE: COLUMN; COLUMN -->` takes these columns
 alone. `<!-- FILE: words: HEADING -->` takes the sentences of a section, `<!-- FILE: facts -->` the machine.
+
+A single figure is written `<!-- FILE PATH | FORMAT -->figure<!-- / -->`. PATH leads through the file's objects by
+their keys, and through its lists by an index or by what an entry holds: `results[detector=sift,width=1920].points`.
+FORMAT is Python's, of one number: `{:.2f} ms`; `{:ms}` writes milliseconds as s, ms or µs.
+`PATH / PATH` is the ratio of two figures of the file.
 """
 import json
 import math
@@ -16,6 +21,9 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "bench" / "results"
+PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
+FIGURE = re.compile(r"(<!-- ([\w.-]+\.json) ([^|\n]*?) \| ([^\n]*?) -->)(.*?)(<!-- / -->)")
+STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 BLOCK = re.compile(r"(<!-- ([\w.-]+\.json): (.*?) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -64,14 +72,56 @@ def block_text(file, what):
     sys.exit(f"{file} has no '{what}'")
 
 
+def value_at(file, path):
+    at = json.loads((RESULTS / file).read_text())
+    for key, selector in STEP.findall(path):
+        try:
+            if key:
+                at = at[key]
+            elif selector.isdigit():
+                at = at[int(selector)]
+            else:
+                wanted = [condition.split("=", 1) for condition in selector.split(",")]
+                (at,) = [entry for entry in at if all(str(entry.get(k)) == v for k, v in wanted)]
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            sys.exit(f"{file}: {path} leads to nothing, or to more than one, at {key or selector} ({error})")
+    if isinstance(at, bool) or not isinstance(at, (int, float)):
+        sys.exit(f"{file}: {path} is no number")
+    return at
+
+
+def duration(milliseconds):
+    """Two digits that matter, all of a number above 100."""
+    unit, scale = ("s", 1e3) if milliseconds >= 999.5 else ("ms", 1) if milliseconds >= 0.00995 else ("µs", 1e-3)
+    value = milliseconds / scale
+    return f"{value:.{max(0, 1 - math.floor(math.log10(float(f'{value:.1e}'))))}f} {unit}"
+
+
+def figure_text(file, path, form):
+    values = [value_at(file, one) for one in path.split(" / ")]
+    value = values[0] / values[1] if len(values) == 2 else values[0]
+    return duration(value) if form == "{:ms}" else form.format(value)
+
+
+def filled(text):
+    text = BLOCK.sub(lambda m: m[1] + "\n" + block_text(m[2], m[3]) + "\n" + m[4], text)
+    return FIGURE.sub(lambda m: m[1] + figure_text(m[2], m[3], m[4]) + m[6], text)
+
+
 def main():
-    page = DOCS / "results.md"
-    old = page.read_text()
-    new = BLOCK.sub(lambda m: m[1] + "\n" + block_text(m[2], m[3]) + "\n" + m[4], old)
-    if "--check" in sys.argv:
-        return int(old != new)
-    page.write_text(new)
-    return 0
+    differ = False
+    for page in PAGES:
+        old = page.read_text()
+        new = filled(old)
+        if "--check" not in sys.argv:
+            page.write_text(new)
+        elif old != new:
+            differ = True
+            for was, wanted in zip(old.splitlines(), new.splitlines()):
+                if was != wanted:
+                    print(f"{page.name}: this differs from the result files:\n  {was}\n  they say:\n  {wanted}")
+                    break
+    return int(differ)
 
 
 if __name__ == "__main__":

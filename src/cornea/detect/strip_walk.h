@@ -15,7 +15,7 @@ namespace cornea::detect {
 
 inline constexpr int kWarpsPerBlock = 4;
 // Rows that a warp walks down. A walk starts with about w rows that give no output, so that longer
-// ones waste less; 16 leaves over 30 warps a multiprocessor at 1920 x 1080.
+// ones waste less; 16 leaves over 30 warps per multiprocessor at 1920 x 1080.
 inline constexpr int kRowsPerWalk = 16;
 inline constexpr int kLargestWindowRadius = 7;
 

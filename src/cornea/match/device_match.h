@@ -61,7 +61,7 @@ void enqueue_bases(cudaStream_t stream, const DeviceSet* sets, int set_count, st
 // Neighbours of every row by walk, without |a|^2, and with `mutual` the nearest of every column.
 void enqueue_search(cudaStream_t stream, DeviceTable table, std::uint32_t blocks,
                     int chunks_per_walk, bool mutual);
-// Joins the walks into the first one's rows, finished, and marks the matches: a bit a row, and
+// Joins the walks into the first one's rows, finished, and marks the matches: one bit per row, and
 // their number in every group of 256 rows.
 void enqueue_tests(cudaStream_t stream, DeviceTable table, std::uint32_t groups, MatchTests tests,
                    std::uint32_t* marks, std::uint32_t* group_counts);

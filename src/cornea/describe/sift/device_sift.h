@@ -1,8 +1,9 @@
 // SIFT's steps on CUDA: what the kernels' files share.
 //
 // Images of a batch go through every step together. Extrema are listed in no order; the pixels they
-// settle on become bits, one a pixel, and a count a row, from which points are gathered in order,
-// so that no atomic decides an order. What is found without an order never leaves the device.
+// settle on become bits, one per pixel, and one count per row, from which points are gathered in
+// order, so that no atomic decides an order. What is found without an order never leaves the
+// device.
 #pragma once
 
 #include <cstddef>
@@ -152,7 +153,7 @@ void enqueue_affine_angles(cudaStream_t stream, const DeviceSpace& space, const 
 // The features of the points in order.
 void enqueue_features(cudaStream_t stream, int images, const PointLists& points,
                       const AngleLists& angles, const FeatureLists& features);
-// One feature a point of the first image, with the point's first angle, 0 if it has none; or with
+// One feature per point of the first image, with the point's first angle, 0 if it has none; or with
 // the given angles.
 void enqueue_one_each(cudaStream_t stream, const PointLists& points, const AngleLists& angles,
                       const float* turns, const FeatureLists& features);

@@ -10,7 +10,7 @@ constexpr int kPointWarps = 8;  // of a block, a point each
 constexpr int kAtOnce = 4;      // gradients of a lane that are under way at a time
 constexpr int kTabled = 64;     // pixels across the windows whose weights are kept
 
-// A warp a point: a lane gathers the gradients of every 32nd pixel of the window's square in a
+// One warp per point: a lane gathers the gradients of every 32nd pixel of the window's square in a
 // histogram of its own.
 __global__ void __launch_bounds__(kPointWarps* kWarp)
     angles_kernel(const __grid_constant__ DeviceSpace space, PointLists points, int most,

@@ -110,7 +110,7 @@ __device__ bool stage(DeviceView<const float> level, const SampleFrame& frame, f
   return true;
 }
 
-// Shares a row's samples out between directions, for one cell: a row of a cell a thread.
+// Shares a row's samples out between directions, for one cell: one thread per row of a cell.
 template <int per_cell>
 __device__ void share_out(const float* magnitudes, const float* directions, float* histograms) {
   constexpr int kTaskPitch = Grid<per_cell>::kTaskPitch;

@@ -8,8 +8,8 @@ namespace {
 
 using namespace core;
 
-// A warp looks at a strip of columns, row by row: a pixel a lane, of which the outer two only serve
-// their neighbours.
+// A warp looks at a strip of columns, row by row: one lane per pixel, of which the outer two only
+// serve their neighbours.
 constexpr int kInner = kWarp - 2;
 constexpr int kLongStrip = 16, kShortStrip = 4;  // rows; short ones where there are few
 constexpr int kStripWarps = 4;                   // of a block

@@ -109,7 +109,7 @@ void enqueue_features(cudaStream_t stream, int images, const PointLists& points,
 void enqueue_one_each(cudaStream_t stream, const PointLists& points, const AngleLists& angles,
                       const float* turns, const FeatureLists& features) {
   one_each_kernel<<<64, 256, 0, stream>>>(points, angles, turns, features);
-  cuda_check_launch("SIFT: a feature a point");
+  cuda_check_launch("SIFT: one feature per point");
 }
 
 }  // namespace cornea::sift

@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(tile_width / kAtOnce * 8, 768 / (tile_width / 
 
 constexpr dim3 kAnyBlock(32, 8);
 
-// Any bank: a pixel a thread, from a tile of the image in shared memory.
+// Any bank: one thread per pixel, from a tile of the image in shared memory.
 template <int n, class T>
 __global__ void derivative_kernel(DeviceView<const T> first, int first_frame, FoagddDeviceBank bank,
                                   FoagddPlane plane, float* derivatives) {

@@ -131,8 +131,8 @@ __device__ float upper_bound(const CellRows& d, float threshold) {
   return pivot_bound<true>(m, trace);
 }
 
-// A warp walks down a strip of cells, a lane a cell; each step brings two more rows. The bounds of
-// a closed cell's pixels are zero.
+// A warp walks down a strip of cells, one lane per cell; each step brings two more rows. The bounds
+// of a closed cell's pixels are zero.
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 3)
     cell_kernel(const float* derivatives, FoagddPlane plane, float threshold, int rows_per_walk,
                 int first_frame, float2* bounds, DeviceView<double> first_map, std::uint32_t* cells,

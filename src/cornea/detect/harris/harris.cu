@@ -18,7 +18,7 @@ struct Triple {
   float l, m, r;
 };
 
-// A warp walks down a strip of the image, a lane a column. Each lane makes the products of its
+// A warp walks down a strip of the image, one lane per column. Each lane makes the products of its
 // column's derivatives; the window's other columns come from the neighbouring lanes, its other rows
 // from the lane's own last w rows. Columns and rows beyond the image are those of its mirror.
 template <int radius, bool box, class T>

@@ -11,8 +11,8 @@ using namespace core;
 using namespace peaks;
 using namespace detect;
 
-// A warp walks down a strip of the image, a lane a column of quads. Each lane keeps the sums over
-// the last w quads of its column; the window's other columns come from the neighbouring lanes.
+// A warp walks down a strip of the image, one lane per column of quads. Each lane keeps the sums
+// over the last w quads of its column; the window's other columns come from the neighbouring lanes.
 template <int radius, class T, class R>
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
     moravec_kernel(DeviceView<const T> first, DeviceView<R> first_map, OrderedBits<R>* strongest) {

@@ -17,7 +17,7 @@ using namespace core;
 
 constexpr int kMarkThreads = 256;  // one row per block: a row of 1920 pixels takes 8 turns
 constexpr std::size_t kPinnedPoints = 1 << 16;  // a frame; what is more is copied when fetched
-constexpr int kGatherRows = 8;                  // rows a block, one warp each
+constexpr int kGatherRows = 8;                  // rows per block, one warp each
 
 __device__ bool allowed(DeviceView<const std::uint8_t> mask, int x, int y) {
   return mask.data == nullptr || mask(x, y) != 0;
@@ -80,7 +80,7 @@ __device__ bool is_maximum(const DeviceView<const R>& map, int x, int y, int rad
   return is_square_maximum(map, x, y, radius, first_of_equals);
 }
 
-// One bit a pixel where a peak is, and how many each row has. One row a block.
+// One bit per pixel, set where a peak is, and the number of peaks of each row. One block per row.
 template <int inner_radius, class R>
 __global__ void mark_kernel(DeviceView<const R> first, Region region,
                             DeviceView<const std::uint8_t> mask, double threshold, bool relative,
@@ -162,7 +162,7 @@ __global__ void mark_listed_kernel(DeviceView<const R> first, int first_frame, R
   }
 }
 
-// The marked pixels (y * width + x) in reading order. One warp a row.
+// The marked pixels (y * width + x) in reading order. One warp per row.
 __global__ void gather_kernel(const std::uint32_t* marks, int words_per_row,
                               const std::uint32_t* row_counts, int width, int height,
                               std::size_t capacity, std::uint32_t* pixels, std::uint32_t* found) {

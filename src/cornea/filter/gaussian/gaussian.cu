@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Any radius, one direction: a pixel a thread.
+// Any radius, one direction: one thread per pixel.
 template <bool along_x>
 __global__ void line_kernel(DeviceView<const float> first, DeviceView<float> first_out,
                             const float* weights, int radius) {

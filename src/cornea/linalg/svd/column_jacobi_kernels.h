@@ -1,5 +1,5 @@
 // For .cu files only: one-sided Jacobi rotations of the columns of large matrices, a block a
-// matrix, a warp a pair of columns.
+// matrix, one warp per pair of columns.
 #pragma once
 
 #include <cstddef>

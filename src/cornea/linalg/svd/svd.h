@@ -16,9 +16,9 @@
 // (M. Hestenes 1958; Z. Drmac and K. Veselic, "New fast and accurate Jacobi SVD algorithm", 2008).
 //
 // Cost: some 6 to 9 sweeps of 8 k^3 fused operations (two-sided). On the CPU small matrices lie
-// side by side in vector registers; on CUDA a small matrix has a thread a row, a large one a block.
-// Both follow svd_math.h; they differ in the last bits. A matrix's result does not depend on the
-// others of its batch, nor on the number of threads.
+// side by side in vector registers; on CUDA a small matrix has one thread per row, a large one a
+// block. Both follow svd_math.h; they differ in the last bits. A matrix's result does not depend on
+// the others of its batch, nor on the number of threads.
 //
 // Each matrix is scaled by a power of two first: no entry over- or underflows on the way. For a
 // matrix of less than full rank U and V are still orthonormal.

@@ -1,4 +1,4 @@
-// For .cu files only: Householder QR of tall matrices, a block a matrix.
+// For .cu files only: Householder QR of tall matrices, one block per matrix.
 #pragma once
 
 #include <cstddef>
@@ -176,7 +176,7 @@ __global__ void qr_kernel(TallBatch<T> batch) {
   }
 }
 
-// Q times the columns of the core; a warp a column.
+// Q times the columns of the core; one warp per column.
 template <class T>
 __global__ void apply_q_kernel(TallBatch<T> batch, Core<T> core, T* product, T* left) {
   const std::size_t index = blockIdx.x;

@@ -52,8 +52,8 @@ struct MatchAllReport {
   double compute_milliseconds = 0, read_milliseconds = 0, write_milliseconds = 0;
 };
 
-// Two names per line, separated by white space; names may hold spaces themselves where only one way to
-// part them gives two images. Empty lines and lines that begin with # are passed over.
+// Two names per line, separated by white space; names may hold spaces themselves where only one way
+// to part them gives two images. Empty lines and lines that begin with # are passed over.
 struct PairList {
   std::vector<colmap::ImagePair> pairs = {};
   std::vector<std::string> refused = {};  // a sentence for each line that does not name two images
