@@ -8,10 +8,10 @@ A line `<!-- FILE: TITLE -->` stands before the table of that title of a study's
 NAME --json FILE`), and `<!-- end -->` after it; `<!-- FILE: TITLE: COLUMN; COLUMN -->` takes these columns
 alone. `<!-- FILE: words: HEADING -->` takes the sentences of a section, `<!-- FILE: facts -->` the machine.
 
-A single figure is written `<!-- FILE PATH | FORMAT -->figure<!-- / -->`. PATH leads through the file's objects by
-their keys, and through its lists by an index or by what an entry holds: `results[detector=sift,width=1920].points`.
-FORMAT is Python's, of one number: `{:.2f} ms`; `{:ms}` writes milliseconds as s, ms or µs.
-`PATH / PATH` is the ratio of two figures of the file.
+`<!-- figures/NAME.md -->` .. `<!-- end -->` takes that file's text, in which `{{FILE PATH = FORMAT}}` stands for a
+figure. PATH leads through the result's objects by their keys, and through its lists by an index or by what an entry
+holds: `results[detector=sift,width=1920].points`. FORMAT is Python's for one number, as `.2f`; `ms` writes
+milliseconds as s, ms or µs. A figure in a sentence is `<!-- FILE PATH = FORMAT -->figure<!-- / -->`.
 """
 import json
 import math
@@ -22,7 +22,9 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "bench" / "results"
 PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
-FIGURE = re.compile(r"(<!-- ([\w.-]+\.json) ([^|\n]*?) \| ([^\n]*?) -->)(.*?)(<!-- / -->)")
+FIGURE = re.compile(r"(<!-- ([\w.-]+\.json) ([^\n]*?) = ([^\n]*?) -->)(.*?)(<!-- / -->)")
+PLACE = re.compile(r"\{\{([\w.-]+\.json) (.*?) = (.*?)\}\}")
+TEXT = re.compile(r"(<!-- figures/([\w-]+\.md) -->\n).*?(<!-- end -->)", re.S)
 STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 BLOCK = re.compile(r"(<!-- ([\w.-]+\.json): (.*?) -->\n).*?(<!-- end -->)", re.S)
 
@@ -98,13 +100,14 @@ def duration(milliseconds):
 
 
 def figure_text(file, path, form):
-    values = [value_at(file, one) for one in path.split(" / ")]
-    value = values[0] / values[1] if len(values) == 2 else values[0]
-    return duration(value) if form == "{:ms}" else form.format(value)
+    value = value_at(file, path)
+    return duration(value) if form == "ms" else format(value, form)
 
 
 def filled(text):
     text = BLOCK.sub(lambda m: m[1] + "\n" + block_text(m[2], m[3]) + "\n" + m[4], text)
+    text = TEXT.sub(lambda m: m[1] + "\n" + PLACE.sub(lambda f: figure_text(*f.groups()),
+                                                      (DOCS / "figures" / m[2]).read_text()) + "\n" + m[3], text)
     return FIGURE.sub(lambda m: m[1] + figure_text(m[2], m[3], m[4]) + m[6], text)
 
 
