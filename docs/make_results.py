@@ -11,8 +11,11 @@ alone. `<!-- FILE: words: HEADING -->` takes the sentences of a section, `<!-- F
 `<!-- figures/NAME.md -->` .. `<!-- end -->` takes that file's text, in which `{{FILE PATH = FORMAT}}` stands for a
 figure. PATH leads through the result's objects by their keys, and through its lists by an index or by what an entry
 holds: `results[detector=sift,width=1920].points`. FORMAT is Python's for one number, as `.2f`; `ms` writes
-milliseconds as s, ms or µs. A figure in a sentence is `<!-- FILE PATH = FORMAT -->figure<!-- / -->`.
+milliseconds as s, ms or µs; `3` three digits that matter; `s` a text; `.1f*1e-6` scales. A line that begins with `{{each FILE PATH}}` is written once per entry of that
+list, or per entry that holds what a last `[..]` says, and in it `{{PATH = FORMAT}}` leads on from the entry. A figure in a
+sentence is `<!-- FILE PATH = FORMAT -->figure<!-- / -->`.
 """
+import functools
 import json
 import math
 import re
@@ -23,6 +26,8 @@ DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "bench" / "results"
 PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
 FIGURE = re.compile(r"(<!-- ([\w.-]+\.json) ([^\n]*?) = ([^\n]*?) -->)(.*?)(<!-- / -->)")
+EACH = re.compile(r"^\{\{each ([\w.-]+\.json) (.*?)\}\} (.*)$", re.M)
+OWN = re.compile(r"\{\{([^{}]*?) = (.*?)\}\}")
 PLACE = re.compile(r"\{\{([\w.-]+\.json) (.*?) = (.*?)\}\}")
 TEXT = re.compile(r"(<!-- figures/([\w-]+\.md) -->\n).*?(<!-- end -->)", re.S)
 STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
@@ -57,7 +62,7 @@ def table_text(table, wanted):
 
 
 def block_text(file, what):
-    report = json.loads((RESULTS / file).read_text())
+    report = result(file)
     if what == "facts":
         return "; ".join(f"{name}: {value}" for name, value in report["facts"].items()) + "\n"
     if what.startswith("words: "):
@@ -74,22 +79,30 @@ def block_text(file, what):
     sys.exit(f"{file} has no '{what}'")
 
 
-def value_at(file, path):
-    at = json.loads((RESULTS / file).read_text())
+def entries(at, selector):
+    """Those of a list that hold what "key=value,key=value" says."""
+    wanted = [condition.split("=", 1) for condition in selector.split(",")]
+    return [entry for entry in at if all(str(entry.get(k)) == v for k, v in wanted)]
+
+
+def follow(at, path, where):
+    """What a path leads to."""
     for key, selector in STEP.findall(path):
         try:
             if key:
                 at = at[key]
-            elif selector.isdigit():
+            elif selector.lstrip("-").isdigit():
                 at = at[int(selector)]
             else:
-                wanted = [condition.split("=", 1) for condition in selector.split(",")]
-                (at,) = [entry for entry in at if all(str(entry.get(k)) == v for k, v in wanted)]
+                (at,) = entries(at, selector)
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            sys.exit(f"{file}: {path} leads to nothing, or to more than one, at {key or selector} ({error})")
-    if isinstance(at, bool) or not isinstance(at, (int, float)):
-        sys.exit(f"{file}: {path} is no number")
+            sys.exit(f"{where}: {path} leads to nothing, or to more than one, at {key or selector} ({error})")
     return at
+
+
+@functools.cache
+def result(file):
+    return json.loads((RESULTS / file).read_text())
 
 
 def duration(milliseconds):
@@ -99,16 +112,41 @@ def duration(milliseconds):
     return f"{value:.{max(0, 1 - math.floor(math.log10(float(f'{value:.1e}'))))}f} {unit}"
 
 
-def figure_text(file, path, form):
-    value = value_at(file, path)
-    return duration(value) if form == "ms" else format(value, form)
+def figure_text(at, path, form, where):
+    value = follow(at, path, where)
+    if form == "s" and isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        sys.exit(f"{where}: {path} is no number")
+    if form == "ms":
+        return duration(value)
+    if form == "3":
+        return number(float(value))
+    form, _, factor = form.partition("*")
+    return format(value * float(factor) if factor else value, form)
+
+
+def row_text(file, path, row):
+    """The row once per entry of a list."""
+    front, _, selector = path.rpartition("[") if path.endswith("]") else (path, "", "")
+    chosen = follow(result(file), front, file)
+    if selector:
+        chosen = entries(chosen, selector[:-1])
+    if not chosen:
+        sys.exit(f"{file}: {path} has no entry")
+    return "\n".join(OWN.sub(lambda f: figure_text(entry, f[1], f[2], file), row) for entry in chosen)
+
+
+def template_text(name):
+    text = (DOCS / "figures" / name).read_text()
+    text = EACH.sub(lambda m: row_text(m[1], m[2], m[3]), text)
+    return PLACE.sub(lambda f: figure_text(result(f[1]), f[2], f[3], f[1]), text)
 
 
 def filled(text):
     text = BLOCK.sub(lambda m: m[1] + "\n" + block_text(m[2], m[3]) + "\n" + m[4], text)
-    text = TEXT.sub(lambda m: m[1] + "\n" + PLACE.sub(lambda f: figure_text(*f.groups()),
-                                                      (DOCS / "figures" / m[2]).read_text()) + "\n" + m[3], text)
-    return FIGURE.sub(lambda m: m[1] + figure_text(m[2], m[3], m[4]) + m[6], text)
+    text = TEXT.sub(lambda m: m[1] + "\n" + template_text(m[2]) + "\n" + m[3], text)
+    return FIGURE.sub(lambda m: m[1] + figure_text(result(m[2]), m[3], m[4], m[2]) + m[6], text)
 
 
 def main():

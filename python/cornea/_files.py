@@ -30,7 +30,7 @@ def read(
     """Reads an image file: PNG, JPEG, PBM/PGM/PPM, PFM, TIFF, WebP.
 
     Returns height x width (gray), or height x width x 3 (RGB) with `colour`, as uint8, uint16 or
-    float32 (0 to 1), whichever the file holds. Pixels come as they are stored; `upright` turns them as
+    float32 (0 to 1), whichever the file holds. Pixels come as they are stored; `upright` rotates them as
     EXIF says. `range` names the stored values that are black and white: "auto" takes 16-bit pixels of
     which none exceeds 4095 for 12-bit ones, "full" takes all as they are, (low, high) are given.
 

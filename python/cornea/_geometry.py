@@ -130,7 +130,7 @@ class _Result:
     inliers: NDArray[np.bool_]  #: of every match
     inlier_count: int  #: places: matches that are equal in all four coordinates count once
     places: int  #: matches, equal ones once
-    threshold: float  #: that inliers were told by, pixels
+    threshold: float  #: that separates inliers from outliers, pixels
     hypotheses: int  #: drawn
     rounds: int
     converged: bool

@@ -188,7 +188,7 @@ class PairResult:
             )
         if self.kind == "planar":
             return (
-                f"What agrees lies on one plane, or the camera only turned: {g.inlier_count:,} of {count} "
+                f"What agrees lies on one plane, or the camera only rotated: {g.inlier_count:,} of {count} "
                 "matches follow a homography."
             )
         return f"No geometry was found among {count} matches."

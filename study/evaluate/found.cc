@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cornea/core/error.h"
-#include "cornea/core/small_letters.h"
+#include "cornea/core/lower_case.h"
 #include "cornea/io/matches_csv.h"
 #include "cornea/io/points_csv.h"
 
@@ -28,7 +28,7 @@ std::set<std::string> columns_of(const fs::path& file) {
   std::string line, cell;
   if (!std::getline(in, line)) return {};
   std::set<std::string> columns;
-  std::istringstream cells(core::in_small_letters(line));
+  std::istringstream cells(core::in_lower_case(line));
   while (std::getline(cells, cell, ',')) {
     const std::size_t begin = cell.find_first_not_of(" \"\t\r\xEF\xBB\xBF");
     if (begin == std::string::npos) continue;
@@ -117,7 +117,7 @@ bool add_sequence(const fs::path& folder, const std::string& prefix, const std::
 Labelled read_labelled(const fs::path& file, const std::string& name) {
   const MatchTable table = read_match_table(file);
   std::size_t column = 0;
-  std::istringstream header(core::in_small_letters(table.header));
+  std::istringstream header(core::in_lower_case(table.header));
   for (std::string cell; std::getline(header, cell, ',') && cell != "label";) ++column;
   Labelled labelled{name, table.matches, {}};
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -233,7 +233,7 @@ void look_at(const fs::path& folder, const std::string& prefix, Found& found) {
         }
       }
       found.pictures.push_back(std::move(picture));
-    } else if (extension_in_small_letters(file) == ".csv" &&
+    } else if (extension_in_lower_case(file) == ".csv" &&
                has_columns(file, {"x1", "y1", "x2", "y2", "label"})) {
       found.labelled.push_back(read_labelled(file, name_in(prefix, file)));
     }

@@ -198,7 +198,7 @@ void features_and_geometry(const Context& context, const std::vector<View>& view
   write_image(folder + "/a.png", a);
   const auto colour = read_image<Rgb<std::uint8_t>>(folder + "/a.png");
   expect(probe_image(folder + "/a.png").format == "PNG" && can_read_extension("x.png") &&
-             extension_in_small_letters("x.JPG") == ".jpg" &&
+             extension_in_lower_case("x.JPG") == ".jpg" &&
              read_gray(folder + "/a.png").width() == a.width() &&
              !read_photograph(folder + "/a.png").exif && !decode_exif({}) &&
              focal_pixels({.focal_35mm = 35}, 640, 480) == 640,

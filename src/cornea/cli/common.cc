@@ -192,9 +192,7 @@ void add_max_size_option(CLI::App& command, int& max_size) {
       ->type_name("N");
 }
 
-bool is_pfm(const std::filesystem::path& file) {
-  return extension_in_small_letters(file) == ".pfm";
-}
+bool is_pfm(const std::filesystem::path& file) { return extension_in_lower_case(file) == ".pfm"; }
 
 void print_error(const std::string& sentence) {
   std::string line = with_flags(sentence);

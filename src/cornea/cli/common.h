@@ -74,7 +74,7 @@ void add_reading(Json& json, const CommonOptions& options,
 // --max-size, for commands that find features; `max_size` is the default.
 void add_max_size_option(CLI::App& command, int& max_size);
 
-// Whether a file's name ends in .pfm, in capitals or not: it holds exact floats.
+// Whether a file's name ends in .pfm, in upper or lower case: it holds exact floats.
 bool is_pfm(const std::filesystem::path& file);
 
 // The sentence on one line of standard error, whatever the names in it hold.

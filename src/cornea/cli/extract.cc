@@ -101,7 +101,7 @@ ExtractOptions extract_options(const ExtractFlags& c) {
   if (options.reading.upright) {
     throw UsageError(
         "extract takes pixels as they are stored, as COLMAP does when it reads the photographs "
-        "again; turn the files themselves where --upright is wanted");
+        "again; rotate the files themselves where --upright is wanted");
   }
   usage_checked([&] {
     options.sift = sift_options(c.flags.given(), options.sift);

@@ -1,7 +1,7 @@
 #include "cornea/cli/flags.h"
 
 #include "cornea/core/error.h"
-#include "cornea/core/small_letters.h"
+#include "cornea/core/lower_case.h"
 
 namespace cornea::cli {
 
@@ -23,7 +23,7 @@ std::map<const CLI::Option*, std::vector<FlagOwner>>& all_owners() {
 // A name that the command uses for something else gets the group's in front: --detector-threshold.
 std::string free_name(const CLI::App& command, const std::string& group, const std::string& name) {
   if (!command.get_option_no_throw("--" + name)) return name;
-  return core::in_small_letters(group) + "-" + name;
+  return core::in_lower_case(group) + "-" + name;
 }
 
 }  // namespace

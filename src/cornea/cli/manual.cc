@@ -7,7 +7,7 @@
 
 #include "cornea/cli/flags.h"
 #include "cornea/core/error.h"
-#include "cornea/core/small_letters.h"
+#include "cornea/core/lower_case.h"
 
 namespace cornea::cli {
 namespace {
@@ -199,7 +199,7 @@ CommandEntry describe(const CLI::App& command) {
       for (const FlagOwner& owner : o.owners) owners.insert(owner.name);
     }
     if (owners.size() > 1) {
-      group->chooser = "--" + core::in_small_letters(option->get_group());
+      group->chooser = "--" + core::in_lower_case(option->get_group());
       const std::string chosen = value_of(command, group->chooser);
       if (owners.contains(chosen)) group->chosen = chosen;
     }

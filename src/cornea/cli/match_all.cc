@@ -69,6 +69,7 @@ int run_match_all(const MatchAllCommand& c) {
                        {"matches", report.matches},
                        {"matches_in_database", matches},
                        {"milliseconds", report.milliseconds},
+                       {"images_read", report.images_read},
                        {"read_milliseconds", report.read_milliseconds},
                        {"compute_milliseconds", report.compute_milliseconds},
                        {"write_milliseconds", report.write_milliseconds},

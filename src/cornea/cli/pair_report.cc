@@ -45,7 +45,7 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
                   pixels_text(r.threshold), " pixels of their epipolar lines",
                   r.geometry.may_be_chance() ? text("; ", kChance, ".") : ".");
     case TwoView::planar:
-      return text("What agrees lies on one plane, or the camera only turned: ", inliers, " of ",
+      return text("What agrees lies on one plane, or the camera only rotated: ", inliers, " of ",
                   count,
                   " matches follow a homography. That is the result to use; a fundamental matrix "
                   "cannot be told from such a scene.");
@@ -104,7 +104,7 @@ std::string choice_text(const PairOutcome& o) {
   if (o.result.by_essential) {
     return text("E, since ", counts, ": ", source, one ? " fits" : " fit", " (E needs 95% of F's)");
   }
-  if (v.essential.pure_rotation) return "H, since the camera only turned: there is no baseline";
+  if (v.essential.pure_rotation) return "H, since the camera only rotated: there is no baseline";
   if (v.fundamental.inlier_count == 0) return "none, since neither E nor F agrees with the matches";
   return text("F, since ", counts, ": ", source, one ? " does" : " do",
               " not fit (E needs 95% of F's)");

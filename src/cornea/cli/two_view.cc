@@ -81,7 +81,7 @@ std::string explanation(const FundamentalResult& result, const FundamentalOption
       return "";
     case TwoView::planar:
       return "planar: one homography explains nearly all that agrees, so the points lie on a plane "
-             "or the camera only turned; F is one of many that fit, trust H";
+             "or the camera only rotated; F is one of many that fit, trust H";
     case TwoView::none:
       return "none: no fundamental matrix has more inliers than chance gives; are these matches of "
              "one scene? A larger "
@@ -119,7 +119,7 @@ std::string too_few_text(int sample, const Result& result) {
 
 std::string explanation(const EssentialResult& result) {
   if (result.pure_rotation) {
-    return "pure rotation: the camera only turned, or hardly moved; R holds, t and E mean nothing";
+    return "pure rotation: the camera only rotated, or hardly moved; R holds, t and E mean nothing";
   }
   switch (result.kind) {
     case TwoView::general:
@@ -146,7 +146,7 @@ std::string explanation(const HomographyResult& result) {
       return "";
     case TwoView::none:
       return "none: no homography has more inliers than chance gives; are these matches of one "
-             "plane, or of a camera that only turned? A larger --threshold may help";
+             "plane, or of a camera that only rotated? A larger --threshold may help";
     case TwoView::degenerate:
       return "degenerate: these points fix no homography, they are equal or lie on a line in an "
              "image";

@@ -1,5 +1,5 @@
-// For .cu files: marked items gathered in their order. No atomic decides an order: the place of an
-// item is a sum of the counts before it.
+// For .cu files: stream compaction, marked items gathered in their order. No atomic decides an
+// order: the place of an item is a sum of the counts before it.
 #pragma once
 
 #include <cstdint>

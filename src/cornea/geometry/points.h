@@ -15,9 +15,8 @@
 //   team.float_point(i)       a correspondence, normalised
 //   team.list(f)              remembers the correspondences for which f(point) holds, in order,
 //   team.listed(k)            and says which the k-th is; team.list returns how many
-//   team.best_of(count, f)    the least of the costs f(h, matrix) for h below count, with the
-//   matrix
-//                             that it wrote
+//   team.best_of(count, f)    the least of the costs f(h, matrix) for h below count, and the
+//                             matrix that f wrote for it
 //   team.histogram(bins, f)   counts of f(point), which is a bin, or none below 0
 #pragma once
 
@@ -40,7 +39,7 @@ struct FloatPoint {
 
 // What a pixel is in normalised coordinates.
 struct Scales {
-  double first, second;  // normalised units a pixel, in each image
+  double first, second;  // normalised units per pixel, in each image
 };
 
 struct Normalisation {
@@ -53,20 +52,20 @@ struct Normalisation {
   }
 };
 
-// Mean and mean distance of both images' points: of all, then twice of those that lie within kFar
-// of the distances of the time before, so that a wild coordinate does not decide. `team` has the
-// points in pixels.
+// Trimmed normalisation: the mean of each image's points and their mean distance from it, first of
+// all points, then twice of those that lie within kFar times the last mean distance, so that a
+// few wild coordinates do not decide. `team` has the points in pixels.
 template <class Team>
 CORNEA_HD Normalisation normalise(Team& team) {
   constexpr double kFar = 4, kRootOfTwo = 1.4142135623730951;
   Normalisation result;
   double reach[2] = {-1, -1};  // none yet
-  for (int turn = 0; turn < 3; ++turn) {
+  for (int iteration = 0; iteration < 3; ++iteration) {
     const Normalisation last = result;
     auto near = [&](const PointPair& p) {
       const double ax = p.x1 - last.x1, ay = p.y1 - last.y1;
       const double bx = p.x2 - last.x2, by = p.y2 - last.y2;
-      return turn == 0 ||
+      return iteration == 0 ||
              (sqrt(ax * ax + ay * ay) <= reach[0] && sqrt(bx * bx + by * by) <= reach[1]);
     };
     double sums[5];

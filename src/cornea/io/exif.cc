@@ -45,8 +45,8 @@ enum Tag : std::uint32_t {
   kMake = 0x010F,
   kModel = 0x0110,
   kOrientation = 0x0112,
-  kExifFolder = 0x8769,
-  kGpsFolder = 0x8825,
+  kExifIfd = 0x8769,
+  kGpsIfd = 0x8825,
   kDateTimeOriginal = 0x9003,
   kSubSecTimeOriginal = 0x9291,
   kFocalLength = 0x920A,
@@ -57,7 +57,7 @@ enum Tag : std::uint32_t {
   kFocalLengthIn35mmFilm = 0xA405,
 };
 
-// Those of the folder of GPS.
+// Tags of the GPS IFD.
 enum GpsTag : std::uint32_t {
   kLatitudeRef = 1,
   kLatitude = 2,
@@ -70,7 +70,8 @@ enum GpsTag : std::uint32_t {
 
 enum Type : std::uint32_t { kByte = 1, kAscii = 2, kShort = 3, kLong = 4, kRational = 5 };
 
-// One entry of a folder: 12 bytes, in which its values lie or the place where they do.
+// One entry of an IFD (image file directory): 12 bytes, in which its values lie or the place where
+// they do.
 struct Field {
   std::uint32_t tag = 0, type = 0, count = 0;
   std::uint64_t at = 0;  // of the first value
@@ -92,12 +93,12 @@ std::uint64_t bytes_of_type(std::uint32_t type) {
   }
 }
 
-// A folder's entries that are of a known type and lie within the bytes.
+// An IFD's entries that are of a known type and lie within the bytes.
 template <class F>
-void for_each_field(const Reader& reader, std::uint64_t folder, F&& f) {
-  const std::uint32_t entries = reader.u16(folder);
+void for_each_field(const Reader& reader, std::uint64_t ifd, F&& f) {
+  const std::uint32_t entries = reader.u16(ifd);
   for (std::uint32_t i = 0; i < entries; ++i) {
-    const std::uint64_t entry = folder + 2 + 12 * std::uint64_t(i);
+    const std::uint64_t entry = ifd + 2 + 12 * std::uint64_t(i);
     if (!reader.holds(entry, 12)) return;
     Field field{reader.u16(entry), reader.u16(entry + 2), reader.u32(entry + 4), entry + 8};
     const std::uint64_t bytes = bytes_of_type(field.type) * field.count;
@@ -175,12 +176,12 @@ std::optional<double> sign_of(const std::string& letter, const char* positive,
   return std::nullopt;
 }
 
-std::optional<GpsPosition> parse_gps(const Reader& reader, std::uint64_t folder) {
+std::optional<GpsPosition> parse_gps(const Reader& reader, std::uint64_t ifd) {
   std::optional<double> latitude, longitude, north, east, altitude;
   std::uint32_t below_sea =
       0;  // EXIF's default; 2 and 3, new in 3.0, mean the same as 0 and 1 here
   bool is_void = false;
-  for_each_field(reader, folder, [&](const Field& field) {
+  for_each_field(reader, ifd, [&](const Field& field) {
     if (field.tag == kLatitudeRef) north = sign_of(string_of(reader, field), "N", "S");
     if (field.tag == kLongitudeRef) east = sign_of(string_of(reader, field), "E", "W");
     if (field.tag == kLatitude) latitude = angle_of(reader, field, 90);
@@ -236,12 +237,12 @@ std::optional<Exif> parse_tiff(Bytes bytes) {
   if (first < 8 || !reader.holds(first, 2)) return std::nullopt;
 
   Exif exif;
-  std::uint64_t folder = 0, gps_folder = 0;
+  std::uint64_t ifd = 0, gps_ifd = 0;
   for_each_field(reader, first, [&](const Field& field) {
     if (field.tag == kMake) exif.make = string_of(reader, field);
     if (field.tag == kModel) exif.model = string_of(reader, field);
-    if (field.tag == kExifFolder) folder = whole_number(reader, field);
-    if (field.tag == kGpsFolder) gps_folder = whole_number(reader, field);
+    if (field.tag == kExifIfd) ifd = whole_number(reader, field);
+    if (field.tag == kGpsIfd) gps_ifd = whole_number(reader, field);
     if (field.tag == kOrientation) {
       const std::uint32_t value = whole_number(reader, field);
       exif.orientation_said = value >= 1 && value <= 8;
@@ -251,8 +252,8 @@ std::optional<Exif> parse_tiff(Bytes bytes) {
   double resolution = 0;
   std::uint32_t unit = 2;
   std::string date_time, part_of_second;
-  if (folder >= 8) {
-    for_each_field(reader, folder, [&](const Field& field) {
+  if (ifd >= 8) {
+    for_each_field(reader, ifd, [&](const Field& field) {
       if (field.tag == kFocalLength) exif.focal_mm = real_number(reader, field);
       if (field.tag == kFocalLengthIn35mmFilm) exif.focal_35mm = real_number(reader, field);
       if (field.tag == kFocalPlaneXResolution) resolution = real_number(reader, field);
@@ -264,7 +265,7 @@ std::optional<Exif> parse_tiff(Bytes bytes) {
     });
   }
   exif.taken = time_of(date_time, part_of_second);
-  if (gps_folder >= 8) exif.gps = parse_gps(reader, gps_folder);
+  if (gps_ifd >= 8) exif.gps = parse_gps(reader, gps_ifd);
   exif.focal_plane_pixels_per_mm = per_millimetre(resolution, unit);
   return exif;
 }

@@ -22,9 +22,9 @@ struct GpsPosition {
 };
 
 struct Exif {
-  // How the stored pixels are shown: 1 as they are, 2 mirrored left to right, 3 turned by 180
-  // degrees, 4 mirrored top to bottom, 5 transposed, 6 turned clockwise by 90 degrees, 7 transposed
-  // along the other diagonal, 8 turned anticlockwise by 90 degrees.
+  // How the stored pixels are shown: 1 as they are, 2 mirrored left to right, 3 rotated by 180
+  // degrees, 4 mirrored top to bottom, 5 transposed, 6 rotated clockwise by 90 degrees, 7
+  // transposed along the other diagonal, 8 rotated anticlockwise by 90 degrees.
   int orientation = 1;
   bool orientation_said = false;         // by the file; otherwise the 1 above is a guess
   double focal_mm = 0, focal_35mm = 0;   // focal length; its equivalent on 35 mm film; 0: not said
@@ -40,7 +40,7 @@ struct Exif {
   std::string taken = {};
 
   // Whether width and height change places.
-  bool turns() const { return orientation >= 5; }
+  bool swaps_sides() const { return orientation >= 5; }
 };
 
 // The focal length of an image of this size, pixels, with m its longer side:

@@ -40,7 +40,7 @@ TEST(Exif, ReadsOrientationAndLensInBothOrdersOfBytes) {
     const auto exif = decode_exif(with_exif(jpeg, camera_tiff(big_endian, 6)));
     ASSERT_TRUE(exif);
     EXPECT_EQ(exif->orientation, 6);
-    EXPECT_TRUE(exif->turns());
+    EXPECT_TRUE(exif->swaps_sides());
     EXPECT_TRUE(exif->orientation_said);
     EXPECT_DOUBLE_EQ(exif->focal_mm, 35.5);
     EXPECT_DOUBLE_EQ(exif->focal_35mm, 53);

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "cornea/core/build.h"
-#include "cornea/core/small_letters.h"
+#include "cornea/core/lower_case.h"
 #include "cornea/io/content_hash.h"
 #include "cornea/io/convert.h"
 #include "cornea/io/decoded.h"
@@ -52,7 +52,7 @@ struct Format {
   ImageFileInfo (*probe)(const Source&);
   DecodedImage (*decode)(const Source&);
   bool built_in;
-  std::array<const char*, 4> extensions;  // in small letters; unused ones are null
+  std::array<const char*, 4> extensions;  // in lower case; unused ones are null
 };
 
 constexpr Format kFormats[] = {
@@ -89,7 +89,7 @@ const Format& format_of(const Source& source) {
        "PFM, TIFF, WebP); convert it to PNG");
 }
 
-// The pixels, in the range and turned as asked for, and what is known of them.
+// The pixels, in the range and rotated as asked for, and what is known of them.
 struct Decoded {
   DecodedImage pixels;
   std::optional<Exif> exif;
@@ -176,12 +176,12 @@ AnyView GrayImage::view() const {
   return std::visit([](const auto& image) { return AnyView(image); }, pixels);
 }
 
-std::string extension_in_small_letters(const fs::path& file) {
-  return in_small_letters(file.extension().string());
+std::string extension_in_lower_case(const fs::path& file) {
+  return in_lower_case(file.extension().string());
 }
 
 bool can_read_extension(const fs::path& file) {
-  const std::string extension = extension_in_small_letters(file);
+  const std::string extension = extension_in_lower_case(file);
   return std::any_of(std::begin(kFormats), std::end(kFormats), [&](const Format& format) {
     return format.built_in && std::any_of(format.extensions.begin(), format.extensions.end(),
                                           [&](const char* e) { return e && e == extension; });

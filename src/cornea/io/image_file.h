@@ -39,8 +39,8 @@ struct CORNEA_API PixelRange {
 struct ReadOptions {
   // A file whose header claims more pixels is refused before memory is taken for them.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
-  // Turns and mirrors the pixels as EXIF (or TIFF's orientation) says; otherwise they come as they
-  // are stored.
+  // Rotates and mirrors the pixels as EXIF (or TIFF's orientation) says; otherwise they come as
+  // they are stored.
   bool upright = false;
   // Spread over the whole range of the type, before any other conversion.
   PixelRange range = {};
@@ -99,10 +99,10 @@ struct Photograph {
 CORNEA_API Photograph read_photograph(const std::filesystem::path& file,
                                       const ReadOptions& options = {});
 
-// Of "a.JPG" ".jpg".
-CORNEA_API std::string extension_in_small_letters(const std::filesystem::path& file);
+// The extension in lower case: ".jpg" of "a.JPG".
+CORNEA_API std::string extension_in_lower_case(const std::filesystem::path& file);
 
-// Whether this build reads files with this extension, in capitals or not.
+// Whether this build reads files with this extension, in upper or lower case.
 CORNEA_API bool can_read_extension(const std::filesystem::path& file);
 
 struct WriteOptions {

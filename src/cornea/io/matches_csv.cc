@@ -12,13 +12,13 @@
 #include <string_view>
 
 #include "cornea/core/error.h"
-#include "cornea/core/small_letters.h"
+#include "cornea/core/lower_case.h"
 #include "cornea/io/text_lines.h"
 
 namespace cornea {
 namespace {
 
-using core::in_small_letters;
+using core::in_lower_case;
 using io::Cells;
 using io::separator_of;
 using io::split;
@@ -35,7 +35,7 @@ bool parse_number(const std::string& cell, float& value) {
 }
 
 bool is_coordinate(const std::string& name) {
-  const std::string small = in_small_letters(name);
+  const std::string small = in_lower_case(name);
   return std::find(kCoordinates.begin(), kCoordinates.end(), small) != kCoordinates.end();
 }
 
@@ -83,7 +83,7 @@ class MatchReader {
   MatchReader(std::istream& in, const std::string& name, bool keeps_text,
               std::span<const std::string> left_out)
       : lines_(in, name, kMostBytes), name_(name), keeps_text_(keeps_text) {
-    for (const std::string& column : left_out) left_out_.push_back(in_small_letters(column));
+    for (const std::string& column : left_out) left_out_.push_back(in_lower_case(column));
   }
 
   MatchTable read() {
@@ -134,15 +134,15 @@ class MatchReader {
   }
 
   bool is_kept(const std::string& column) const {
-    return is_coordinate(column) || std::find(left_out_.begin(), left_out_.end(),
-                                              in_small_letters(column)) == left_out_.end();
+    return is_coordinate(column) ||
+           std::find(left_out_.begin(), left_out_.end(), in_lower_case(column)) == left_out_.end();
   }
 
   void place_coordinates() {
     std::string missing;
     for (std::size_t i = 0; i < kCoordinates.size(); ++i) {
       const auto is_it = [&](const std::string& cell) {
-        return in_small_letters(cell) == kCoordinates[i];
+        return in_lower_case(cell) == kCoordinates[i];
       };
       const auto found = std::find_if(cells_.begin(), cells_.end(), is_it);
       if (found == cells_.end()) {

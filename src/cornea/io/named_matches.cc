@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cornea/core/error.h"
-#include "cornea/core/small_letters.h"
+#include "cornea/core/lower_case.h"
 #include "cornea/io/text_lines.h"
 
 namespace cornea::io {
@@ -51,7 +51,7 @@ class NamedMatchReader {
     columns_ = cells.size();
     int found = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const auto it = std::find(kColumns.begin(), kColumns.end(), core::in_small_letters(cells[i]));
+      const auto it = std::find(kColumns.begin(), kColumns.end(), core::in_lower_case(cells[i]));
       if (it == kColumns.end()) continue;
       ++found;
       column_[std::size_t(it - kColumns.begin())] = i;

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "cornea/core/error.h"
-#include "cornea/core/small_letters.h"
+#include "cornea/core/lower_case.h"
 
 namespace cornea::io {
 namespace {
@@ -33,12 +33,12 @@ void split(std::string_view line, std::vector<std::string_view>& cells) {
   }
 }
 
-// Of each known column its place among the cells.
+// The index of each known column among the cells.
 using Places = std::array<std::optional<std::size_t>, kNames.size()>;
 Places places_of(const std::vector<std::string_view>& cells, const std::string& name) {
   Places places;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string cell = core::in_small_letters(std::string(cells[i]));
+    const std::string cell = core::in_lower_case(std::string(cells[i]));
     for (std::size_t k = 0; k < kNames.size(); ++k) {
       if (cell != kNames[k]) continue;
       if (places[k]) fail(ErrorCode::io, name, ": line 1 names ", kNames[k], " twice");

@@ -1,9 +1,9 @@
 // Points of an image as text, a line per point, as other programs write them.
 //
-// The first line names the columns, in capitals or not, with commas between: x and y must be among
-// them, scale (sigma, pixels), angle (radians, from x towards y) and response may be; others are
-// passed over. Every failure is an Error whose sentence begins with the name of the file and names
-// the line.
+// The first line names the columns, in upper or lower case, with commas between: x and y must be
+// among them, scale (sigma, pixels), angle (radians, from x towards y) and response may be; others
+// are passed over. Every failure is an Error whose sentence begins with the name of the file and
+// names the line.
 #pragma once
 
 #include <filesystem>

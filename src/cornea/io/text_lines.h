@@ -1,7 +1,7 @@
 // Text files of cells: their lines, each of bounded length, and the cells of a line.
 //
-// Cells are parted by commas, semicolons, tabs or spaces; a cell may stand in double quotes, "" in
-// it is one.
+// Cells are separated by commas, semicolons, tabs or spaces; a cell may stand in double quotes, ""
+// in it is one.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,8 @@ class TextLines {
   std::uint64_t number_ = 0, bytes_ = 0;
 };
 
-// What parts the cells of a line: the first comma, semicolon or tab outside quotes, or spaces.
+// The separator of the cells of a line: the first comma, semicolon or tab outside quotes, or
+// spaces.
 char separator_of(std::string_view line);
 
 // False where a quote has no end, or text behind it.

@@ -308,7 +308,7 @@ class TiffReader {
     check_strips();
     const int width = static_cast<int>(layout_.width), height = static_cast<int>(layout_.height);
     Image<std::uint32_t> raster(width, height);
-    // Asked for in the file's own orientation, libtiff turns nothing.
+    // Asked for in the file's own orientation, libtiff rotates nothing.
     if (!TIFFReadRGBAImageOriented(tiff_.get(), layout_.width, layout_.height, raster.host().data,
                                    layout_.orientation, /*stop on error=*/1)) {
       fail_damaged(source_, "TIFF", memory_.error);

@@ -1,4 +1,4 @@
-// Inside of io: pixels turned the way the photograph is shown.
+// Inside of io: pixels rotated the way the photograph is shown.
 #pragma once
 
 #include "cornea/core/image.h"
@@ -9,8 +9,8 @@ namespace cornea::io {
 template <class T>
 Image<T> turned_upright(HostView<const T> from, int orientation) {
   const int w = from.width, h = from.height;
-  const bool turns = orientation >= 5;
-  Image<T> to = turns ? Image<T>(h, w) : Image<T>(w, h);
+  const bool swaps = orientation >= 5;
+  Image<T> to = swaps ? Image<T>(h, w) : Image<T>(w, h);
   // Where the upright pixel (x, y) is stored: (x, y), or (y, x) where width and height change
   // places, counted from the other end where mirrored.
   const bool mirror_x =
@@ -23,7 +23,7 @@ Image<T> turned_upright(HostView<const T> from, int orientation) {
     for (int left = 0; left < out.width; left += kTile) {
       for (int y = top; y < std::min(top + kTile, out.height); ++y) {
         for (int x = left; x < std::min(left + kTile, out.width); ++x) {
-          const int column = turns ? y : x, row = turns ? x : y;
+          const int column = swaps ? y : x, row = swaps ? x : y;
           out(x, y) = from(mirror_x ? w - 1 - column : column, mirror_y ? h - 1 - row : row);
         }
       }

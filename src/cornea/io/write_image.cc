@@ -52,7 +52,7 @@ Converted as_colour_integers(const AnyView& image) {
 
 std::vector<std::uint8_t> encode(const fs::path& file, const AnyView& image,
                                  const WriteOptions& options) {
-  const std::string extension = extension_in_small_letters(file);
+  const std::string extension = extension_in_lower_case(file);
   if (extension == ".png") return io::encode_png(as_integers(image).view);
   if (extension == ".jpg" || extension == ".jpeg") {
     return encode_jpeg(as_8_bit(image).view, options.jpeg_quality);

@@ -164,7 +164,7 @@ void warn_of_pairs(const FolderPage& page, std::vector<FolderPageWarning>& all) 
   }
   if (connecting > 0 && 2 * flat > connecting) {
     all.push_back({text(grouped(flat), " of ", counted(connecting, "pair is", "pairs are"),
-                        " explained by a homography: a flat scene, or a camera that only turned, "
+                        " explained by a homography: a flat scene, or a camera that only rotated, "
                         "gives no depth."),
                    {},
                    false});

@@ -234,7 +234,7 @@ std::vector<FolderPageFile> folder_page(const FolderPage& page, const FolderPage
   data["parts"] = {{"folder", options.parts_folder},
                    {"thumbnails", thumbnails.firsts},
                    {"lines", line_lists.firsts}};
-  // Files of another run are told by another key.
+  // Files of another run have another key.
   std::string text = script_text(data);
   std::vector<std::pair<const char*, const Parts*>> kinds = {{"thumbnails", &thumbnails},
                                                              {"lines", &line_lists}};

@@ -26,7 +26,7 @@ Code signs_of(const std::int64_t* residual) {
 
 }  // namespace
 
-void turn(std::int64_t residual[kLength]) {
+void rotate(std::int64_t residual[kLength]) {
   static const std::array<bool, kLength> negative = draw_signs();
   for (int k = 0; k < kLength; ++k) residual[k] = negative[k] ? -residual[k] : residual[k];
   for (int step = 1; step < kLength; step *= 2) {
@@ -55,7 +55,7 @@ ImageCodes codes_of_image(const std::uint8_t* descriptors, std::span<const std::
       const std::uint8_t* d = descriptors + (sorted[i] & 0xFFFFFFFF) * kLength;
       for (int k = 0; k < kLength; ++k) residual[k] += d[k] - centroid[k];
     }
-    turn(residual);
+    rotate(residual);
     result.words.push_back(word);
     result.codes.push_back(signs_of(residual));
   }

@@ -20,11 +20,11 @@ struct ImageCodes {
   std::vector<Code> codes;
 };
 
-// `residual` is turned by T = H D in place: D changes signs, drawn once and for all, and H is the
+// `residual` is rotated by T = H D in place: D changes signs, drawn once and for all, and H is the
 // Hadamard matrix, H_jk = -1 to the number of bits that j and k share. A component of a descriptor
 // is often 0 and rarely large, so that most of its residuals are below 0 and say little by their
 // sign; a sum over all components with signs has either sign equally often. Sums are exact.
-void turn(std::int64_t residual[kLength]);
+void rotate(std::int64_t residual[kLength]);
 
 // The descriptors of an image (kLength bytes each), and the word of each by its number among
 // `centroids`.

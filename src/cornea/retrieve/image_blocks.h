@@ -31,7 +31,7 @@ struct Collection {
     std::vector<std::size_t> rows = {0};  // where each image's begin; one more than images
     std::vector<std::uint8_t> descriptors = {};
   };
-  // Reads all of them, block by block; an image is never parted. `stage` is what is told of it.
+  // Reads all of them, block by block; an image is never split. `stage` is what is told of it.
   void read(const char* stage, const std::function<void(const Block&)>& use) const;
 
   const RetrieveInput& input;

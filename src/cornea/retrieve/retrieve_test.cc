@@ -57,13 +57,13 @@ std::map<int, std::vector<bool>> plain_codes(const DrawnImage& image,
   std::map<int, std::vector<bool>> codes;
   for (const auto& [word, residual] : residuals) {
     for (int j = 0; j < kLength; ++j) {
-      int turned = 0;
+      int rotated = 0;
       for (int k = 0; k < kLength; ++k) {
         const bool drawn = core::philox(0x7265747269657665, 0, k).v[0] >> 31;
         const bool hadamard = std::popcount(static_cast<unsigned>(j & k)) % 2;
-        turned += drawn != hadamard ? -residual[k] : residual[k];
+        rotated += drawn != hadamard ? -residual[k] : residual[k];
       }
-      codes[word].push_back(turned > 0);
+      codes[word].push_back(rotated > 0);
     }
   }
   return codes;

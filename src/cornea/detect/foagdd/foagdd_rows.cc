@@ -31,7 +31,8 @@ inline void copy_window(const FoagddRows<rows>& window, int n, int begin, int co
 // of 4, 6 and 8.
 template <int rows, class T, class N>
 inline void column_sums(const T* window, N n, int columns, T* sums) {
-  constexpr int kLast = rows - 1;
+  // From the middle outwards: a disc has one row there, a cell has two.
+  constexpr int kUpper = 3, kLower = rows - 1 - kUpper;
   for (int x = 0; x < columns; x += kLanes<T>) {
     auto load = [&](int k, int d) { return load_pack(window + (k * n + d) * kTensorColumns + x); };
     for (int i = 0; i < n; ++i) {
@@ -39,18 +40,14 @@ inline void column_sums(const T* window, N n, int columns, T* sums) {
       for (int k = 0; k < rows; ++k) di[k] = load(k, i);
       T* out = sums + std::size_t(foagdd_tensor_index(i, 0)) * 3 * kTensorColumns + x;
       for (int j = 0; j <= i; ++j, out += 3 * kTensorColumns) {
-        Pack<T> sum = di[3] * load(3, j);
+        Pack<T> sum = di[kUpper] * load(kUpper, j);
         auto add = [&](int k) { sum = fused(di[k], load(k, j), sum); };
-        if constexpr (rows == 8) add(4);
-        add(2);
-        add(kLast - 2);
-        store_pack(out, sum);
-        add(1);
-        add(kLast - 1);
-        store_pack(out + kTensorColumns, sum);
-        add(0);
-        add(kLast);
-        store_pack(out + 2 * kTensorColumns, sum);
+        if constexpr (kLower != kUpper) add(kLower);
+        for (int ring = 1; ring <= 3; ++ring) {
+          add(kUpper - ring);
+          add(kLower + ring);
+          store_pack(out + (ring - 1) * kTensorColumns, sum);
+        }
       }
     }
   }

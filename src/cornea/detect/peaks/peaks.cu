@@ -15,7 +15,7 @@ namespace {
 
 using namespace core;
 
-constexpr int kMarkThreads = 256;  // one row per block: a row of 1920 pixels takes 8 turns
+constexpr int kMarkThreads = 256;  // one row per block: a row of 1920 pixels takes 8 iterations
 constexpr std::size_t kPinnedPoints = 1 << 16;  // a frame; what is more is copied when fetched
 constexpr int kGatherRows = 8;                  // rows per block, one warp each
 

@@ -106,7 +106,7 @@ __global__ void deliver_kernel(const Corner* corners, const std::uint32_t* count
   }
 }
 
-// Enough blocks for typical counts in one turn; more points take more turns.
+// Enough blocks for typical counts in one pass of the loop; more points take more passes.
 unsigned point_blocks(std::size_t capacity) {
   return std::min<std::size_t>(64, divide_up<std::size_t>(capacity, kPointThreads));
 }

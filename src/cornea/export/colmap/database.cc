@@ -102,7 +102,7 @@ Database::Database(const fs::path& file, Open how, std::optional<Schema> schema)
        (this->schema() == Schema::colmap_4 && !finds("SELECT 1 FROM images LIMIT 1")));
 }
 
-// 4.x is told by its pose priors, which have ids of their own since 4.0.
+// 4.x is recognised by its pose priors, which have ids of their own since 4.0.
 Schema Database::schema() const {
   return finds("SELECT 1 FROM pragma_table_info('pose_priors') WHERE name = 'pose_prior_id'")
              ? Schema::colmap_4

@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   if (threadIdx.x == 0 && threadIdx.y == 0) {
-    // Few blocks know better than all before them.
+    // Most blocks find a larger value there already, and need no atomic.
     Extremes& all = extremes[blockIdx.z];
     if (block_extremes[0] > __ldcg(&all.not_least)) atomicMax(&all.not_least, block_extremes[0]);
     if (block_extremes[1] > __ldcg(&all.largest)) atomicMax(&all.largest, block_extremes[1]);

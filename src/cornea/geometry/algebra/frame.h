@@ -1,4 +1,4 @@
-// F = U diag(1, s, 0) V^T: its axes, and small turns of them.
+// F = U diag(1, s, 0) V^T: its axes, and small rotations of them.
 #pragma once
 
 #include <cmath>
@@ -38,7 +38,7 @@ CORNEA_HD inline EpipolarFrame frame_of(const Matrix3<double>& f) {
     }
   }
   null = unit(null);
-  // Two axes across it, and the turn of them that makes their images orthogonal.
+  // Two axes across it, and the rotation of them that makes their images orthogonal.
   const bool along_x = fabs(null.x) > 0.7;
   const Vector3<double> p =
       unit(cross(null, along_x ? Vector3<double>{0, 1, 0} : Vector3<double>{1, 0, 0}));
@@ -78,8 +78,8 @@ CORNEA_HD inline Matrix3<double> matrix_of(const EpipolarFrame& e) {
            a.z * p.x + s * b.z * q.x, a.z * p.y + s * b.z * q.y, a.z * p.z + s * b.z * q.z}};
 }
 
-// The frame times the rotation of quaternion (1, w/2): a turn by |w|, for a small one.
-CORNEA_HD inline void turn(Vector3<double> (&axes)[3], double wx, double wy, double wz) {
+// The frame times the rotation of quaternion (1, w/2): a rotation by |w|, for a small one.
+CORNEA_HD inline void rotate(Vector3<double> (&axes)[3], double wx, double wy, double wz) {
   const double x = wx / 2, y = wy / 2, z = wz / 2, n = 1 / (1 + x * x + y * y + z * z);
   const Vector3<double> a = axes[0], b = axes[1], c = axes[2];
   auto mix = [&](double i, double j, double k) {

@@ -1,4 +1,5 @@
-// For formulas whose numbers are floats, doubles, or on the CPU several floats at once, one a lane.
+// For formulas whose numbers are floats, doubles, or on the CPU several floats at once, one per
+// lane.
 #pragma once
 
 #include <cmath>

@@ -50,10 +50,10 @@ CORNEA_HD inline void solve_symmetric(const double* m, double* x) {
 }
 
 // The unit vector that M shortens most, for a positive M: x becomes M^-1 x, again and again; a good
-// start needs few turns. M is lost. Where two eigenvalues are nearly equal it is a mixture of
+// start needs few iterations. M is lost. Where two eigenvalues are nearly equal it is a mixture of
 // theirs.
 template <int n>
-CORNEA_HD inline void smallest_eigenvector(double* m, double* x, int turns = 5) {
+CORNEA_HD inline void smallest_eigenvector(double* m, double* x, int iterations = 5) {
   double trace = 0;
   CORNEA_UNROLL
   for (int i = 0; i < n; ++i) trace += m[packed(i, i)];
@@ -62,7 +62,7 @@ CORNEA_HD inline void smallest_eigenvector(double* m, double* x, int turns = 5) 
   CORNEA_UNROLL
   for (int i = 0; i < n; ++i) m[packed(i, i)] += kShift * trace;
   factorise_symmetric<n>(m);
-  for (int turn = 0; turn < turns; ++turn) {
+  for (int iteration = 0; iteration < iterations; ++iteration) {
     solve_symmetric<n>(m, x);
     double length = 0;
     CORNEA_UNROLL

@@ -5,8 +5,8 @@
 
 namespace cornea::geometry {
 
-// Whether the inliers of one image, or all points, lie on a line, to less than a threshold: they
-// fix no F then.
+// Whether the inliers (or, with `all`, all points) of one image lie within a threshold of a line.
+// They do not determine F then.
 template <class Team>
 CORNEA_HD bool on_a_line(Team& team, double threshold, const Search& search, bool all) {
   const Scales& scales = search.normalisation.scales;

@@ -10,23 +10,28 @@
 
 namespace cornea::geometry {
 
-// Homographies that are tried: of 4 inliers of F all lie on a plane that has half of them once in
-// 16 draws.
+// Homographies that are tried. Where a plane holds half of F's inliers, 4 random inliers all lie on
+// it once in 16 draws.
 inline constexpr int kPlaneSamples = 128;
-inline constexpr int kPlaneJudges = 64;  // most inliers that each is held against
+inline constexpr int kPlaneJudges = 64;  // each is scored on at most so many inliers
 // Pairs of points off the plane, per batch and at most. Batches end when a good pair was drawn with
 // the confidence of the search.
 inline constexpr int kParallaxBatch = 256, kMostParallax = 8192;
-// Share of F's inliers on a plane that casts doubt on F: below it the others alone fix F.
+// Where a smaller share of F's inliers lies on a plane, the others alone determine F.
 inline constexpr double kDominance = 0.5;
-// Inliers of F off the plane that are no chance: two of them fit any plane's F exactly and a few
-// more within its threshold (6), one of 50 of all points off the plane lies on its epipolar line by
-// chance, and where a pattern repeats, wrong matches feign depth along the motion: one for 50 of
-// the right ones, and where these are many, up to one for 25 (ubc 1-4, where the camera stood
-// still).
+// How many inliers of F off the plane are more than chance explains. Two points off the plane
+// define an F that fits the plane exactly, and a few more lie within its threshold: kOffPlaneBase.
+// One of kPointsPerChance points off the plane lies on its epipolar line by chance. Where a pattern
+// repeats, wrong matches look like depth along the motion: one per kInliersPerChance of the inliers
+// on the plane, and up to one per kInliersPerRepetition (measured on ubc 1-4, where the camera
+// stood still).
+inline constexpr double kOffPlaneBase = 6, kPointsPerChance = 50, kInliersPerChance = 50,
+                        kInliersPerRepetition = 25;
 CORNEA_HD inline double least_off_plane(double points_off, double inliers_on) {
-  const double by_chance = 6 + points_off / 50 + inliers_on / 50, feigned = inliers_on / 25;
-  return by_chance > feigned ? by_chance : feigned;
+  const double by_chance =
+      kOffPlaneBase + points_off / kPointsPerChance + inliers_on / kInliersPerChance;
+  const double by_repetition = inliers_on / kInliersPerRepetition;
+  return by_chance > by_repetition ? by_chance : by_repetition;
 }
 
 template <class Team>

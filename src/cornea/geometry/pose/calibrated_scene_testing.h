@@ -54,17 +54,17 @@ inline double angle_between(const Matrix3<double>& a, const Matrix3<double>& b) 
   return std::atan2(std::sqrt(dot(twice, twice)), d.v[0] + d.v[4] + d.v[8] - 1);
 }
 
-// Points 4 to 12 units away (units of the baseline), or on a plane, seen by two cameras that turn
-// by up to `turn` radians against each other.
+// Points 4 to 12 units away (units of the baseline), or on a plane, seen by two cameras that rotate
+// by up to `angle` radians against each other.
 inline CalibratedScene calibrated_scene(core::Random& random, int count,
                                         Motion motion = Motion::any, bool plane = false,
-                                        double turn = 0.5) {
+                                        double angle = 0.5) {
   CalibratedScene scene;
   auto direction = [&] {
     return unit(Vector3<double>{random.normal(), random.normal(), random.normal()});
   };
-  if (motion == Motion::forward || motion == Motion::sideways) turn = 0;
-  scene.rotation = rotation_about(direction(), random.uniform(0, turn));
+  if (motion == Motion::forward || motion == Motion::sideways) angle = 0;
+  scene.rotation = rotation_about(direction(), random.uniform(0, angle));
   scene.translation = direction();
   if (motion == Motion::forward) scene.translation = {0, 0, -1};
   if (motion == Motion::sideways) scene.translation = {-1, 0, 0};

@@ -125,8 +125,8 @@ std::optional<PlanePose> choose_plane_pose(const Matrix3<double>& h,
         pose.before += is_before_both(scaled_depths(direction, p));
         side += dot(pose.normal, first) > 0;
       } else {
-        const Vector3<double> turned = pose.rotation * first;
-        pose.before += turned.z > 0;
+        const Vector3<double> rotated = pose.rotation * first;
+        pose.before += rotated.z > 0;
       }
     }
     const bool better =

@@ -13,9 +13,9 @@ namespace cornea::geometry {
 
 struct PlanePose {
   Matrix3<double> rotation;
-  // In units of d, the plane's distance from the first camera; 0 where the camera only turned.
+  // In units of d, the plane's distance from the first camera; 0 where the camera only rotated.
   Vector3<double> translation;
-  Vector3<double> normal;  // of length 1; 0 where the camera only turned
+  Vector3<double> normal;  // of length 1; 0 where the camera only rotated
   int before = 0;          // points before both cameras, as choose_plane_pose counts them
 };
 

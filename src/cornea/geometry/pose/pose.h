@@ -1,6 +1,6 @@
 // The pose between two calibrated views from E, once for both devices: its four candidates, the one
-// that has the inliers before both cameras, and the points that two rays see. A point X1 of the
-// first camera is X2 = R X1 + t in the second; E = [t]x R.
+// that has the inliers before both cameras (cheirality), and the points that two rays see. A point
+// X1 of the first camera is X2 = R X1 + t in the second; E = [t]x R.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ CORNEA_HD inline Matrix3<double> essential_of(const Pose& pose) {
   return cross_matrix(pose.translation) * pose.rotation;
 }
 
-// R = U W V^T or U W^T V^T, where W turns by 90 degrees about the third axis; t = +-u2. Two and two
-// have one R.
+// R = U W V^T or U W^T V^T, where W rotates by 90 degrees about the third axis; t = +-u2. Each R
+// comes with both signs of t.
 CORNEA_HD inline void poses_of(const EpipolarFrame& frame, Pose (&poses)[4]) {
   const Vector3<double>*u = frame.u, *v = frame.v;
   auto outer = [](const Vector3<double>& a, const Vector3<double>& b, double sign,
@@ -56,7 +56,8 @@ CORNEA_HD inline void poses_of(const EpipolarFrame& frame, Pose (&poses)[4]) {
   }
 }
 
-// Along the rays (x1, y1, 1) and (x2, y2, 1) to where they are nearest to each other.
+// Depths along the rays (x1, y1, 1) and (x2, y2, 1) of the points where they are nearest to each
+// other.
 struct Depths {
   double first, second;
   double sine2;  // squared sine of the angle between the rays, times both their squared lengths
@@ -71,8 +72,8 @@ CORNEA_HD inline Depths scaled_depths(const Pose& pose, const PointPair& p) {
 }
 CORNEA_HD inline bool is_before_both(const Depths& d) { return d.first > 0 && d.second > 0; }
 
-// Of E's four poses the one that has most of those points before both cameras for which inlier(p)
-// holds, of equal ones the first; `before` becomes how many.
+// Chooses among E's four poses by cheirality: the one with most inliers before both cameras, ties
+// to the first. `before` becomes their number.
 template <class Team, class Inlier>
 CORNEA_HD Pose choose_pose(Team& team, const Matrix3<double>& e, const Inlier& inlier,
                            double& before) {
@@ -100,17 +101,17 @@ CORNEA_HD Pose choose_pose(Team& team, const Matrix3<double>& e, const Inlier& i
 
 // --- Points ------------------------------------------------------------------------------------
 
-// The nearest correspondence that fulfils E: Sampson's correction, twice, after which the error is
-// below the last bits of what noise does (K. Kanatani, Y. Sugaya, H. Niitsuma, "Triangulation from
-// two views revisited", BMVC 2008). A pixel counts the same in both images.
+// The nearest correspondence that satisfies E: Sampson's correction, twice, after which the error
+// that remains is far below the noise of the points (K. Kanatani, Y. Sugaya, H. Niitsuma,
+// "Triangulation from two views revisited", BMVC 2008). A pixel counts the same in both images.
 CORNEA_HD inline PointPair corrected(const Matrix3<double>& e, const PointPair& p,
                                      const Scales& scales) {
   const double r = scales.first / scales.second, k = r * r;
   PointPair q = p;
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int iteration = 0; iteration < 2; ++iteration) {
     Vector3<double> l2, l1;
     double error = epipolar_error(e, q, l2, l1);
-    // From the measured place, not from the last one: the error along what was moved is added.
+    // Corrects the measured position, not the last one, so the error along the shift is added.
     error +=
         l2.x * (p.x2 - q.x2) + l2.y * (p.y2 - q.y2) + l1.x * (p.x1 - q.x1) + l1.y * (p.y1 - q.y1);
     const double g = l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y);
@@ -139,7 +140,7 @@ CORNEA_HD inline bool triangulate(const Pose& pose, const PointPair& p, const Sc
 // --- Pure rotation -----------------------------------------------------------------------------
 
 // Whether x2 ~ R x1 alone: the sum of both transfer distances is below the threshold, in pixels.
-struct TurnTest {
+struct RotationTest {
   Matrix3<double> rotation;
   double r, inverse;
   CORNEA_HD bool operator()(const PointPair& p) const {
@@ -152,19 +153,19 @@ struct TurnTest {
     return d * d * inverse < 1;
   }
 };
-CORNEA_HD inline TurnTest turn_test(const Matrix3<double>& rotation, const Scales& scales,
-                                    double threshold) {
+CORNEA_HD inline RotationTest rotation_test(const Matrix3<double>& rotation, const Scales& scales,
+                                            double threshold) {
   const double t = threshold * scales.second;
   return {rotation, scales.second / scales.first, 1 / (t * t)};
 }
 
-// How many points for which inlier(p) holds R alone explains.
+// The number of inliers that R alone explains.
 template <class Team, class Inlier>
-CORNEA_HD double count_turned(Team& team, const TurnTest& turned, const Inlier& inlier) {
+CORNEA_HD double count_rotated(Team& team, const RotationTest& rotated, const Inlier& inlier) {
   double counts[1];
   team.template sums<1>(counts, [&](const PointPair& p, double* terms) {
     terms[0] = 1;
-    return inlier(p) && turned(p);
+    return inlier(p) && rotated(p);
   });
   return counts[0];
 }

@@ -101,10 +101,10 @@ TEST(Pose, TellsACameraThatOnlyTurned) {
   const CalibratedScene moved = calibrated_scene(random, 100);
   HostTeam<EpipolarMetric> still = team_of(turned, random, 0.3),
                            going = team_of(moved, random, 0.3);
-  EXPECT_GT(count_turned(still, turn_test(turned.rotation, kPixel, 4), every), 95);
-  EXPECT_LT(count_turned(going, turn_test(moved.rotation, kPixel, 4), every), 10);
+  EXPECT_GT(count_rotated(still, rotation_test(turned.rotation, kPixel, 4), every), 95);
+  EXPECT_LT(count_rotated(going, rotation_test(moved.rotation, kPixel, 4), every), 10);
   auto none = [](const PointPair&) { return false; };
-  EXPECT_EQ(count_turned(still, turn_test(turned.rotation, kPixel, 4), none), 0);
+  EXPECT_EQ(count_rotated(still, rotation_test(turned.rotation, kPixel, 4), none), 0);
   // Any E = [t]x R fits; R is found whatever t is.
   double before = 0;
   const Pose pose = choose_pose(still, turned.essential, every, before);

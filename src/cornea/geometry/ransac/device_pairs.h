@@ -31,7 +31,8 @@ struct DevicePairs {
   __device__ int size(int pair) const { return int(first[pair + 1] - first[pair]); }
 };
 
-inline constexpr int kHypothesisThreads = 128;  // that 72 numbers of a system fit their registers
+inline constexpr int kHypothesisThreads =
+    128;  // so few that the 72 numbers of a system fit into registers
 
 // The samples' points, from memory; one sample per thread.
 template <int size>
@@ -71,8 +72,8 @@ __device__ std::uint32_t cost_at(const Prepared& m, const float4& p, const CostS
   return cost_of(Metric::share(m, p.x, p.y, p.z, p.w, scale));
 }
 
-// One sample per thread, whatever the problem: a warp is a group of preemptive scoring, and each of
-// its halves holds one of the two models that are left against all correspondences.
+// One sample per thread, whatever the problem. A warp is a group of preemptive scoring: each half
+// of it scores one of the two models that remain on all correspondences.
 template <class Problem>
 __global__ void __launch_bounds__(kHypothesisThreads)
     models_kernel(DevicePairs pairs, Problem problem) {

@@ -27,8 +27,8 @@ struct SearchOptions {
   bool optimise;
 };
 
-// Of a round: cost << 32 | number of the model, so that the smallest is the best and of equal ones
-// the first.
+// The best of a round: cost << 32 | number of the model, so that the smallest key is the best and
+// ties go to the first.
 struct RoundBest {
   std::uint64_t key = ~std::uint64_t{0};
   Matrix3<float> f{};
@@ -42,34 +42,35 @@ CORNEA_HD inline std::uint32_t number_of(std::uint64_t key) {
   return static_cast<std::uint32_t>(key);
 }
 
-// A sample of near misses is as good a start for the optimisation as one of inliers: of these
-// thresholds, where it is on, is the share that says how many samples are enough.
+// A sample of near misses is as good a start for the local optimisation as one of inliers. Where it
+// is on, the stopping rule counts correspondences within this many thresholds as inliers.
 inline constexpr double kNear = 2;
 
 struct Search {
   Normalisation normalisation;
   bool hopeless = false;  // all points of an image are equal
-  bool fixed = false;     // some sample fixed a model, be it one that cannot be
+  bool fixed = false;     // some sample determined a model, possibly an impossible one
   Model best;
   double near = 0;  // correspondences within kNear thresholds of the best model
   int hypotheses = 0, rounds = 0;
-  StopReason stop = StopReason::nothing_to_do;  // as long as it goes on
+  StopReason stop = StopReason::nothing_to_do;  // while the search goes on
 
   CORNEA_HD bool ended() const { return hopeless || stop != StopReason::nothing_to_do; }
 };
 
-// F has 7 degrees of freedom: among many thousands of hypotheses one fits a dozen of any points.
+// F has 7 degrees of freedom: among many thousands of hypotheses one fits a dozen arbitrary points.
 inline constexpr std::uint32_t kLeastSupport = 8, kSureSupport = 15;
 CORNEA_HD inline bool is_chance(std::uint32_t inliers, int count) {
   return inliers < kLeastSupport || (inliers < kSureSupport && 2 * inliers < std::uint32_t(count));
 }
-// The fewest inliers that are not.
+// The fewest inliers that are not explained by chance.
 CORNEA_HD inline int least_inliers(int count) {
   const int half = (count + 1) / 2, least = int(kLeastSupport), sure = int(kSureSupport);
   return half < least ? least : half < sure ? half : sure;
 }
-// Whether a model with so few inliers would have been found by now: of all samples the share
-// C(inliers, size) / C(count, size) holds nothing else. Further ones then find no geometry.
+// Whether a model with as few as least_inliers() would have been found by now, with the confidence
+// asked for: the share C(inliers, size) / C(count, size) of all samples holds inliers only. Further
+// samples would find no geometry then.
 CORNEA_HD inline bool nothing_left(int count, int size, std::uint64_t drawn, double confidence) {
   const int inliers = least_inliers(count);
   double good = 1;

@@ -9,7 +9,7 @@
 
 namespace cornea::geometry {
 
-// E = u0 v0^T + u1 v1^T: three turns of U and two of V; the third of V is that of U.
+// E = u0 v0^T + u1 v1^T: three rotations of U and two of V; the third of V is that of U.
 inline constexpr int kPoseUnknowns = 5;
 
 // The derivatives of an entry of F by one more unknown than a pose has; none of E.
@@ -60,8 +60,8 @@ CORNEA_HD void pose_equations(Team& team, const Matrix3<double>& f, const Epipol
 }
 
 CORNEA_HD inline EpipolarFrame moved_frame(EpipolarFrame frame, const double (&x)[kPoseUnknowns]) {
-  turn(frame.u, x[0], x[1], x[2]);
-  turn(frame.v, x[3], x[4], 0);
+  rotate(frame.u, x[0], x[1], x[2]);
+  rotate(frame.v, x[3], x[4], 0);
   return frame;
 }
 
@@ -88,7 +88,7 @@ struct PoseManifold {
 // The minimisation over a manifold from the matrix m on; `width` in pixels.
 template <class Manifold, class Team>
 CORNEA_HD Matrix3<double> minimise_on(Team& team, const Matrix3<double>& m, const Scales& scales,
-                                      double width, int turns = 10) {
+                                      double width, int iterations = 10) {
   constexpr int kUnknowns = Manifold::kUnknowns;
   const double r = scales.first / scales.second, k = r * r, w = width * scales.second;
   return Manifold::matrix(levenberg_marquardt<kUnknowns>(
@@ -96,16 +96,17 @@ CORNEA_HD Matrix3<double> minimise_on(Team& team, const Matrix3<double>& m, cons
       [&](const typename Manifold::State& state, double(&sums)[normal_sums(kUnknowns)]) {
         Manifold::equations(team, state, k, w, sums);
       },
-      Manifold::moved, turns));
+      Manifold::moved, iterations));
 }
 
-// Of the poses of the E that is found, the one next to the start.
+// The pose of least Sampson error near a start: of the four poses of the E that is found, the one
+// nearest to it.
 template <class Team>
 CORNEA_HD Pose minimise_pose(Team& team, const Pose& start, const Scales& scales, double width) {
   Pose poses[4];
   poses_of(essential_frame(minimise_on<PoseManifold>(team, essential_of(start), scales, width)),
            poses);
-  // Each R is the other one turned by 180 degrees about t.
+  // Each R is the other one rotated by 180 degrees about t.
   double near[2];
   CORNEA_UNROLL
   for (int k = 0; k < 2; ++k) {
@@ -118,7 +119,7 @@ CORNEA_HD Pose minimise_pose(Team& team, const Pose& start, const Scales& scales
 }
 
 // Local optimisation: reweighted steps with a threshold that narrows, the best by score of what
-// they pass. A step may go wrong where the inliers are few, and the score tells.
+// they pass. A step may go wrong where the inliers are few; the score decides.
 template <class Manifold, class Team>
 CORNEA_HD void optimise_on(Team& team, const Scales& scales, double threshold, Model& model) {
   constexpr int kUnknowns = Manifold::kUnknowns;
@@ -169,7 +170,7 @@ CORNEA_HD Matrix3<double> minimise_rotation(Team& team, const Matrix3<double>& s
           if (!(q.z > 0 && z < 1e6)) return true;  // lost, whatever the step
           const double loss = 1 / (1 + z), weight = loss * loss;
           terms[kSums - 1] = z * loss;
-          // Of the three turns.
+          // Of the three rotations.
           const Vector3<double> change[3] = {sum(scaled(at.v[2], p.y1), scaled(at.v[1], -1)),
                                              sum(at.v[0], scaled(at.v[2], -p.x1)),
                                              sum(scaled(at.v[1], p.x1), scaled(at.v[0], -p.y1))};
@@ -185,7 +186,7 @@ CORNEA_HD Matrix3<double> minimise_rotation(Team& team, const Matrix3<double>& s
         });
       },
       [](Axes at, const double(&x)[3]) {
-        turn(at.v, x[0], x[1], x[2]);
+        rotate(at.v, x[0], x[1], x[2]);
         return at;
       });
   const Vector3<double>&a = axes.v[0], &b = axes.v[1], &c = axes.v[2];

@@ -124,7 +124,7 @@ TEST(EssentialRefinement, OptimisesAHypothesisOfNoisyPoints) {
   EXPECT_LT(error_after, 0.5 * error_before);
 }
 
-TEST(RotationRefinement, FindsTheTurnOfACameraThatDoesNotMove) {
+TEST(RotationRefinement, FindsTheRotationOfACameraThatDoesNotMove) {
   core::Random random(6);
   for (int run = 0; run < 20; ++run) {
     const CalibratedScene scene = calibrated_scene(random, 100, Motion::none);

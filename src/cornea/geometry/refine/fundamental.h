@@ -87,8 +87,8 @@ CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, con
     factorise_symmetric<kUnknowns>(m);
     solve_symmetric<kUnknowns>(m, x);
     EpipolarFrame trial = frame;
-    turn(trial.u, x[0], x[1], x[2]);
-    turn(trial.v, x[3], x[4], x[5]);
+    rotate(trial.u, x[0], x[1], x[2]);
+    rotate(trial.v, x[3], x[4], x[5]);
     trial.s += x[6];
     normal_equations(team, trial, k, width, trial_sums);
     const double gain = sums[kNormalSums - 1] - trial_sums[kNormalSums - 1];

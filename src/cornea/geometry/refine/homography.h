@@ -154,8 +154,8 @@ CORNEA_HD Matrix3<double> refit_homography(Team& team, const Matrix3<double>& h,
     return true;
   });
   Matrix3<double> next = h;
-  constexpr int kTurns = 3;
-  smallest_eigenvector<9>(m, next.v, kTurns);
+  constexpr int kIterations = 3;
+  smallest_eigenvector<9>(m, next.v, kIterations);
   return next;
 }
 

@@ -48,12 +48,12 @@ CORNEA_HD inline void solve_step(const double (&sums)[normal_sums(unknowns)], do
 // the state after a step.
 template <int unknowns, class State, class Equations, class Moved>
 CORNEA_HD State levenberg_marquardt(State state, const Equations& equations, const Moved& moved,
-                                    int turns = 10) {
+                                    int iterations = 10) {
   constexpr int kSums = normal_sums(unknowns);
   double sums[kSums], trial_sums[kSums];
   equations(state, sums);
   double damping = 1e-4;
-  for (int i = 0; i < turns; ++i) {
+  for (int i = 0; i < iterations; ++i) {
     double x[unknowns];
     solve_step<unknowns>(sums, damping, x);
     double finite = 0;  // a step that is not a number has no loss either

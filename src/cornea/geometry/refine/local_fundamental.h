@@ -33,8 +33,8 @@ CORNEA_HD Matrix3<double> refit(Team& team, const Matrix3<double>& f, const Scal
       },
       m);
   Matrix3<double> next = f;
-  constexpr int kTurns = 2;
-  smallest_eigenvector<9>(m, next.v, kTurns);
+  constexpr int kIterations = 2;
+  smallest_eigenvector<9>(m, next.v, kIterations);
   Vector3<double> left;
   return rank_two(next, left);
 }

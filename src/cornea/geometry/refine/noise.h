@@ -48,12 +48,12 @@ CORNEA_HD double median_below(Team& team, double limit, const Distance& distance
 // minimises the robust error at a threshold from m on, distance(m, p) a point's in pixels. Returns
 // the threshold, and where the noise is wider than it, that as `wider`.
 template <class Team, class Fit, class Distance>
-CORNEA_HD double follow_noise(Team& team, double threshold, int turns, const Fit& fit,
+CORNEA_HD double follow_noise(Team& team, double threshold, int iterations, const Fit& fit,
                               const Distance& distance, Matrix3<double>& m, bool& wider) {
   constexpr int kFewest = 8;
   const double narrowest = threshold < kNarrowest ? threshold : kNarrowest;
   wider = false;
-  for (int i = 0; i < turns; ++i) {
+  for (int i = 0; i < iterations; ++i) {
     int below = 0;
     const double median = median_below(
         team, threshold, [&](const PointPair& p) { return distance(m, p); }, below);

@@ -1,6 +1,6 @@
 // LO-RANSAC's inner samples (O. Chum, J. Matas, J. Kittler, DAGM 2003), once for both devices:
-// drawn from what lies near a model and judged at a width at which the search could not tell models
-// apart. For F and E. `Team`: points.h.
+// drawn from what lies near a model and scored at a narrower width than the search could use to
+// distinguish models. For F and E. `Team`: points.h.
 #pragma once
 
 #include "cornea/geometry/ransac/search.h"
@@ -9,7 +9,7 @@
 
 namespace cornea::geometry {
 
-inline constexpr int kInnerJudges = 128;  // most points near the model that each is held against
+inline constexpr int kInnerJudges = 128;  // each is scored on at most so many points near the model
 
 struct InnerSamples {
   int count;      // samples

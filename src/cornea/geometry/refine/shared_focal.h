@@ -86,11 +86,11 @@ struct FocalManifold {
   }
   // The last unknown is the logarithm of the focal length, to first order.
   CORNEA_HD static State moved(const State& state, const double (&x)[kUnknowns]) {
-    const double turned[kPoseUnknowns] = {x[0], x[1], x[2], x[3], x[4]};
+    const double rotated[kPoseUnknowns] = {x[0], x[1], x[2], x[3], x[4]};
     const double half = x[5] / 2;
     const bool near = half > -0.5 && half < 0.5;
     const double factor = near ? (1 + half) / (1 - half) : half > 0 ? 3.0 : 1.0 / 3.0;
-    return {moved_frame(state.frame, turned), state.focal * factor};
+    return {moved_frame(state.frame, rotated), state.focal * factor};
   }
 
   // dF / d log f

@@ -5,7 +5,7 @@
 // 2 E E^T E = tr(E E^T) E are 10 cubics in x, y, z; elimination leaves 3 equations in x, y, 1 whose
 // coefficients are polynomials in z, and their determinant is a polynomial of degree 10 in z.
 //
-// Where the camera only turned, every t fits: exact correspondences then give no E, those with
+// Where the camera only rotated, every t fits: exact correspondences then give no E, those with
 // noise some that fit.
 #pragma once
 
@@ -76,7 +76,7 @@ struct NullSpace {
 };
 
 // Any other basis would do; in the one that the reflections give, the solution of a camera that
-// moves sideways and does not turn lies at z = infinity, where the polynomial loses a degree.
+// moves sideways and does not rotate lies at z = infinity, where the polynomial loses a degree.
 CORNEA_HD inline void mix(double a, double b, double c, double d, double (&out)[4]) {
   constexpr double p = 0.5178, q = 0.1283, r = 0.6931, s = 0.4848037334839739;  // a unit quaternion
   out[0] = p * a - q * b - r * c - s * d;
@@ -253,14 +253,14 @@ CORNEA_HD inline Matrix3<double> combine(const NullSpace& n, const Coefficients&
 // The polynomial loses digits where solutions lie near each other, as those of points on a plane
 // do. Newton's steps on the coefficients give them back: E E^T E - tr(E E^T) E / 2 becomes 0.
 CORNEA_HD inline Matrix3<double> polish(const NullSpace& n, Coefficients k) {
-  constexpr int kTurns = 3;
+  constexpr int kIterations = 3;
   Matrix3<double> derivative[4];
   for (int c = 0; c < 4; ++c) {
     for (int i = 0; i < 9; ++i) derivative[c].v[i] = n.e[i][c];
   }
   Matrix3<double> e = combine(n, k);
   CORNEA_ROLLED
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     double x[4];
     if (!essential_step(e, derivative, k.v, x)) break;
     double norm = 0;
@@ -269,7 +269,7 @@ CORNEA_HD inline Matrix3<double> polish(const NullSpace& n, Coefficients k) {
       x[i] += k.v[i];
       norm += x[i] * x[i];
     }
-    // Where the solution is not a place but a line of them, as of a camera that only turned.
+    // Where the solution is not a place but a line of them, as of a camera that only rotated.
     if (!(norm < 4)) break;
     norm = 1 / sqrt(norm);
     CORNEA_UNROLL

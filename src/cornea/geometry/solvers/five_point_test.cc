@@ -61,7 +61,7 @@ TEST(FivePoint, FindsTheTruthOfPlanes) {
 TEST(FivePoint, FindsForwardMotion) {
   EXPECT_GT(found_among_models(Motion::forward, false).share, 0.998);
 }
-TEST(FivePoint, FindsSidewaysMotionOfACameraThatDoesNotTurn) {
+TEST(FivePoint, FindsSidewaysMotionOfACameraThatDoesNotRotate) {
   EXPECT_GT(found_among_models(Motion::sideways, false).share, 0.999);
 }
 

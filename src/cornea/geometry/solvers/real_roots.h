@@ -117,9 +117,9 @@ CORNEA_HD inline double root_between(const double (&p)[degree + 1], double low, 
   const bool rises = at_low < 0;
   if (rises == (at_high < 0)) return fabs(at_low) < fabs(at_high) ? low : high;
   double s = (low + high) / 2;
-  constexpr int kTurns = 60;
+  constexpr int kIterations = 60;
   CORNEA_ROLLED
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const double value = polynomial<degree>(p, s, slope);
     if (value == 0) break;
     ((value < 0) == rises ? low : high) = s;

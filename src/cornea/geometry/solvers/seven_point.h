@@ -34,7 +34,7 @@ CORNEA_HD inline int roots_near_zero(const float (&c)[4], float (&roots)[3]) {
     float low = ends[i], high = ends[i + 1];
     const bool rises = value(low) < 0;
     if (rises == (value(high) < 0)) continue;
-    for (int turn = 0; turn < 28; ++turn) {
+    for (int iteration = 0; iteration < 28; ++iteration) {
       const float middle = (low + high) / 2;
       ((value(middle) < 0) == rises ? low : high) = middle;
     }

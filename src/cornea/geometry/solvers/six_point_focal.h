@@ -13,8 +13,8 @@
 // well: it is interpolated between 16 Chebyshev nodes. Roots outside kLeastFocal to kMostFocal
 // guesses are left out.
 //
-// Where the camera moves along its axis without turning, every focal length fits, and with 6 points
-// on a plane a curve of them: there is no telling then.
+// Where the camera moves along its axis without rotating, every focal length fits, and with 6
+// points on a plane a curve of them: there is no telling then.
 #pragma once
 
 #include "cornea/geometry/algebra/rank_two.h"
@@ -234,11 +234,11 @@ CORNEA_HD inline Matrix3<double> combine(const FocalSpace& space, const FocalRoo
 // Newton's steps on the coefficients and 1 / f, as those of five points. False where they do not
 // settle: there is no solution there, or it is no place but a line.
 CORNEA_HD inline bool polish(const FocalSpace& space, FocalRoot& root) {
-  constexpr int kTurns = 8;
+  constexpr int kIterations = 8;
   constexpr double kSettled = 1e-14;  // squared
   double length = 1;
   CORNEA_ROLLED
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const Matrix3<double> f = combine(space, root);
     const double held[4] = {root.k[0], root.k[1], root.k[2], 0};
     Matrix3<double> e, derivative[4];
@@ -289,7 +289,7 @@ CORNEA_HD inline bool for_each_shared_focal(const Sample<double, 6>& s, const Ad
     const Matrix3<double> c = system.null_vector(8);
     CORNEA_UNROLL
     for (int i = 0; i < 9; ++i) {
-      // Any other basis would do; this one keeps F of cameras that do not turn from having no Z.
+      // Any other basis would do; this one keeps F of cameras that do not rotate from having no Z.
       space.f[i][0] = 0.6 * a.v[i] - 0.8 * b.v[i];
       const double across = 0.8 * a.v[i] + 0.6 * b.v[i];
       space.f[i][1] = 0.8 * across - 0.6 * c.v[i];

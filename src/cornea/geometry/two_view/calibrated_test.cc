@@ -176,7 +176,7 @@ TEST_P(CalibratedOnDevice, CorrectsGuessedFocalLengths) {
   EXPECT_GE(corrected, 8);
 }
 
-TEST_P(CalibratedOnDevice, KnowsACameraThatOnlyTurned) {
+TEST_P(CalibratedOnDevice, KnowsACameraThatOnlyRotated) {
   const Views views = make_views(21, 300, 0.5, 0.3, Motion::none);
   const EssentialResult result = EssentialEstimator(context).estimate(views.matches, kCameras);
   EXPECT_TRUE(result.pure_rotation);

@@ -52,7 +52,7 @@ struct CORNEA_API EssentialResult {
   // between the cameras; 0, 0, 0 where it is no inlier, or lies behind a camera.
   std::vector<std::array<float, 3>> points = {};
   double median_angle_degrees = 0;  // between the two rays of an inlier
-  double threshold = 0;             // that inliers were told by, pixels
+  double threshold = 0;             // that separates inliers from outliers, pixels
   int hypotheses = 0;               // drawn
   int rounds = 0;
   StopReason stop = StopReason::nothing_to_do;

@@ -33,7 +33,7 @@ struct EssentialInlier {
 };
 
 // Share of the inliers that a rotation alone must explain to be one.
-inline constexpr double kTurnedShare = 0.9;
+inline constexpr double kRotatedShare = 0.9;
 
 // Pixels: a width that is narrow for points of photographs. A search's model that is not this sharp
 // within so many of them is doubted, and one that so few agree with.
@@ -163,10 +163,10 @@ struct CalibratedProblem {
     const auto distance = [&](const Matrix3<double>& m, const PointPair& p) {
       return sqrt(squared_distance(m, p.x1, p.y1, p.x2, p.y2, r, rr)) * pixel;
     };
-    constexpr int kTurns = 6;
+    constexpr int kIterations = 6;
     bool wider;
     Matrix3<double> m = fit(found, width);
-    double fitted = follow_noise(team, width, kTurns, fit, distance, m, wider);
+    double fitted = follow_noise(team, width, kIterations, fit, distance, m, wider);
     // Where few agree within the noise, or none within less than the search's threshold, the
     // search may have found a compromise: samples are judged at a width at which that shows.
     const std::uint32_t support =
@@ -178,7 +178,8 @@ struct CalibratedProblem {
             Focal::for_each(in_double(s), add);
           },
           [&](Model& model, double t) { optimise_on<Manifold>(team, scales, t, model); }, fit, m);
-      if (better) fitted = follow_noise(team, search.threshold, kTurns, fit, distance, m, wider);
+      if (better)
+        fitted = follow_noise(team, search.threshold, kIterations, fit, distance, m, wider);
     }
     m = minimise_on<Manifold>(team, m, scales, kPoseLossWidth * fitted);
     // A fit may leave its basin where the inliers are few.
@@ -187,24 +188,24 @@ struct CalibratedProblem {
     return m;
   }
 
-  // The pose of outcome.e, and whether the camera only turned.
+  // The pose of outcome.e, and whether the camera only rotated.
   template <class Rays>
   CORNEA_HD static void find_pose(Rays& rays, const Scales& scales, Outcome& outcome) {
     const InlierTest inlier = inlier_test(outcome.e, scales, outcome.threshold);
     double before;
     outcome.pose = choose_pose(rays, outcome.e, inlier, before);
     outcome.kind = TwoView::general;
-    // A camera that only turned has points everywhere before it for any t; R alone explains them.
+    // A camera that only rotated has points everywhere before it for any t; R alone explains them.
     const Matrix3<double> rotation =
         minimise_rotation(rays, outcome.pose.rotation, scales, outcome.threshold);
-    const double turned =
-        count_turned(rays, turn_test(rotation, scales, kPlaneWidth * outcome.threshold), inlier);
+    const double rotated = count_rotated(
+        rays, rotation_test(rotation, scales, kPlaneWidth * outcome.threshold), inlier);
     double inliers[1];
     rays.template sums<1>(inliers, [&](const PointPair& p, double* terms) {
       terms[0] = 1;
       return inlier(p);
     });
-    if (turned >= kTurnedShare * inliers[0]) {
+    if (rotated >= kRotatedShare * inliers[0]) {
       outcome.pure_rotation = true;
       outcome.kind = TwoView::planar;
       outcome.pose.rotation = rotation;

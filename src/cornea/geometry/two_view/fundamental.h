@@ -35,7 +35,7 @@
 //   6. A plane: if a homography explains most inliers, F could be any that contains it. F is then
 //      sought again as [e]x H with e from two correspondences off the plane, as many pairs of them
 //      as it takes. If hardly any correspondence off the plane agrees, the scene is a plane or the
-//      camera only turned; the result says so (`planar`) and gives the homography beside an F that
+//      camera only rotated; the result says so (`planar`) and gives the homography beside an F that
 //      means nothing off it (degeneracy/plane.h).
 //   7. Where fewer than 300 correspondences agree within the noise, inner samples of 8 from what
 //      lies near F are judged at the noise's width (refine/resample.h). A last minimisation.
@@ -98,7 +98,7 @@ struct CORNEA_API FundamentalResult {
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 each; where the kind is planar, of H
   int inlier_count = 0;                    // places
   int places = 0;                          // correspondences, repeated ones once
-  double threshold = 0;                    // that inliers were told by, pixels
+  double threshold = 0;                    // that separates inliers from outliers, pixels
   int hypotheses = 0;                      // drawn
   int rounds = 0;
   StopReason stop = StopReason::nothing_to_do;

@@ -40,7 +40,7 @@ struct FundamentalInlier {
   }
 };
 
-// Pixels: where the threshold is chosen, inliers are told by one that is not below this. Points
+// Pixels: where the threshold is chosen, inliers are judged by one that is not below this. Points
 // that lie farther from their lines than their noise would have it are mostly right all the same,
 // and what comes after the estimate (triangulation, a mapper) wants them.
 inline constexpr double kLeastInlierThreshold = 1.5;
@@ -80,11 +80,11 @@ struct FundamentalProblem {
     return minimise(team, f, scales, kLossWidth * threshold * scales.second, steps);
   }
   template <class Team>
-  CORNEA_HD static double follow(Team& team, const Scales& scales, double threshold, int turns,
+  CORNEA_HD static double follow(Team& team, const Scales& scales, double threshold, int iterations,
                                  Matrix3<double>& f, bool& wider) {
     const double r = scales.second / scales.first, rr = r * r, pixel = 1 / scales.second;
     return follow_noise(
-        team, threshold, turns,
+        team, threshold, iterations,
         [&](const Matrix3<double>& m, double t) { return fit(team, scales, m, t, kFewSteps); },
         [&](const Matrix3<double>& m, const PointPair& p) {
           return sqrt(squared_distance(m, p.x1, p.y1, p.x2, p.y2, r, rr)) * pixel;
@@ -133,8 +133,8 @@ struct FundamentalProblem {
     const bool fits = refine && found;
     if (fits) {
       Matrix3<double> f = fit(team, scales, state.best.f, search.threshold, kFewSteps);
-      constexpr int kTurns = 6;
-      const double width = follow(team, scales, search.threshold, kTurns, f, outcome.wider);
+      constexpr int kIterations = 6;
+      const double width = follow(team, scales, search.threshold, kIterations, f, outcome.wider);
       if (holds(team, f, state)) {
         outcome.width = width;
         state.best = {f, team.score(converted<float>(f))};

@@ -1,4 +1,4 @@
-// The homography between two views of a plane, or of a camera that only turned: x2 ~ H x1.
+// The homography between two views of a plane, or of a camera that only rotated: x2 ~ H x1.
 //
 // Distance of a correspondence to H: that of x2 to H x1 plus that of x1 to H^-1 x2, in pixels
 // (symmetric transfer). An inlier's is below the threshold.
@@ -35,7 +35,7 @@ struct CORNEA_API HomographyResult {
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
   int inlier_count = 0;                    // places
   int places = 0;                          // correspondences, repeated ones once
-  double threshold = 0;                    // that inliers were told by, pixels
+  double threshold = 0;                    // that separates inliers from outliers, pixels
   int hypotheses = 0;                      // drawn
   int rounds = 0;
   StopReason stop = StopReason::nothing_to_do;

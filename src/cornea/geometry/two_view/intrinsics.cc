@@ -68,7 +68,7 @@ std::optional<std::array<double, 2>> Intrinsics::place(double u, double v) const
   // Half of what is promised, for the rounding of pixel(), which grows with the coordinates.
   const double last_bits = 4e-16 * (std::abs(u) + std::abs(v) + std::abs(cx) + std::abs(cy));
   const double close = 5e-10 + last_bits;
-  constexpr int kTurns = 50, kHalvings = 30;
+  constexpr int kIterations = 50, kHalvings = 30;
   double x = wanted_x, y = wanted_y;
   Distorted at = distort(*this, x, y);
   auto miss = [&](const Distorted& d) {
@@ -79,7 +79,7 @@ std::optional<std::array<double, 2>> Intrinsics::place(double u, double v) const
     x /= 2, y /= 2;
     at = distort(*this, x, y);
   }
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const double before = miss(at);
     if (!std::isfinite(before)) return std::nullopt;
     if (before <= close) {

@@ -44,7 +44,7 @@ Rotation rotation_of(const Matrix& R) {
   Rotation rotation{angle * 180 / std::numbers::pi, {}};
   if (sine > 1e-6) {
     for (int k = 0; k < 3; ++k) rotation.axis[k] = twice[k] / (2 * sine);
-  } else if (cosine < 0) {  // half a turn: R + I = 2 axis axis^T
+  } else if (cosine < 0) {  // half a circle: R + I = 2 axis axis^T
     int largest = 0;
     for (int k = 1; k < 3; ++k) {
       if (R[4 * k] > R[4 * largest]) largest = k;
@@ -52,7 +52,7 @@ Rotation rotation_of(const Matrix& R) {
     Vector column = {R[largest], R[3 + largest], R[6 + largest]};
     column[largest] += 1;
     for (int k = 0; k < 3; ++k) rotation.axis[k] = column[k] / length(column);
-  } else if (sine > 0) {  // hardly anything turns, but about something
+  } else if (sine > 0) {  // a small rotation, about some axis
     for (int k = 0; k < 3; ++k) rotation.axis[k] = twice[k] / (2 * sine);
   }
   return rotation;

@@ -12,10 +12,10 @@ namespace cornea {
 
 struct Rotation {
   double degrees = 0;               // 0 to 180
-  std::array<double, 3> axis = {};  // of length 1; 0, 0, 0 where nothing turns
+  std::array<double, 3> axis = {};  // of length 1; 0, 0, 0 where there is no rotation
 };
-// Right-handed: R turns the points' coordinates by that angle about the axis, the camera itself
-// turned by as much the other way.
+// Right-handed: R rotates the points' coordinates by that angle about the axis, the camera itself
+// rotated by as much the other way.
 CORNEA_API Rotation rotation_of(const std::array<double, 9>& R);
 
 // K2^-T E K1^-1 of norm 1, its largest entry positive: x2^T F x1 = 0 in undistorted pixels, which

@@ -81,7 +81,7 @@ std::vector<Correspondence> undistorted_pixels(std::span<const Correspondence> m
   return result;
 }
 
-// The pose that a homography stands for, and whether the camera only turned.
+// The pose that a homography stands for, and whether the camera only rotated.
 void pose_of_plane(std::span<const Correspondence> pixels, const IntrinsicsPair& cameras,
                    TwoViewResult& out) {
   const Matrix3<double> to1 = inverse_calibration(cameras.first);

@@ -6,7 +6,7 @@
 // off shows as fewer. One that is off by some percent costs few inliers and most of the pose's
 // accuracy: where the focal lengths are guesses (IntrinsicsPair::focal_known), E is also estimated
 // with a factor of theirs, and that is taken where it explains the correspondences clearly better.
-// A plane or a camera that only turned: H's inliers are at least 0.8 of E's (or of
+// A plane or a camera that only rotated: H's inliers are at least 0.8 of E's (or of
 // F's). Without cameras: F, or H by the same share.
 #pragma once
 

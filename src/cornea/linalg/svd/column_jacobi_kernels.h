@@ -73,16 +73,16 @@ __device__ int orthogonalise(const ColumnMatrix<T>& m, int columns, int max_swee
   const int n = columns + columns % 2;
   const int warp = threadIdx.x / core::kWarp, warps = blockDim.x / core::kWarp;
   for (int sweep = 0; sweep < max_sweeps; ++sweep) {
-    int turned = 0;
+    int rotated = 0;
     for (int step = 0; step < n - 1; ++step) {
       for (int pair = warp; pair < n / 2; pair += warps) {
         const int p = first_of_pair(pair, step, n);
         const int q = meeting_of(p, step, n).partner;
-        if (p < columns && q < columns) turned |= orthogonalise_pair(m, p, q);
+        if (p < columns && q < columns) rotated |= orthogonalise_pair(m, p, q);
       }
       __syncthreads();
     }
-    if (!__syncthreads_or(turned)) return sweep;
+    if (!__syncthreads_or(rotated)) return sweep;
   }
   return max_sweeps;
 }

@@ -140,7 +140,7 @@ inline void orthogonalise(Columns<T>& y, Columns<T>* w, int columns, int max_swe
                           Outcome& outcome) {
   const int n = columns + columns % 2;
   for (int sweep = 0; sweep < max_sweeps; ++sweep) {
-    bool turned = false;
+    bool rotated = false;
     for (int step = 0; step < n - 1; ++step) {
       for (int p = 0; p < n; ++p) {
         const Meeting m = meeting_of(p, step, n);
@@ -149,13 +149,13 @@ inline void orthogonalise(Columns<T>& y, Columns<T>* w, int columns, int max_swe
         const T xx = dot(y[p], y[p], 0, y.stride), yy = dot(y[q], y[q], 0, y.stride);
         const T xy = dot(y[p], y[q], 0, y.stride);
         if (!(std::abs(xy) > kColumnTolerance<T> * (std::sqrt(xx) * std::sqrt(yy)))) continue;
-        turned = true;
+        rotated = true;
         const auto r = one_sided_rotation(xx, yy, xy);
         rotate(y[p], y[q], r, y.stride);
         if (w) rotate((*w)[p], (*w)[q], r, w->stride);
       }
     }
-    if (!turned) return;
+    if (!rotated) return;
     outcome.sweeps = sweep + 1;
   }
   outcome.converged = false;

@@ -46,7 +46,7 @@ struct Pair {
   int p, q;
 };
 
-// The pairs of a sweep, step by step, n / 2 a step.
+// The pairs of a sweep, step by step, n / 2 per step.
 inline std::vector<Pair> pairs_of_sweep(int n) {
   std::vector<Pair> pairs;
   for (int step = 0; step < n - 1; ++step) {
@@ -145,10 +145,10 @@ inline void triangularise(SmallWork<T>& work) {
     const P r = Ops::choose(x[0] < P{}, norm, -norm);
     // Otherwise there is nothing to reflect that is not lost in rounding, and squares of what there
     // is may not be exact.
-    const auto turn = tail > P{} + kSmallest<T> / kEpsilon<T>;
-    const P inverse = Ops::choose(turn, Ops::constant(1) / (x[0] - r), P{});
-    work.beta[j] = Ops::choose(turn, (r - x[0]) / r, P{});
-    work.square[std::size_t(j) * work.n + j] = Ops::choose(turn, r, x[0]);
+    const auto rotates = tail > P{} + kSmallest<T> / kEpsilon<T>;
+    const P inverse = Ops::choose(rotates, Ops::constant(1) / (x[0] - r), P{});
+    work.beta[j] = Ops::choose(rotates, (r - x[0]) / r, P{});
+    work.square[std::size_t(j) * work.n + j] = Ops::choose(rotates, r, x[0]);
     for (int i = 1; i < count; ++i) x[i] *= inverse;
     for (int c = j + 1; c < work.k; ++c) {
       P* other = x + std::size_t(c - j) * work.tall;
@@ -171,34 +171,34 @@ inline void rotate_rows(Pack<T>* x, Pack<T>* y, int count, const Rotation<PackOp
 // The rotations of a step, and whether any lane has one.
 template <class T>
 struct Step {
-  TwoSided<PackOps<T>> turns[kMostSmall / 2];
+  TwoSided<PackOps<T>> rotations[kMostSmall / 2];
   bool any[kMostSmall / 2];
 };
 
 // Finds the rotations of a step's pairs; says in which lanes there are some.
 template <class T>
-inline typename PackOps<T>::Mask find_turns(const SmallWork<T>& work, const Pair* pairs,
-                                            Pack<T> norm, Step<T>& step) {
+inline typename PackOps<T>::Mask find_rotations(const SmallWork<T>& work, const Pair* pairs,
+                                                Pack<T> norm, Step<T>& step) {
   using Ops = PackOps<T>;
   using P = Pack<T>;
   const int n = work.n;
-  typename Ops::Mask turned{};
+  typename Ops::Mask rotated{};
   for (int j = 0; j < n / 2; ++j) {
     const auto [p, q] = pairs[j];
     const P *row_p = work.square.data() + p * n, *row_q = work.square.data() + q * n;
     const P a = row_p[p], b = row_p[q], c = row_q[p], d = row_q[q];
-    const auto turn = needs_rotation<Ops>(a, b, c, d, norm);
-    step.any[j] = Ops::any(turn);
+    const auto rotates = needs_rotation<Ops>(a, b, c, d, norm);
+    step.any[j] = Ops::any(rotates);
     if (!step.any[j]) continue;
     TwoSided<Ops> r = two_sided_rotation<Ops>(a, b, c, d);
-    r.left.s = Ops::choose(turn, r.left.s, P{});
-    r.left.tau = Ops::choose(turn, r.left.tau, P{});
-    r.right.s = Ops::choose(turn, r.right.s, P{});
-    r.right.tau = Ops::choose(turn, r.right.tau, P{});
-    step.turns[j] = r;
-    turned |= turn;
+    r.left.s = Ops::choose(rotates, r.left.s, P{});
+    r.left.tau = Ops::choose(rotates, r.left.tau, P{});
+    r.right.s = Ops::choose(rotates, r.right.s, P{});
+    r.right.tau = Ops::choose(rotates, r.right.tau, P{});
+    step.rotations[j] = r;
+    rotated |= rotates;
   }
-  return turned;
+  return rotated;
 }
 
 // The 2 x 2 block where the rows of one pair meet the columns of another, rotated from both sides.
@@ -224,18 +224,18 @@ inline void apply_turns(SmallWork<T>& work, const Pair* pairs, Step<T>& step, bo
   const int n = work.n;
   const TwoSided<PackOps<T>> nothing{};
   for (int j = 0; j < n / 2; ++j) {
-    if (!step.any[j]) step.turns[j] = nothing;
+    if (!step.any[j]) step.rotations[j] = nothing;
   }
   for (int i = 0; i < n / 2; ++i) {
     const auto [p, q] = pairs[i];
     Pack<T>*row_p = work.square.data() + p * n, *row_q = work.square.data() + q * n;
     for (int j = 0; j < n / 2; ++j) {
       if (!step.any[i] && !step.any[j]) continue;
-      rotate_block<T>(row_p, row_q, pairs[j], step.turns[i].left, step.turns[j].right);
+      rotate_block<T>(row_p, row_q, pairs[j], step.rotations[i].left, step.rotations[j].right);
     }
     if (!step.any[i]) continue;
-    if (want_u) rotate_rows<T>(&work.u[p * n], &work.u[q * n], n, step.turns[i].left);
-    if (want_v) rotate_rows<T>(&work.v[p * n], &work.v[q * n], n, step.turns[i].right);
+    if (want_u) rotate_rows<T>(&work.u[p * n], &work.u[q * n], n, step.rotations[i].left);
+    if (want_v) rotate_rows<T>(&work.v[p * n], &work.v[q * n], n, step.rotations[i].right);
   }
 }
 
@@ -304,16 +304,16 @@ inline void sweep_until(SmallWork<T>& work, int sweep, int end, Pack<T> norm, bo
   using Ops = PackOps<T>;
   Step<T> step;
   for (; sweep < end; ++sweep) {
-    typename Ops::Mask turned{};
+    typename Ops::Mask rotated{};
     for (std::size_t first = 0; first < work.pairs.size(); first += work.n / 2) {
-      const auto turn = find_turns<T>(work, &work.pairs[first], norm, step);
-      if (!Ops::any(turn)) continue;
-      turned |= turn;
+      const auto rotates = find_rotations<T>(work, &work.pairs[first], norm, step);
+      if (!Ops::any(rotates)) continue;
+      rotated |= rotates;
       apply_turns<T>(work, &work.pairs[first], step, want_u, want_v);
     }
-    if (!Ops::any(turned)) return;
+    if (!Ops::any(rotated)) return;
     for (int lane = 0; lane < lanes; ++lane) {
-      if (turned[lane]) outcomes[lane].sweeps = sweep + 1;
+      if (rotated[lane]) outcomes[lane].sweeps = sweep + 1;
     }
   }
 }

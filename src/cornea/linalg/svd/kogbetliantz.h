@@ -8,7 +8,7 @@
 namespace cornea::svd {
 
 // A matrix by columns of rank `place`, with a sign, out through shared memory. `code` holds the
-// lane's own column's place, and 256 where its sign turns.
+// lane's own column's place, and 256 where its sign rotations.
 template <class T, int N>
 __device__ void write_vectors(const Lane<T, N>& at, const T (&m)[N], int code, bool signs,
                               bool finite, T* to, int k) {

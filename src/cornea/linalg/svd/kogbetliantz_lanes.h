@@ -24,7 +24,7 @@ template <class T, int N>
 inline constexpr bool kSharedU = sizeof(T) == sizeof(double) && N > 24;
 
 template <class T>
-struct alignas(16) Turn {
+struct alignas(16) Rotations {
   T left_s, left_tau, right_s, right_tau;
 };
 
@@ -36,9 +36,9 @@ struct Group {
   // lanes that read four numbers of their rows meet different banks.
   static constexpr int kStride = (N + 3) / 4 % 2 == 1 ? (N + 3) / 4 * 4 : (N + 3) / 4 * 4 + 4;
   static constexpr int kMatrix = N * kStride;
-  static constexpr int kTurns = 2 * kGroups * kPairs;  // of this step and the one before
+  static constexpr int kRotations = 2 * kGroups * kPairs;  // of this step and the one before
   static constexpr std::size_t kWarpBytes =
-      kTurns * sizeof(Turn<T>) + kGroups * kMatrix * sizeof(T);
+      kRotations * sizeof(Rotations<T>) + kGroups * kMatrix * sizeof(T);
 };
 
 __device__ inline unsigned char* block_memory() {
@@ -59,8 +59,8 @@ struct Lane {
         base(group * N) {
     const int warp = threadIdx.x / core::kWarp;
     unsigned char* memory = block_memory() + warp * G::kWarpBytes;
-    turns = reinterpret_cast<Turn<T>*>(memory);
-    matrices = reinterpret_cast<T*>(memory + G::kTurns * sizeof(Turn<T>));
+    rotations = reinterpret_cast<Rotations<T>*>(memory);
+    matrices = reinterpret_cast<T*>(memory + G::kRotations * sizeof(Rotations<T>));
     first =
         (static_cast<long long>(blockIdx.x) * (kSmallThreads / core::kWarp) + warp) * G::kGroups;
     const long long left = batch.count - first;
@@ -80,7 +80,7 @@ struct Lane {
   int lane;
   bool in_group;  // the last lanes of a warp may have no group; they see group 0's numbers
   int group, row, base;
-  Turn<T>* turns;
+  Rotations<T>* rotations;
   T* matrices;
   long long first;  // matrix of group 0
   int count;        // matrices of this warp

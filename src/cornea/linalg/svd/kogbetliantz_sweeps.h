@@ -32,15 +32,16 @@ __device__ void rotate_into(const T (&x)[N], T (&moved)[N], int j, T s, T tau) {
 // The same in place for a row in shared memory: pair by pair, each moves into slots of the pair
 // before and after it.
 template <class T, int N>
-__device__ void rotate_shared(T* row, const Turn<T>* turns) {
+__device__ void rotate_shared(T* row, const Rotations<T>* rotations) {
   using Ops = ScalarOps<T>;
   T top = row[0];
 #pragma unroll
   for (int j = 0; j < N / 2; ++j) {
     const T bottom = row[2 * j + 1], next_top = 2 * j + 2 < N ? row[2 * j + 2] : T(0);
-    row[next_slot(2 * j, N)] = rotated_first<Ops>(top, bottom, turns[j].left_s, turns[j].left_tau);
+    row[next_slot(2 * j, N)] =
+        rotated_first<Ops>(top, bottom, rotations[j].left_s, rotations[j].left_tau);
     row[next_slot(2 * j + 1, N)] =
-        rotated_second<Ops>(top, bottom, turns[j].left_s, turns[j].left_tau);
+        rotated_second<Ops>(top, bottom, rotations[j].left_s, rotations[j].left_tau);
     top = next_top;
   }
 }
@@ -80,8 +81,8 @@ __device__ bool rotate_pairs(const Lane<T, N>& at, const Meeting& meeting, T nor
   const bool second = meeting.second;
   const T a = second ? other_first : mine_first, b = second ? other_second : mine_second;
   const T c = second ? mine_first : other_first, d = second ? mine_second : other_second;
-  const bool turn = at.active && needs_rotation<Ops>(a, b, c, d, norm);
-  if (!__any_sync(~0u, turn)) {
+  const bool rotates = at.active && needs_rotation<Ops>(a, b, c, d, norm);
+  if (!__any_sync(~0u, rotates)) {
     permute(rows.x);
     if constexpr (vectors) {
       permute(rows.v);
@@ -91,11 +92,12 @@ __device__ bool rotate_pairs(const Lane<T, N>& at, const Meeting& meeting, T nor
     return false;
   }
   TwoSided<Ops> r = two_sided_rotation<Ops>(a, b, c, d);
-  if (!turn) r = {{T(0), T(0)}, {T(0), T(0)}};
+  if (!rotates) r = {{T(0), T(0)}, {T(0), T(0)}};
   // Two sets in turn: a lane may still read those of the step before.
-  Turn<T>* turns = at.turns + (parity * G::kGroups + at.group) * G::kPairs;
+  Rotations<T>* rotations = at.rotations + (parity * G::kGroups + at.group) * G::kPairs;
   parity ^= 1;
-  if (at.in_group && !second) turns[meeting.pair] = {r.left.s, r.left.tau, r.right.s, r.right.tau};
+  if (at.in_group && !second)
+    rotations[meeting.pair] = {r.left.s, r.left.tau, r.right.s, r.right.tau};
   __syncwarp();
   const T s = second ? -r.left.s : r.left.s, tau = second ? -r.left.tau : r.left.tau;
 #pragma unroll
@@ -106,7 +108,7 @@ __device__ bool rotate_pairs(const Lane<T, N>& at, const Meeting& meeting, T nor
   Rows<T, N> moved;
 #pragma unroll
   for (int j = 0; j < G::kPairs; ++j) {
-    const Turn<T> t = turns[j];
+    const Rotations<T> t = rotations[j];
     rotate_into(rows.x, moved.x, j, t.right_s, t.right_tau);
     if constexpr (vectors) {
       rotate_into(rows.v, moved.v, j, t.right_s, t.right_tau);
@@ -119,8 +121,8 @@ __device__ bool rotate_pairs(const Lane<T, N>& at, const Meeting& meeting, T nor
     if constexpr (vectors) rows.v[i] = moved.v[i];
     if constexpr (vectors && !kSharedU<T, N>) rows.u[i] = moved.u[i];
   }
-  if (vectors && kSharedU<T, N> && at.in_group) rotate_shared<T, N>(at.own_row(), turns);
-  return turn;
+  if (vectors && kSharedU<T, N> && at.in_group) rotate_shared<T, N>(at.own_row(), rotations);
+  return rotates;
 }
 
 // Sweeps from number `sweep` on, until one finds all blocks of the warp's matrices diagonal, or to
@@ -132,16 +134,16 @@ __device__ void sweep_until(const Lane<T, N>& at, int sweep, int end, T norm, Ro
   int parity = 0;
 #pragma unroll 1
   for (; sweep < end; ++sweep) {
-    bool turned = false;
+    bool rotated = false;
     int place = at.row == 0 ? 0 : ring_place(at.row, N), back = 0;
 #pragma unroll 1
     for (int step = 0; step < ring; ++step) {
       const Meeting meeting = meeting_at(at.row, place, back, N);
-      turned |= rotate_pairs<T, N, vectors>(at, meeting, norm, parity, rows);
+      rotated |= rotate_pairs<T, N, vectors>(at, meeting, norm, parity, rows);
       place = place + 1 == ring ? 0 : place + 1;
       back = back == 0 ? ring - 1 : back - 1;
     }
-    const unsigned bits = __ballot_sync(~0u, turned);
+    const unsigned bits = __ballot_sync(~0u, rotated);
     if (bits == 0) break;
     if ((bits & at.group_bits()) != 0) sweeps = sweep + 1;
   }

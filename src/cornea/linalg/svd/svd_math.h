@@ -102,7 +102,7 @@ CORNEA_HD inline typename Ops::Real half_tangent(typename Ops::Real f, typename 
 // Left and right rotation that make a 2 x 2 block diagonal. With J = (0 -1; 1 0),
 //   (a b; c d) = e I + h J + f diag(1, -1) + g (0 1; 1 0),
 //   2e = a + d, 2f = a - d, 2g = b + c, 2h = c - b,
-// and rotations by w from the left and z from the right turn (f, g) by w + z and (e, h) by w - z:
+// and rotations by w from the left and z from the right rotate (f, g) by w + z and (e, h) by w - z:
 //   w + z = -atan(g / f),   w - z = -atan(h / e).
 // Both are at most a right angle, and small where the block is nearly diagonal and its values are
 // apart.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cornea/core/error.h"
-#include "cornea/core/small_letters.h"
+#include "cornea/core/lower_case.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/io/content_hash.h"
 #include "cornea/io/exif.h"
@@ -35,7 +35,7 @@ std::optional<Exif> exif_of(const fs::path& file) {
   constexpr std::streamsize kFront = std::streamsize{1} << 18;
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
-  const std::string ending = in_small_letters(file.extension().string());
+  const std::string ending = in_lower_case(file.extension().string());
   std::error_code failed;
   const auto size = std::streamsize(fs::file_size(file, failed));
   if (failed) return std::nullopt;

@@ -46,6 +46,33 @@ class ChoosePairs : public OnEveryDevice {
   const fs::path photographs = folder.path();
 };
 
+// Not a question of which pairs: how match_all goes through those that retrieval chose.
+TEST_P(ChoosePairs, AreMatchedSoThatImagesAreReadTogether) {
+  constexpr int kGroups = 4, kPerGroup = 3, kPoints = 60;
+  Database database = made(), by_id = made("by_id.db");
+  MatchAllOptions options;
+  options.listed = true;
+  // Ids of one group lie apart, and a block has room for one group.
+  options.block_bytes = std::size_t(kPerGroup * kPoints * Features::kLength);
+  for (int i = 0; i < kGroups * kPerGroup; ++i) {
+    add(database, text(i, ".png"), i % kGroups, kPoints);
+    for (int j = i % kGroups; j < i; j += kGroups) options.pairs.push_back({j + 1, i + 1});
+  }
+  added_ = 0;
+  for (int i = 0; i < kGroups * kPerGroup; ++i) {
+    add(by_id, text(i, ".png"), i % kGroups, kPoints);
+  }
+  const MatchAllReport report = match_all(context, database, options);
+  EXPECT_EQ(report.matched, 12);
+  EXPECT_EQ(report.images_read, 12);
+  match_all(context, by_id);
+  for (const colmap::ImagePair& pair : options.pairs) {
+    const auto matches = database.matches(pair_id(pair));
+    EXPECT_GT(matches.size(), 40u);
+    EXPECT_EQ(matches, by_id.matches(pair_id(pair)));
+  }
+}
+
 TEST_P(ChoosePairs, AutoTakesAllOfFewImages) {
   Database database = made();
   for (int i = 0; i < 4; ++i) add(database, text("i", i), i);

@@ -103,7 +103,7 @@ CORNEA_API std::filesystem::path mask_of(const std::filesystem::path& masks,
 
 struct FolderListing {
   // Paths below the folder, with '/', of the files that end in .jpg, .jpeg, .png, .tif, .tiff or,
-  // where the build reads it, .webp (in capitals or not), sorted by bytes.
+  // where the build reads it, .webp (in upper or lower case), sorted by bytes.
   std::vector<std::string> names = {};
   // Likewise of files that are images by their ending and are not taken: formats that are not read
   // here, such as .heic or a camera's raw files, and ._NAME, which macOS writes beside NAME.

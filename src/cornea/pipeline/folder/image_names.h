@@ -20,7 +20,7 @@ class ImageNames {
   explicit ImageNames(const colmap::Database& database);
 
   std::optional<colmap::Id> id_of(const std::string& name) const;
-  // Where a line that does not end in white space can be parted into two names. Only where both
+  // Where a line that does not end in white space can be split into two names. Only where both
   // parts are no longer than the longest name are they looked up: a line may be a whole file.
   std::vector<colmap::ImagePair> ways_to_part(std::string_view line) const;
 

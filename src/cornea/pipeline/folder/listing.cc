@@ -23,7 +23,7 @@ constexpr const char* kPictures[] = {
 using folder::NameKind;
 
 NameKind kind_of(const fs::path& file) {
-  const std::string ending = extension_in_small_letters(file);
+  const std::string ending = extension_in_lower_case(file);
   const auto is_ending = [&](const char* one) { return ending == one; };
   const bool taken = std::any_of(std::begin(kTaken), std::end(kTaken), is_ending) ||
                      (kHasWebp && ending == ".webp");

@@ -11,6 +11,7 @@
 #include "cornea/core/stopwatch.h"
 #include "cornea/match/places.h"
 #include "cornea/pipeline/folder/earlier_options.h"
+#include "cornea/pipeline/folder/image_order.h"
 #include "cornea/pipeline/folder/options_text.h"
 
 namespace cornea {
@@ -37,9 +38,10 @@ struct Places {
 // The descriptors and the positions of a block's points, image after image.
 class LoadedBlock {
  public:
-  void load(const Database& database, const std::vector<Database::FeatureCount>& images,
-            Block block) {
-    if (holds(block)) return;
+  // Returns how many images it read: none where it holds the block.
+  int load(const Database& database, const std::vector<Database::FeatureCount>& images,
+           Block block) {
+    if (holds(block)) return 0;
     begin_ = block.begin;
     version_ = database.data_version();
     bytes_.clear();
@@ -59,6 +61,7 @@ class LoadedBlock {
       }
     }
     first_.push_back(bytes_.size());
+    return block.end - block.begin;
   }
   bool holds(Block block) const { return begin_ == block.begin; }
   // Of the database, before any of this was read.
@@ -118,6 +121,7 @@ class Matching {
     report_.images = int(images_.size());
     order_by_name(refused);
     report_.bad_images = int(refused.size());
+    order_by_pairs();
     cut_into_blocks();
     place_listed_pairs();
     count_pairs();
@@ -144,8 +148,22 @@ class Matching {
               [&](const auto& a, const auto& b) { return names[a.image] < names[b.image]; });
   }
 
+  // Images that share pairs stand near each other, so that few blocks have pairs in common and each
+  // image is read a few times, also where ids say nothing about what belongs together.
+  void order_by_pairs() {
+    if (!options_.listed) return;
+    std::unordered_map<Id, int> rank;
+    for (const Id image : order_of(options_.pairs, kMostImages))
+      rank.emplace(image, int(rank.size()));
+    const auto rank_of = [&](const Database::FeatureCount& image) {
+      const auto it = rank.find(image.image);
+      return it == rank.end() ? INT32_MAX : it->second;
+    };
+    std::stable_sort(images_.begin(), images_.end(),
+                     [&](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
+  }
+
   void cut_into_blocks() {
-    constexpr int kMostImages = 64;
     std::size_t bytes = 0;
     for (int i = 0; i < int(images_.size()); ++i) {
       const std::size_t own = std::size_t(images_[i].count) * Features::kLength;
@@ -180,7 +198,8 @@ class Matching {
         ++report_.missing;
         continue;
       }
-      listed_[{block_of(a->second), block_of(b->second)}].push_back({a->second, b->second});
+      const auto [low, high] = std::minmax(a->second, b->second);
+      listed_[{block_of(low), block_of(high)}].push_back({low, high});
     }
   }
 
@@ -282,8 +301,8 @@ class Matching {
     if (pairs.empty()) return;
     const Stopwatch watch;
     if (second_.holds(blocks_[a])) std::swap(first_, second_);  // in sequence it was the other one
-    first_.load(database_, images_, blocks_[a]);
-    if (a != b) second_.load(database_, images_, blocks_[b]);
+    report_.images_read += first_.load(database_, images_, blocks_[a]);
+    if (a != b) report_.images_read += second_.load(database_, images_, blocks_[b]);
     report_.read_milliseconds += watch.milliseconds();
     const LoadedBlock& other = a == b ? first_ : second_;
     for (std::size_t from = 0; from < pairs.size();) {
@@ -374,6 +393,7 @@ class Matching {
   }
 
   static constexpr char kStep[] = "match";
+  static constexpr int kMostImages = 64;  // of a block
 
   Database& database_;
   const MatchAllOptions& options_;

@@ -39,16 +39,17 @@ struct CORNEA_API MatchAllOptions {
 };
 
 struct MatchAllReport {
-  int images = 0;             // with features
-  std::int64_t pairs = 0;     // asked for
-  std::int64_t skipped = 0;   // had matches
-  std::int64_t matched = 0;   // have them now
-  std::int64_t missing = 0;   // of the listed: an image has no features
-  std::int64_t redone = 0;    // of the pairs: had matches, which were deleted
-  int bad_images = 0;         // left out, each with a sentence
-  bool stopped = false;       // by FolderEvents::stop, before all was done
-  std::uint64_t matches = 0;  // of the matched pairs
-  double milliseconds = 0;    // the whole call
+  int images = 0;                // with features
+  std::int64_t pairs = 0;        // asked for
+  std::int64_t skipped = 0;      // had matches
+  std::int64_t matched = 0;      // have them now
+  std::int64_t missing = 0;      // of the listed: an image has no features
+  std::int64_t redone = 0;       // of the pairs: had matches, which were deleted
+  int bad_images = 0;            // left out, each with a sentence
+  bool stopped = false;          // by FolderEvents::stop, before all was done
+  std::int64_t images_read = 0;  // whose descriptors were read, each as often as it was
+  std::uint64_t matches = 0;     // of the matched pairs
+  double milliseconds = 0;       // the whole call
   double compute_milliseconds = 0, read_milliseconds = 0, write_milliseconds = 0;
 };
 

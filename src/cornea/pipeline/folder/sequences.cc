@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cornea/core/small_letters.h"
+#include "cornea/core/lower_case.h"
 
 namespace cornea::folder {
 namespace {
@@ -30,7 +30,7 @@ std::optional<NumberedName> numbered(const std::string& name) {
   if (dot == std::string::npos || dot < folder) dot = name.size();
   std::size_t begin = dot;
   while (begin > folder && is_digit(name[begin - 1])) --begin;
-  NumberedName found{name.substr(0, begin), core::in_small_letters(name.substr(dot)), 0};
+  NumberedName found{name.substr(0, begin), core::in_lower_case(name.substr(dot)), 0};
   const char *from = name.data() + begin, *to = name.data() + dot;
   const auto read = std::from_chars(from, to, found.number);
   if (from == to || read.ec != std::errc()) return std::nullopt;

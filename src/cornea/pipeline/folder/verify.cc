@@ -275,7 +275,7 @@ class Verification {
   }
 
   // What holds for the pair, and nothing else: of a plane F is one of many that contain it, and of
-  // a camera that only turned the translation means nothing.
+  // a camera that only rotated the translation means nothing.
   static void set_models(TwoViewRow& row, const TwoViewResult& result) {
     const Configuration kind = result.configuration;
     const bool general = kind == Configuration::calibrated || kind == Configuration::uncalibrated;
@@ -360,7 +360,7 @@ TwoViewOptions folder_two_view_options() {
   options.fundamental.max_hypotheses = options.essential.max_hypotheses =
       options.homography.max_hypotheses = 10000;
   // COLMAP's 4 pixels of Sampson's error: whether a pair is calibrated or planar is then said as
-  // COLMAP says it, though its inliers are told by the noise.
+  // COLMAP says it, though its inliers are judged by the noise.
   options.configuration_threshold = 11.3;
   return options;
 }

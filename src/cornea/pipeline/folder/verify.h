@@ -60,7 +60,7 @@ struct CORNEA_API VerifyReport {
   std::array<std::int64_t, 8> configurations{};
   std::int64_t of(Configuration kind) const { return configurations[std::size_t(kind)]; }
   std::int64_t general() const;  // E or F
-  std::int64_t planar() const;   // H: a plane, a camera that only turned, or either
+  std::int64_t planar() const;   // H: a plane, a camera that only rotated, or either
   std::int64_t done() const;     // all
   // Of these, with `use_cameras`: by E as well, and without, for a focal length that is a guess or
   // for a camera that is not read.

@@ -1,9 +1,9 @@
 // The matches and the geometries of one block of pairs: a database of its images and features on
 // the local disk, the step of a folder on that, and what it gave in a database of its own.
 #include "cornea/core/error.h"
+#include "cornea/pipeline/folder/image_order.h"
 #include "cornea/pipeline/folder/match_all.h"
 #include "cornea/pipeline/folder/verify.h"
-#include "cornea/pipeline/shards/order.h"
 #include "cornea/pipeline/shards/steps.h"
 
 namespace cornea::shards {
@@ -40,7 +40,7 @@ class Block {
   // The images of the block with their cameras and features.
   Database read(bool with_descriptors) {
     Database database(work_, Database::Open::scratch, task_.options.schema);
-    const std::vector<Id> images = images_of(block_.pairs);
+    const std::vector<Id> images = folder::images_of(block_.pairs);
     copy_from(database, choice_.path, [&](Attached& from) {
       for (const Id image : images) from.copy_image(image);
     });

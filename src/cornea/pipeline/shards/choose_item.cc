@@ -7,8 +7,8 @@
 
 #include "cornea/core/error.h"
 #include "cornea/pipeline/folder/collection.h"
+#include "cornea/pipeline/folder/image_order.h"
 #include "cornea/pipeline/folder/view_graph.h"
-#include "cornea/pipeline/shards/order.h"
 #include "cornea/pipeline/shards/steps.h"
 
 namespace cornea::shards {
@@ -179,12 +179,12 @@ void write_blocks(Database& out, const std::vector<ImagePair>& pairs, bool all,
     }
     if (!pairs.empty()) order.push_back(pairs.back().second);
   } else {
-    order = order_of(pairs, options.block_images / 2);
+    order = folder::order_of(pairs, options.block_images / 2);
   }
   std::string digest = words;
-  const auto blocks = blocks_of(pairs, order, options.block_images, options.block_pairs);
+  const auto blocks = folder::blocks_of(pairs, order, options.block_images, options.block_pairs);
   for (std::size_t k = 0; k < blocks.size(); ++k) {
-    const std::vector<Id> images = images_of(blocks[k]);
+    const std::vector<Id> images = folder::images_of(blocks[k]);
     colmap::PairBlock block{blocks[k], std::int64_t(images.size()), 0};
     for (const Id image : images) block.features += features.at(image);
     colmap::write_block(out, int(k + 1), block);

@@ -85,7 +85,7 @@ function writeStages() {
     bar.style.width = Math.max(0.5, 100 * ms / slowest) + '%';
     const track = make('div');
     track.append(bar);
-    at('stages').append(make('span', name), track, make('span', milliseconds(ms), 'ms'));
+    at('stages').append(make('span', name.replace('_', ' ')), track, make('span', milliseconds(ms), 'ms'));
   }
   const sum = make('div', undefined, 'total');
   sum.append(make('span', 'together'), make('span', milliseconds(totalTime())));

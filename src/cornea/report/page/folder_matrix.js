@@ -70,18 +70,20 @@ function paintCells(sheet, g) {
 // Images along both sides where there is room for them; otherwise a bar per component.
 function paintSides(pen, g) {
   const size = g.scale(), box = kMargin - 6;
+  // Beside the matrix, also where it is narrower or lower than the canvas.
+  const corner = g.toScreen(0, 0), beside = Math.max(0, corner.x - kMargin), above = Math.max(0, corner.y - kMargin);
   for (const down of [true, false]) {
     pen.save();
     pen.beginPath();
-    if (down) pen.rect(0, kMargin, kMargin, g.h - kMargin);
-    else pen.rect(kMargin, 0, g.w - kMargin, kMargin);
+    if (down) pen.rect(beside, kMargin, kMargin, g.h - kMargin);
+    else pen.rect(kMargin, above, g.w - kMargin, kMargin);
     pen.clip();
     const from = g.toContent(kMargin, kMargin), to = g.toContent(g.w, g.h);
     const first = Math.max(0, Math.floor(down ? from.y : from.x)), last = Math.min(imageCount - 1, Math.floor(down ? to.y : to.x));
     if (size >= 20) {
       for (let k = first; k <= last; ++k) {
         const entry = thumbnail(order[k], draw), middle = g.toScreen(k + 0.5, k + 0.5);
-        const x = down ? kMargin / 2 - 1 : middle.x, y = down ? middle.y : kMargin / 2 - 1, room = Math.min(box, size - 3);
+        const x = down ? beside + kMargin / 2 - 1 : middle.x, y = down ? middle.y : above + kMargin / 2 - 1, room = Math.min(box, size - 3);
         if (!entry) {
           pen.fillStyle = css(colours.line);
           pen.fillRect(x - room / 2, y - room / 3, room, room * 2 / 3);
@@ -94,8 +96,8 @@ function paintSides(pen, g) {
       for (let c = 0; c < data.components.length && data.components[c][0] > 1; ++c) {
         const a = g.toScreen(componentStart[c], componentStart[c]), b = g.toScreen(componentStart[c + 1], componentStart[c + 1]);
         pen.fillStyle = css(colours.levels[c % 2 ? 10 : 22]);
-        if (down) pen.fillRect(kMargin - 9, a.y, 5, Math.max(1, b.y - a.y - 1));
-        else pen.fillRect(a.x, kMargin - 9, Math.max(1, b.x - a.x - 1), 5);
+        if (down) pen.fillRect(beside + kMargin - 9, a.y, 5, Math.max(1, b.y - a.y - 1));
+        else pen.fillRect(a.x, above + kMargin - 9, Math.max(1, b.x - a.x - 1), 5);
       }
     }
     pen.restore();

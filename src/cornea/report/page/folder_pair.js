@@ -16,8 +16,8 @@ function openPair(p) {
       : 'No geometry explains more of the matches than chance would.')
     : pairs.kind[p] === kWatermark ? 'The matches do not move between the photographs: a watermark or a time stamp.'
       : {'planar': 'A homography explains the matches: the scene is flat.',
-        'panoramic': 'A homography explains the matches: the camera only turned, which gives no depth.',
-        'planar or panoramic': 'A homography explains the matches: the scene is flat, or the camera only turned.',
+        'panoramic': 'A homography explains the matches: the camera only rotated, which gives no depth.',
+        'planar or panoramic': 'A homography explains the matches: the scene is flat, or the camera only rotated.',
         'calibrated': 'An essential matrix explains the matches; both focal lengths are known.',
         'uncalibrated': 'A fundamental matrix explains the matches.'}[kindText(pairs.kind[p])] || '';
   const figures = at('pair-figures');

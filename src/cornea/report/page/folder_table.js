@@ -1,6 +1,6 @@
 // The table of pairs, what is listed in it, and the histograms that choose from it.
 
-// search: words in small letters that the names hold; kind: 'geometry', 'none', a number or 'all'; ranges
+// search: words in lower case that the names hold; kind: 'geometry', 'none', a number or 'all'; ranges
 // of the histograms: first and last bar, or null.
 const filter = {words: [], kind: 'all', features: null, inliers: null, distances: null};
 const lowerNames = images.names.map((name) => name.toLowerCase());

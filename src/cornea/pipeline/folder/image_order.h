@@ -5,7 +5,7 @@
 
 #include "cornea/export/colmap/database.h"
 
-namespace cornea::shards {
+namespace cornea::folder {
 
 // The images that are in pairs: the largest component first; within one, each next image is the one
 // that has the most pairs with the cluster so far (ties: the lower id). Clusters have
@@ -22,4 +22,4 @@ std::vector<std::vector<colmap::Id>> blocks_of(const std::vector<colmap::ImagePa
 // The images of a block, rising.
 std::vector<colmap::Id> images_of(const std::vector<colmap::Id>& pairs);
 
-}  // namespace cornea::shards
+}  // namespace cornea::folder

@@ -1,4 +1,4 @@
-#include "cornea/pipeline/shards/order.h"
+#include "cornea/pipeline/folder/image_order.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "cornea/pipeline/folder/view_graph.h"
 
-namespace cornea::shards {
+namespace cornea::folder {
 namespace {
 
 using colmap::Id;
@@ -127,11 +127,11 @@ class Ordering {
 
 std::vector<Id> order_of(const std::vector<ImagePair>& pairs, int cluster_images) {
   const Graph graph(pairs);
-  std::vector<folder::Edge> edges;
+  std::vector<Edge> edges;
   edges.reserve(pairs.size());
   for (const ImagePair& pair : pairs) edges.push_back({pair, 1});
   Ordering ordering(graph, cluster_images);
-  for (const std::vector<Id>& component : folder::components_of(graph.images(), edges)) {
+  for (const std::vector<Id>& component : components_of(graph.images(), edges)) {
     ordering.add_component(component);
   }
   return ordering.order();
@@ -184,4 +184,4 @@ std::vector<Id> images_of(const std::vector<Id>& pairs) {
   return images;
 }
 
-}  // namespace cornea::shards
+}  // namespace cornea::folder

@@ -1,4 +1,4 @@
-#include "cornea/pipeline/shards/order.h"
+#include "cornea/pipeline/folder/image_order.h"
 
 #include <algorithm>
 #include <random>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cornea::shards {
+namespace cornea::folder {
 namespace {
 
 using colmap::Id;
@@ -29,7 +29,7 @@ std::vector<ImagePair> streets(int count, int length, int reach, unsigned seed) 
   return pairs;
 }
 
-TEST(ShardOrder, EveryPairIsInOneBlockAndBlocksAreBounded) {
+TEST(ImageOrder, EveryPairIsInOneBlockAndBlocksAreBounded) {
   const std::vector<ImagePair> pairs = streets(3, 400, 6, 1);
   const std::vector<Id> order = order_of(pairs, 50);
   EXPECT_EQ(order.size(), 1200u);
@@ -48,7 +48,7 @@ TEST(ShardOrder, EveryPairIsInOneBlockAndBlocksAreBounded) {
 }
 
 // In a random order of the images a block of 100 would be full after some 50 pairs.
-TEST(ShardOrder, AnImageIsReadByFewBlocks) {
+TEST(ImageOrder, AnImageIsReadByFewBlocks) {
   const std::vector<ImagePair> pairs = streets(3, 400, 6, 2);
   const auto reads = [&](const std::vector<Id>& order) {
     std::size_t sum = 0;
@@ -62,7 +62,7 @@ TEST(ShardOrder, AnImageIsReadByFewBlocks) {
   EXPECT_GT(reads(by_id), 4 * ours);
 }
 
-TEST(ShardOrder, DoesNotDependOnTheOrderOfPairs) {
+TEST(ImageOrder, DoesNotDependOnTheOrderOfPairs) {
   std::vector<ImagePair> pairs = streets(2, 60, 3, 3);
   const std::vector<Id> order = order_of(pairs, 10);
   const auto blocks = blocks_of(pairs, order, 20, 50);
@@ -71,7 +71,7 @@ TEST(ShardOrder, DoesNotDependOnTheOrderOfPairs) {
   EXPECT_EQ(blocks_of(pairs, order, 20, 50), blocks);
 }
 
-TEST(ShardOrder, OfNothingIsNothingAndTheSmallestBlockHasOnePair) {
+TEST(ImageOrder, OfNothingIsNothingAndTheSmallestBlockHasOnePair) {
   EXPECT_TRUE(order_of({}, 5).empty());
   EXPECT_TRUE(blocks_of({}, {}, 5, 5).empty());
   const std::vector<ImagePair> pairs = {{1, 2}, {2, 3}, {1, 3}};
@@ -81,4 +81,4 @@ TEST(ShardOrder, OfNothingIsNothingAndTheSmallestBlockHasOnePair) {
 }
 
 }  // namespace
-}  // namespace cornea::shards
+}  // namespace cornea::folder

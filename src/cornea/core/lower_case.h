@@ -5,7 +5,7 @@
 
 namespace cornea::core {
 
-inline std::string in_small_letters(std::string text) {
+inline std::string in_lower_case(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
