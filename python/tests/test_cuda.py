@@ -58,7 +58,7 @@ def test_masks(image, tensor):
     mask[:, :200] = True
     expected = cornea.detect(image, "harris", mask=mask, device="cpu").xy
     assert np.array_equal(cornea.detect(tensor, "harris", mask=torch.from_numpy(mask).cuda()).xy, expected)
-    with pytest.raises(ValueError, match="copy them to one place"):
+    with pytest.raises(ValueError, match="copy them to the same kind of memory"):
         cornea.detect(tensor, "harris", mask=mask)
 
 

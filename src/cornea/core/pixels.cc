@@ -99,7 +99,7 @@ void fail_unusable(int worst, FloatLimits limits) {
   }
   if (limits.high == float_limits(Working::levels).high) {
     fail(ErrorCode::invalid_argument, "the image holds a value of magnitude ", value,
-         "; beyond 1e6 floats are not filtered, scale it to 0..1");
+         "; filters accept magnitudes up to 1e6, scale it to 0..1");
   }
   fail(ErrorCode::invalid_argument, "the image holds a value of magnitude ", value,
        ", and float pixels are 0 (black) to 1 (white), no farther than -1 and 2; scale it to 0..1, "

@@ -23,9 +23,10 @@ void check_view(const DescriptorView& view, const Context& context) {
           " descriptors cannot be matched; it has 0 to ", kMostDescriptors);
   require(view.count == 0 || view.data != nullptr, "a set of ", view.count,
           " descriptors was given without data");
-  require(context.is_cuda() || !view.on_device(),
-          "the descriptors lie in device memory and the context is the CPU's; use the context that "
-          "owns them");
+  require(
+      context.is_cuda() || !view.on_device(),
+      "the descriptors lie in device memory but the context is a CPU context; use the context that "
+      "owns them");
 }
 
 void check_pairs(std::span<const MatchPair> pairs, const Context& context) {

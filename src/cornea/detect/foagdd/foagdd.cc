@@ -19,8 +19,8 @@ using namespace peaks;
 using namespace detect;
 using namespace foagdd;
 
-// A band makes the derivatives of some rows above and below it a second time, so that few bands are
-// best; but each thread should have work to the end.
+// Each band recomputes the derivatives of some rows above and below it, so that few bands are best;
+// but there should be enough of them to keep all threads busy.
 constexpr int kMostRowsPerBand = 256;
 constexpr int kCandidatesPerPiece = 16;
 
@@ -69,7 +69,8 @@ class FoagddResponse : public Response {
 
 void FoagddResponse::respond(const ResponseCall& call) {
   const AnyView& first = call.first;
-  // The bounds pay where squares are small: what may be the largest is looked for in them alone.
+  // Screening pays off for small suppression squares, because the candidates for a maximum are
+  // searched for in the bounds alone.
   const FoagddScreen screen{options_.peaks.threshold, options_.peaks.nms / 2};
   const bool screens = call.use == MapUse::peaks && screen.radius <= kFoagddMostScreenRadius;
   if constexpr (kHasCuda) {

@@ -55,7 +55,7 @@ void Windows::run(HostView<const float> image, HostView<float> out, float unit, 
   const PaddedImage padded(context(), image, radius, kOutside, range);
   const std::vector<float> exponents = window_exponents(options_.sigma, radius);
   const int rows = rows_per_piece(radius);
-  // A piece's sums reach into the rows of the next one.
+  // The sums of a piece also cover the rows of the next piece that its windows reach.
   struct Piece {
     PaddedImage sums, weights;
   };
