@@ -13,8 +13,8 @@ namespace cornea::core {
 struct CellBuckets {
   std::uint32_t cells = 0;   // per frame
   std::size_t capacity = 0;  // items per frame
-  std::uint32_t* counters =
-      nullptr;  // start of the block that is zeroed before each use; it ends before `items`
+  // Start of the block that is zeroed before each use; it ends before `items`.
+  std::uint32_t* counters = nullptr;
   std::size_t counter_count = 0;
   std::uint32_t* counts = nullptr;  // per frame and cell: number of items
   std::uint32_t* placed = nullptr;  // per frame and cell: items placed so far

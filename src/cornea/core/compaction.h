@@ -26,8 +26,8 @@ __device__ void gather_marks(const std::uint32_t* words, int count, std::uint32_
   for (int base = 0; base < count; base += kWarp) {
     std::uint32_t bits = base + lane < count ? words[base + lane] : 0;
     const int mine = __popc(bits);
-    const int through =
-        warp_running_sum(mine);  // number of set bits up to and including this lane's word
+    // Number of set bits up to and including this lane's word.
+    const int through = warp_running_sum(mine);
     std::uint32_t at = place + through - mine;
     for (; bits; bits &= bits - 1) emit((base + lane) * kWarp + __ffs(bits) - 1, at++);
     place += __shfl_sync(~0u, through, kWarp - 1);

@@ -42,8 +42,8 @@ struct Ledger {
   std::mutex mutex;
   MemoryUse memory;
   Transfers transfers;
-  std::uint64_t refuse_at =
-      0;  // fault injection: the allocation that many calls ahead fails; 0: off
+  // Fault injection: the allocation that many calls ahead fails; 0: off.
+  std::uint64_t refuse_at = 0;
 };
 
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {

@@ -11,8 +11,8 @@ namespace cornea {
 struct DetectReport {
   int width = 0, height = 0, frames = 0;
   std::size_t points = 0;  // over all frames
-  std::size_t between_pixels =
-      0;  // of these, those with a subpixel position; the fit was rejected for the others
+  // Of these, those with a subpixel position; the fit was rejected for the others.
+  std::size_t between_pixels = 0;
   double milliseconds = 0;             // the whole call, wall-clock time
   std::vector<StageTime> stages = {};  // empty unless time_stages(true); upload, response, peaks,
                                        // refinement, download, or the detector's own

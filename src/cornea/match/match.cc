@@ -22,7 +22,7 @@ void check_view(const DescriptorView& view, const Context& context) {
   require(view.count >= 0 && view.count <= kMostDescriptors, "a set of ", view.count,
           " descriptors cannot be matched; it has 0 to ", kMostDescriptors);
   require(view.count == 0 || view.data != nullptr, "a set of ", view.count,
-          " descriptors was given without data");
+          " descriptors has no data (its pointer is null)");
   require(
       context.is_cuda() || !view.on_device(),
       "the descriptors lie in device memory but the context is a CPU context; use the context that "
@@ -36,8 +36,10 @@ void check_pairs(std::span<const MatchPair> pairs, const Context& context) {
       check_view(*view, context);
       if (view->count == 0) continue;
       if (!first) first = view;
-      require(view->on_device() == first->on_device(),
-              "some descriptors lie in host and some in device memory; copy them to one place");
+      require(
+          view->on_device() == first->on_device(),
+          "some descriptors lie in host and some in device memory; copy them to the same kind of "
+          "memory");
     }
   }
 }

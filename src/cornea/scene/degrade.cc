@@ -21,7 +21,7 @@ namespace {
 using namespace core;
 using gaussian::gaussian_blur;
 
-constexpr int kRows = 16;             // a piece of parallel work
+constexpr int kRows = 16;             // rows per piece of parallel work
 constexpr double kLargestSide = 1e6;  // pixels
 constexpr double kGrayLevel = 1.0 / 255.0;
 
@@ -55,7 +55,7 @@ Image<float> copy_of(HostView<const float> image) {
   return copy;
 }
 
-// A normal deviate for one pixel (Box & Muller).
+// A normal deviate per pixel (Box-Muller).
 double pixel_noise(std::uint64_t seed, int x, int y) {
   const Philox4 hash = philox(seed, static_cast<std::uint64_t>(y), static_cast<std::uint64_t>(x));
   const double u = 1.0 - unit_double(hash.v[0], hash.v[1]), v = unit_double(hash.v[2], hash.v[3]);

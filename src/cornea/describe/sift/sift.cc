@@ -32,11 +32,11 @@ void SiftOptions::validate() const {
   require(contrast >= 0 && contrast < 1, "contrast is 0 or more and below 1, not ", contrast);
   require(edge_ratio == 0 || (edge_ratio >= 1 && edge_ratio <= 1e6),
           "the edge ratio lies in 1..1000000, or is 0 for no test, not ", edge_ratio);
-  constexpr double kWidestFilter = 100;  // pixels, of those that keep edges
+  constexpr double kWidestFilter = 100;  // pixels, of edge-preserving filters
   require(
       scale_space == ScaleSpace::gaussian || level_increment(*this, intervals + 2) <= kWidestFilter,
       "a sigma of ", sigma, " with ", intervals,
-      " interval(s) is too wide for filters that keep edges; choose a smaller sigma or more "
+      " interval(s) is too wide for edge-preserving filters; choose a smaller sigma or more "
       "intervals");
   require(orientations >= 0 && orientations <= kMostAngles, "orientations lie in 0..", kMostAngles,
           ", not ", orientations);
@@ -50,7 +50,8 @@ void SiftOptions::validate() const {
 std::unique_ptr<FloatFilter> sift::make_level_filter(const Context& context,
                                                      const SiftOptions& options, int level) {
   const double sigma = level_increment(options, level);
-  // Filters that keep edges begin at 0.1 pixels; below that nothing is left to filter.
+  // Edge-preserving filters accept a sigma of at least 0.1 pixels. Smaller increments, which hardly
+  // change the image, use the Gaussian.
   constexpr double kNarrowestFilter = 0.1;
   if (options.scale_space == ScaleSpace::gaussian || sigma < kNarrowestFilter) {
     return std::make_unique<gaussian::Blur>(context, GaussianOptions{sigma});
@@ -69,7 +70,7 @@ void check_call(const Context& context, std::span<const AnyView> images, AnyView
   constexpr int kLongestSide = 500000;  // pixels
   const AnyView& first = images[0];
   require(std::max(first.width(), first.height()) <= kLongestSide, "an image of ", first.width(),
-          " x ", first.height(), " pixels is too long for SIFT; cut it in parts of at most ",
+          " x ", first.height(), " pixels is too large for SIFT; split it into parts of at most ",
           kLongestSide);
 }
 
@@ -106,7 +107,7 @@ struct Sift::Inside {
         backend(make_backend(given, wanted)),
         clock(backend->context()) {}
 
-  // Runs a call of the backend and reports on it.
+  // Runs a call of the backend and fills the report.
   template <class Call>
   void run(AnyView image, std::size_t images, const Call& call) {
     const Stopwatch watch;
@@ -177,8 +178,8 @@ const std::uint8_t* Sift::device_descriptors() const {
 }
 
 DeviceFeatures Sift::detect_on_device(AnyView image, AnyView mask) {
-  require(inside_->context.is_cuda(), "features stay on a CUDA device, and the context is that of ",
-          inside_->context.name(), "; detect() leaves them on the host");
+  require(inside_->context.is_cuda(), "detect_on_device() needs a CUDA context, and this one is ",
+          inside_->context.name(), "; detect() returns the features on the host");
   check_call(inside_->context, {&image, 1}, mask);
   DeviceFeatures found;
   inside_->run(image, 1, [&](StageClock* clock) {

@@ -8,8 +8,8 @@ namespace {
 
 using namespace core;
 
-constexpr int kDerivativeBlock =
-    256;  // columns at a time, so that all their differences stay in L1
+// Columns that are processed together, so that all their differences stay in L1.
+constexpr int kDerivativeBlock = 256;
 
 // Sums and differences of opposite rows: odd(a) = above - below, even(a) = above + below.
 inline void difference_rows(const float* const* rows, int radius, int begin, int columns,

@@ -11,8 +11,8 @@ namespace {
 using namespace core;
 
 constexpr int kTensorBlock = 32;
-constexpr int kTensorColumns =
-    kTensorBlock + 8;  // with 3 more on each side, rounded up to a multiple of 8
+// The block with 3 more columns on each side, rounded up to a multiple of 8.
+constexpr int kTensorColumns = kTensorBlock + 8;
 constexpr int kWindowRows = 2 * kFoagddDiscRadius + 1;
 
 // A compact copy of the derivatives around a block of columns: row k, direction d, column x - 3.

@@ -16,8 +16,8 @@ namespace {
 using namespace core;
 
 constexpr int n = 8;
-constexpr int kCellsPerWarp =
-    kWarp - 4;  // two lanes on each side only provide columns to their neighbours
+// The two outer lanes on each side only provide columns to their neighbours.
+constexpr int kCellsPerWarp = kWarp - 4;
 constexpr int kWarpsPerBlock = 4;
 
 // One instruction with an error of one ulp.

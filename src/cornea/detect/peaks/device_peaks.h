@@ -5,9 +5,8 @@
 //      kernel has computed it.
 //   2. Marks: one bit per pixel and one count per row.
 //   3. Stream compaction of the marked pixels in reading order, by prefix sums of the row counts,
-//   so
-//      that no atomic decides an order. If the detector has a further test, it runs after this
-//      step, which is then repeated.
+//   so that no atomic decides an order. A further test of the detector, if any, follows; then this
+//   step is repeated.
 //   4. If points are moved or have a minimum distance: the points of all pixels, and which of them
 //      are kept.
 //   5. The points that the caps keep.

@@ -16,8 +16,8 @@ namespace {
 using namespace core;
 
 constexpr int kMarkThreads = 256;  // one block per row: a row of 1920 pixels takes 8 iterations
-constexpr std::size_t kPinnedPoints =
-    1 << 16;  // per frame; points beyond this number are copied when they are fetched
+// Points per frame in pinned memory; those beyond are copied when they are fetched.
+constexpr std::size_t kPinnedPoints = 1 << 16;
 constexpr int kGatherRows = 8;  // rows per block, one warp each
 
 __device__ bool allowed(DeviceView<const std::uint8_t> mask, int x, int y) {

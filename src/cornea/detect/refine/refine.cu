@@ -10,8 +10,8 @@ using namespace core;
 
 static_assert(kRefineParts == kWarp);
 constexpr int kWarpsPerBlock = 4;
-constexpr int kBlocks =
-    1056;  // eight per multiprocessor of an H200; each warp processes several corners
+// Eight blocks per multiprocessor of an H200; each warp processes several corners.
+constexpr int kBlocks = 1056;
 
 // One warp per corner; the patch around it is in shared memory.
 template <class T>

@@ -85,8 +85,8 @@ CORNEA_HD inline void add_tap(RefineSums& s, float gx, float gy, float weight, i
 struct RefinePath {
   double x, y;            // current position
   double dx = 0, dy = 0;  // the last step
-  double spread2 =
-      0;  // mean squared distance of the gradient lines from the current position, pixels^2
+  // Mean squared distance of the gradient lines from the current position, pixels^2.
+  double spread2 = 0;
 
   CORNEA_HD RefinePath(const Corner& corner) : x(corner.x), y(corner.y) {}
   CORNEA_HD bool converged() const { return dx * dx + dy * dy < kRefineStop * kRefineStop; }

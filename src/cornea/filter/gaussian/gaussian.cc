@@ -19,8 +19,8 @@ namespace {
 
 using namespace core;
 
-constexpr double kLargestSigma =
-    10000.0;  // pixels; far below the limit at which the radius would overflow an int
+// In pixels; far below the limit at which the radius would overflow an int.
+constexpr double kLargestSigma = 10000.0;
 
 void check_sigma(double sigma) {
   require(sigma >= 0.0 && sigma <= kLargestSigma, "a Gaussian's sigma lies in 0..", kLargestSigma,
