@@ -48,9 +48,9 @@ Pixel working_pixel(Working working, Pixel pixel) {
 }
 
 void convert(const Context& context, const AnyView& from, Working working, const AnyTarget& to) {
-  require(from.width() == to.view().width() && from.height() == to.view().height(), "images of ",
-          from.width(), " x ", from.height(), " and ", to.view().width(), " x ", to.view().height(),
-          " pixels do not fit");
+  require(from.width() == to.view().width() && from.height() == to.view().height(), "an image of ",
+          from.width(), " x ", from.height(), " pixels cannot be converted into one of ",
+          to.view().width(), " x ", to.view().height());
   if constexpr (kHasCuda) {
     if (from.on_device()) return convert_on_device(context, from, working, to);
   }

@@ -76,8 +76,8 @@ void CornerDetector::Inside::check_call(std::span<const AnyView> images,
   const int support = response->margin().before + response->margin().after + 1;
   const AnyView& image = images[0];
   require(image.width() >= support && image.height() >= support, "an image of ", image.width(),
-          " x ", image.height(), " pixels has no room for a corner; this detector looks at ",
-          support, " x ", support);
+          " x ", image.height(), " pixels is too small; this detector needs at least ", support,
+          " x ", support);
 }
 
 // A relative threshold and the quadratic fit read values other than those that decide the peaks.

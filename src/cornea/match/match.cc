@@ -57,10 +57,10 @@ std::unique_ptr<MatchBackend> make_backend(const Context& context, const MatchOp
 }  // namespace
 
 void MatchOptions::validate() const {
-  require(ratio > 0 && std::isfinite(ratio),
-          "the ratio is a positive number (1 or more: no test), not ", ratio);
-  require(max_distance >= 0 && std::isfinite(max_distance),
-          "the largest distance is 0 (no limit) or more, not ", max_distance);
+  require(ratio > 0 && std::isfinite(ratio), "ratio is ", ratio,
+          " and must be a positive number (1 or more: no test)");
+  require(max_distance >= 0 && std::isfinite(max_distance), "max_distance is ", max_distance,
+          " and must be 0 (no limit) or more");
 }
 
 DescriptorView::DescriptorView(const Features& features)

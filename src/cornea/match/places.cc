@@ -96,7 +96,8 @@ std::vector<Match> one_per_place(std::vector<Match> matches, std::span<const Key
   places.reserve(matches.size());
   for (const Match& m : matches) {
     require(m.a >= 0 && std::size_t(m.a) < a.size() && m.b >= 0 && std::size_t(m.b) < b.size(),
-            "a match is of points ", m.a, " and ", m.b, " of ", a.size(), " and ", b.size());
+            "a match refers to points ", m.a, " and ", m.b, ", but there are ", a.size(), " and ",
+            b.size());
     const Keypoint &p = a[std::size_t(m.a)], &q = b[std::size_t(m.b)];
     places.push_back({p.x, p.y, q.x, q.y});
   }

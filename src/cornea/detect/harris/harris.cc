@@ -247,12 +247,11 @@ class HarrisResponse : public Response {
 }  // namespace
 
 void HarrisOptions::validate() const {
-  require(window >= 3 && window <= 2 * kLargestHarrisRadius + 1 && window % 2 == 1,
-          "Harris' window is odd and from 3 to ", 2 * kLargestHarrisRadius + 1, " pixels, not ",
-          window);
-  require(k >= 0 && k < 0.25, "Harris' k lies in [0, 0.25), not ", k);
+  require(window >= 3 && window <= 2 * kLargestHarrisRadius + 1 && window % 2 == 1, "window is ",
+          window, " and must be odd and from 3 to ", 2 * kLargestHarrisRadius + 1, " pixels");
+  require(k >= 0 && k < 0.25, "k is ", k, " and must be in [0, 0.25)");
   require(shape == WindowShape::box || (sigma > 0 && std::isfinite(sigma)),
-          "the window's sigma is a positive number of pixels, not ", sigma);
+          "the sigma of the window is ", sigma, " and must be a positive number of pixels");
   peaks.validate();
 }
 

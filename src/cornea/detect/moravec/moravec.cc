@@ -179,8 +179,8 @@ class MoravecResponse : public Response {
 }  // namespace
 
 void MoravecOptions::validate() const {
-  require(window >= 3 && window <= 15 && window % 2 == 1,
-          "Moravec's window is odd and from 3 to 15 pixels, not ", window);
+  require(window >= 3 && window <= 15 && window % 2 == 1, "window is ", window,
+          " and must be odd and from 3 to 15 pixels");
   peaks.validate();
 }
 

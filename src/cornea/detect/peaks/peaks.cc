@@ -260,20 +260,21 @@ void space(std::vector<Candidate<R>>& candidates, HostView<const R> map, double 
 }  // namespace
 
 void PeakOptions::validate() const {
-  require(!std::isnan(threshold), "the threshold is not a number");
-  require(!relative || (threshold >= 0 && threshold < 1),
-          "a relative threshold lies in [0, 1), not ", threshold);
-  require(nms >= 1 && nms % 2 == 1 && nms <= 255,
-          "the side of the suppression square is odd and from 1 to 255, not ", nms);
-  require(subpixel_radius >= 1 && subpixel_radius <= 15,
-          "the radius of the subpixel refinement is from 1 to 15 pixels, not ", subpixel_radius);
-  require(min_distance >= 0 && std::isfinite(min_distance),
-          "min_distance is 0 or a number of pixels, not ", min_distance);
-  require(max_points >= 0, "the number of points to keep is 0 (all) or more, not ", max_points);
-  require(cell >= 0, "the side of a grid cell is 0 (no grid) or more, not ", cell);
-  require(max_per_cell >= 0, "max_per_cell is 0 (all) or more, not ", max_per_cell);
+  require(!std::isnan(threshold),
+          "threshold is not a number; give a response, or a share with relative");
+  require(!relative || (threshold >= 0 && threshold < 1), "threshold is ", threshold,
+          " and must be in [0, 1) if it is relative");
+  require(nms >= 1 && nms % 2 == 1 && nms <= 255, "nms is ", nms,
+          " and must be odd and from 1 to 255, the side of the suppression square");
+  require(subpixel_radius >= 1 && subpixel_radius <= 15, "subpixel_radius is ", subpixel_radius,
+          " and must be 1 to 15 pixels");
+  require(min_distance >= 0 && std::isfinite(min_distance), "min_distance is ", min_distance,
+          " and must be 0 or a number of pixels");
+  require(max_points >= 0, "max_points is ", max_points, " and must be 0 (all) or more");
+  require(cell >= 0, "cell is ", cell, " and must be 0 (no grid) or more");
+  require(max_per_cell >= 0, "max_per_cell is ", max_per_cell, " and must be 0 (all) or more");
   require((cell > 0) == (max_per_cell > 0),
-          "a cap by grid cell needs both cell and max_per_cell; one of them is 0");
+          "a cap per grid cell needs both cell and max_per_cell; one of them is 0");
 }
 
 namespace peaks {
@@ -285,7 +286,7 @@ Region inside_margin(int width, int height, Margin margin) {
 void check_region(const Region& region, int width, int height) {
   require(region.left >= 0 && region.top >= 0 && region.right <= width && region.bottom <= height,
           "the region ", region.left, ", ", region.top, " to ", region.right, ", ", region.bottom,
-          " leaves the map of ", width, " x ", height, " pixels");
+          " extends beyond the map of ", width, " x ", height, " pixels");
 }
 
 template <class R>

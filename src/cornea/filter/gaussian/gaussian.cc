@@ -23,8 +23,8 @@ using namespace core;
 constexpr double kLargestSigma = 10000.0;
 
 void check_sigma(double sigma) {
-  require(sigma >= 0.0 && sigma <= kLargestSigma, "a Gaussian's sigma lies in 0..", kLargestSigma,
-          " pixels, not ", sigma);
+  require(sigma >= 0.0 && sigma <= kLargestSigma, "sigma is ", sigma, " and must be 0 to ",
+          kLargestSigma, " pixels");
 }
 
 // One band of rows, or a strip of its columns: a ring buffer of rows blurred along x, from which

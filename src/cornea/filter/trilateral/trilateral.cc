@@ -236,9 +236,8 @@ Image<std::uint8_t> TrilateralSteps::levels(DeviceView<const float> image) {
 namespace cornea {
 
 void TrilateralOptions::validate() const {
-  require(sigma >= 0.1 && sigma <= trilateral::kTrilateralMostSigma,
-          "the trilateral filter's sigma lies in 0.1 to ", trilateral::kTrilateralMostSigma,
-          " pixels, not ", sigma);
+  require(sigma >= 0.1 && sigma <= trilateral::kTrilateralMostSigma, "sigma is ", sigma,
+          " and must be 0.1 to ", trilateral::kTrilateralMostSigma, " pixels");
 }
 
 TrilateralFilter::TrilateralFilter(const Context& context, const TrilateralOptions& options)
