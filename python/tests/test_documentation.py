@@ -123,7 +123,7 @@ def test_types(tmp_path):
     (tmp_path / "wrong.py").write_text("import cornea\ncornea.pair('a', 'b').F.shape + 'no'\ncornea.nothing()\n")
     environment = dict(os.environ)
     package = Path(cornea.__file__).parents[1]
-    if "site-packages" not in package.parts:  # where mypy finds it by itself, and refuses to be told
+    if "site-packages" not in package.parts:  # in site-packages mypy finds it by itself and rejects MYPYPATH
         environment["MYPYPATH"] = str(package)
 
     def check(*files):
