@@ -1,4 +1,4 @@
-// What detectors and matchers return. Coordinates: x right, y down, in pixels; the centre of the
+// The results of detectors and matchers. Coordinates: x right, y down, in pixels; the centre of the
 // first pixel is (0, 0).
 #pragma once
 

@@ -20,8 +20,8 @@
 
 namespace cornea::testing {
 
-// "cpu", and "cuda" if there is a GPU. With CORNEA_REQUIRE_CUDA=1 CUDA is always listed, so that a
-// machine that should have a GPU but has none fails instead of silently passing.
+// "cpu", and "cuda" if there is a GPU. With CORNEA_REQUIRE_CUDA=1 CUDA is always listed, so that
+// tests fail on a machine whose GPU is missing, instead of silently passing.
 inline std::vector<std::string> devices() {
   std::vector<std::string> names = {"cpu"};
   const char* require_cuda = std::getenv("CORNEA_REQUIRE_CUDA");
@@ -71,8 +71,8 @@ inline std::filesystem::path external_data(const std::string& name) {
   return std::filesystem::is_directory(folder / name) ? folder / name : std::filesystem::path();
 }
 
-// With CORNEA_REQUIRE_DATA=1 a machine that should have the photographs but does not fails instead
-// of silently passing.
+// With CORNEA_REQUIRE_DATA=1 tests fail if the photographs are missing, instead of silently
+// skipping.
 inline bool data_is_required() {
   const char* required = std::getenv("CORNEA_REQUIRE_DATA");
   return required && std::string(required) == "1";

@@ -168,8 +168,8 @@ class DeviceMatcher : public MatchBackend {
       if (!has_work(pair)) continue;
       for (const DescriptorView* view : {&pair.a, &pair.b}) {
         DeviceSet& set = sets_[set_of_.at({view->data, view->count})];
-        if (!needs_copy(*view) || set.data != view->data)
-          continue;  // used in place, or already copied
+        // Used in place, or already copied.
+        if (!needs_copy(*view) || set.data != view->data) continue;
         const std::size_t bytes = std::size_t(view->count) * Features::kLength;
         if (view->on_device()) {
           context_.copy_on_device(to, bytes, view->data, bytes, bytes, 1);

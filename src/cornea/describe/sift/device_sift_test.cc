@@ -83,7 +83,7 @@ TEST_P(SiftOnDevice, AFrameDoesNotDependOnEarlierFrames) {
 }
 
 TEST_P(SiftOnDevice, MemoryThatGrowsAfterABatchIsUsed) {
-  // After a batch the memory has room for more points of a single image than its capacity says.
+  // After a batch the memory is larger than the capacity for the points of a single image.
   const Image<std::uint8_t> plain = to_u8(blob_image(400, 300)), crowded = crowded_image(400, 300);
   for (const SiftOptions& options :
        {SiftOptions{.contrast = 0.001, .edge_ratio = 0, .max_points = 100},

@@ -347,7 +347,8 @@ CORNEA_HD inline float smooth_bin(const Histogram& h, int i) {
   return ((h(i - 2) + h(i + 2)) * (1.0f / 16) + (h(i - 1) + h(i + 1)) * (4.0f / 16)) +
          h(i) * (6.0f / 16);
 }
-// Of two equal neighbours the first is the peak.
+// Whether a bin is a peak of at least kAngleShare of the highest. Ties between neighbours go to the
+// first.
 CORNEA_HD inline bool is_angle_peak(float before, float height, float after, float highest) {
   return height > before && height >= after && height >= kAngleShare * highest;
 }

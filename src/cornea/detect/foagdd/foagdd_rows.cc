@@ -152,7 +152,7 @@ inline bool any_above(Pack<float> v, float threshold) {
   return any;
 }
 
-// Clamped from below, so that a division by it is finite.
+// The trace, at least the smallest normal number, so that its reciprocal is finite.
 template <class N>
 inline Pack<float> trace_of(const float* tensor, N n) {
   constexpr float kLeast = std::numeric_limits<float>::min();

@@ -43,8 +43,8 @@ struct DeviceCandidates {
   std::uint32_t* row_counts = nullptr;
 };
 using DevicePeakTest = std::function<void(const DeviceCandidates&)>;
-// Queues a function that moves the points of all peaks: those of frame f are counts[f] points from
-// points + f * capacity on.
+// Queues a kernel that moves the points of all peaks. The points of frame f are counts[f] entries
+// from points + f * capacity on.
 using DevicePeakMove =
     std::function<void(Corner* points, const std::uint32_t* counts, std::size_t capacity)>;
 
