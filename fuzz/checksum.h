@@ -1,4 +1,4 @@
-// The checksum of PNG's chunks, CRC-32 as the PNG specification gives it.
+// The checksum of PNG chunks: CRC-32 as defined in the PNG specification.
 #pragma once
 
 #include <array>

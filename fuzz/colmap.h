@@ -1,7 +1,7 @@
-// A COLMAP database in memory, and all that Cornea reads from one.
+// A COLMAP database in memory, and calls of everything that Cornea reads from one.
 //
-// SQLite's own file system in memory (memdb) becomes its default, so that Database opens what
-// MemoryDatabase holds under the name of a file that always exists. It has no write-ahead log.
+// SQLite's in-memory file system (memdb) is made the default, so that Database opens the contents
+// of MemoryDatabase under the name of a file that always exists. It has no write-ahead log.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class MemoryDatabase {
     sqlite3_initialize();
     sqlite3_vfs_register(sqlite3_vfs_find("memdb"), /*default=*/1);
     sqlite3_auto_extension(reinterpret_cast<void (*)()>(limit_work));
-    // While this connection is open its name stands for the same memory.
+    // As long as this connection is open, its name refers to the same memory.
     must(sqlite3_open(kName, &holder_) == SQLITE_OK, "a database in memory can be made");
     must(sqlite3_file_control(holder_, "main", SQLITE_FCNTL_FILE_POINTER, &file_) == SQLITE_OK,
          "a database in memory has a file");
@@ -33,7 +33,8 @@ class MemoryDatabase {
   MemoryDatabase& operator=(const MemoryDatabase&) = delete;
 
   void replace(Bytes bytes) {
-    // How the file is written and read: 2 is a write-ahead log, which memory does not have.
+    // Offset of the file format versions for writing and reading: 2 means a write-ahead log, which
+    // memdb does not support.
     constexpr std::size_t kVersions = 18;
     std::vector<std::uint8_t> contents(bytes.begin(), bytes.end());
     if (contents.size() >= kVersions + 2) contents[kVersions] = contents[kVersions + 1] = 1;
@@ -45,9 +46,10 @@ class MemoryDatabase {
   sqlite3* connection() const { return holder_; }
 
  private:
-  // A damaged file can refer to one page from a thousand places, level by level: SQLite would read
+  // A damaged file can refer to one page from a thousand others, level by level: SQLite would read
   // on for hours. Statements that take more steps than this are interrupted, which is an Error.
-  // Only COUNT(*) is a single step, and so is asked for where the file is whole (colmap_rows.cc).
+  // COUNT(*) is a single step and cannot be interrupted, so it is called only if the file is intact
+  // (colmap_rows.cc).
   static int limit_work(sqlite3* connection, const char**, const void*) {
     constexpr int kMostSteps = 100000;
     sqlite3_progress_handler(
@@ -104,7 +106,7 @@ inline void check_pairs(const colmap::Database& database) {
   }
 }
 
-// What is written is read back; then all is undone.
+// What is written must be read back; then the transaction is rolled back.
 inline void check_writing(colmap::Database& database) {
   succeeds([&] {
     colmap::Database::Transaction transaction(database);

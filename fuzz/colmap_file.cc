@@ -1,4 +1,4 @@
-// A COLMAP database as the bytes of its file.
+// A COLMAP database, given as the bytes of its file.
 #include "fuzz/colmap.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,4 @@
-// A COLMAP database whose file is whole and whose rows say anything: the input is a list of rows,
+// A COLMAP database whose file is intact but whose rows are arbitrary: the input is a list of rows,
 // each a table and the values of its columns.
 #include <iterator>
 #include <vector>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace cornea::fuzz;
 
-// COLMAP's tables, without what it asks of the values.
+// COLMAP's tables, without its constraints on the values.
 constexpr char kSchema[] =
     "CREATE TABLE cameras(camera_id INTEGER PRIMARY KEY, model, width, height, params, "
     "prior_focal_length);"
@@ -38,7 +38,7 @@ constexpr const char* kInserts[] = {
     "INSERT OR REPLACE INTO matches VALUES(?, ?, ?, ?)",
     "INSERT OR REPLACE INTO two_view_geometries VALUES(?, ?, ?, ?, ?, ?, NULL, ?, NULL, NULL)"};
 
-// Blobs and texts live as long as the list.
+// Blobs and texts live as long as this list.
 using Blobs = std::vector<std::vector<std::uint8_t>>;
 
 void bind_any(sqlite3_stmt* statement, int column, FuzzedDataProvider& input, Blobs& blobs) {
@@ -69,7 +69,7 @@ void insert_row(sqlite3* connection, FuzzedDataProvider& input) {
   for (int i = 1; i <= sqlite3_bind_parameter_count(statement); ++i) {
     bind_any(statement, i, input, blobs);
   }
-  sqlite3_step(statement);  // a row that SQLite refuses is left out
+  sqlite3_step(statement);  // rows that SQLite rejects are skipped
   sqlite3_finalize(statement);
 }
 

@@ -1,4 +1,4 @@
-// EXIF, in each of the files that hold it.
+// EXIF, in each of the containers that may hold it.
 #include "cornea/io/exif.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   must(exif->pixels_across >= 0 && exif->pixels_down >= 0, "numbers of pixels are not negative");
   must(exif->make.size() <= 256 && exif->model.size() <= 256, "texts are short");
   if (exif->gps) {
-    // NaN fails these as well.
+    // NaN also fails these.
     must(std::abs(exif->gps->latitude) <= 90, "a latitude is -90 to 90 degrees");
     must(std::abs(exif->gps->longitude) <= 180, "a longitude is -180 to 180 degrees");
     must(std::abs(exif->gps->altitude_m.value_or(0)) <= 1e5, "an altitude is one on Earth");

@@ -1,5 +1,5 @@
-// What the harnesses share. A harness hands any bytes to a parser and checks what must hold: the
-// parser gives a result or throws a cornea::Error, and nothing else.
+// Shared by all harnesses. A harness passes arbitrary bytes to a parser and checks its contract:
+// the parser returns a result or throws a cornea::Error, and nothing else.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ namespace cornea::fuzz {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// Ends the process where a promise is broken; libFuzzer keeps the input that did it.
+// Aborts if a condition is violated; libFuzzer then keeps the input.
 inline void must(bool holds, const char* promise) {
   if (holds) return;
   std::fprintf(stderr, "broken promise: %s\n", promise);
   std::abort();
 }
 
-// Whether f() ran to its end. It may throw an Error; any other exception ends the process, and so
-// does an Error that blames Cornea or the caller, which no file can be the cause of.
+// Returns whether f() completed. It may throw an Error; any other exception aborts, and so does an
+// Error with a code that blames Cornea or the caller, because no file may cause it.
 template <class F>
 bool succeeds(F&& f) {
   try {

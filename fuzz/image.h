@@ -1,4 +1,4 @@
-// What holds for every image format.
+// Checks for all image formats.
 #pragma once
 
 #include <cstring>
@@ -14,14 +14,14 @@
 
 namespace cornea::fuzz {
 
-// Small, so that no input takes long; all that depends on sizes happens below it too.
+// Small, so that no input takes long; all code that depends on the size is reached below it.
 inline constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 14;
 
 struct ImageFormat {
   bool (*is)(io::Bytes);
   ImageFileInfo (*probe)(const io::Source&);
   io::DecodedImage (*decode)(const io::Source&);
-  // Exact, so that what was read can be written and read back; null where there is no such writer.
+  // A lossless writer, so that the image can be written and read back; null if there is none.
   std::vector<std::uint8_t> (*encode)(const AnyView&) = nullptr;
 };
 

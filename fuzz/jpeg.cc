@@ -1,4 +1,4 @@
-// JPEG, whose writer is lossy: nothing is read back.
+// JPEG. Its writer is lossy, so nothing is read back.
 #include "fuzz/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

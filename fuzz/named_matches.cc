@@ -1,5 +1,5 @@
-// Matches by index, as CSV and as COLMAP's text. What was read is written in both forms and read
-// back equal.
+// Matches by index, as CSV and in COLMAP's text format. The result is written in both formats and
+// must be read back equal.
 #include "cornea/io/named_matches.h"
 
 #include <sstream>
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const io::NamedMatches& pair = pairs[i];
     fuzz::must(pair.names.empty() != pair.first.empty(), "names stand in one place");
-    // Names of CSV may hold what begins or ends a line.
+    // Names in CSV may contain the characters that begin or end a line.
     words += text(i == 0 ? "x y" : "\nx y", "\n");
     for (const io::IndexMatch& m : pair.matches) words += text(m.first, "\t", m.second, "\n");
     matches += pair.matches.size();

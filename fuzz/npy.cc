@@ -1,5 +1,5 @@
-// NPY as Cornea writes it: any table is written, and its header read back as NumPy's format
-// description says. What it reads of others is in points_csv.cc.
+// NPY as Cornea writes it: any table is written, and its header is checked against NumPy's format
+// specification. Reading NPY files of other programs is tested in points_csv.cc.
 #include "cornea/io/npy.h"
 
 #include <cstring>

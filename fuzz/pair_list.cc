@@ -1,5 +1,5 @@
-// Lists of pairs of images. The database has names with spaces, so that lines can be parted in more
-// ways than one.
+// Lists of image pairs. The database has names with spaces, so that lines can be split in more than
+// one way.
 #include "cornea/pipeline/folder/match_all.h"
 #include "fuzz/colmap.h"
 
@@ -11,7 +11,7 @@ constexpr const char* kNames[] = {"a",          "b",    "a b", "b a", "folder/vi
                                   "view 1.png", "1.png"};
 
 colmap::Database make_database() {
-  static const fuzz::MemoryDatabase kMemory;  // lives as long as the database
+  static const fuzz::MemoryDatabase kMemory;  // must outlive the database
   colmap::Database database(fuzz::MemoryDatabase::kName, colmap::Database::Open::create);
   const colmap::Id camera = database.add_camera({});
   for (const char* name : kNames) database.add_image(name, camera);

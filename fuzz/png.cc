@@ -1,5 +1,5 @@
-// PNG. A changed byte breaks the checksum of its chunk, and libpng looks no further; so the input
-// is tried as it is and with its checksums made true.
+// PNG. A changed byte invalidates the checksum of its chunk, and libpng then stops; so each input
+// is tried unchanged and with its checksums corrected.
 #include <algorithm>
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace {
 
 using cornea::fuzz::Bytes;
 
-// The bytes with the checksum of every whole chunk (length, name, data, checksum) made true.
+// The bytes with the checksum of every complete chunk (length, name, data, checksum) corrected.
 std::vector<std::uint8_t> with_true_checksums(Bytes bytes) {
   std::vector<std::uint8_t> repaired(bytes.begin(), bytes.end());
   constexpr std::size_t kSignature = 8, kAround = 12;

@@ -1,5 +1,5 @@
-// Points as CSV text and tables as NPY, as other programs write them: any bytes are read or
-// refused, and what was read is finite, as much as the file can hold, and read back equal.
+// Points as CSV text and tables as NPY, as other programs write them: any bytes are either read or
+// rejected. What was read must be finite, no more than the file can hold, and read back equal.
 #include "cornea/io/points_csv.h"
 
 #include <cmath>

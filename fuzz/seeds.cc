@@ -1,4 +1,4 @@
-// fuzz_seeds FOLDER writes the first inputs of every harness into FOLDER/HARNESS. Formats that
+// fuzz_seeds FOLDER writes the seed inputs of every harness into FOLDER/HARNESS. Formats that
 // Cornea writes are made with its own writers, the others with their libraries or by hand.
 #include "fuzz/seeds.h"
 
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-// After <cstdio>, whose FILE it uses without including it.
+// Included after <cstdio>, because it uses FILE without including it.
 #include <jpeglib.h>
 #include <png.h>
 
@@ -64,7 +64,7 @@ template Image<Rgb<float>> pattern_image(int, int);
 
 namespace {
 
-// Whole numbers in one of the two orders of bytes.
+// Writes integers in either byte order.
 class Writer {
  public:
   explicit Writer(bool big_endian) : big_endian_(big_endian) {}
@@ -74,7 +74,7 @@ class Writer {
     }
     return *this;
   }
-  // An entry of a TIFF folder: tag, type, count, and the value or its place.
+  // An entry of a TIFF image file directory (IFD): tag, type, count, and the value or its offset.
   Writer& entry(std::uint32_t tag, std::uint32_t type, std::uint32_t count, std::uint32_t value) {
     number(tag, 2).number(type, 2).number(count, 4);
     constexpr std::uint32_t kShort = 3;
@@ -92,7 +92,7 @@ class Writer {
   ByteVector bytes_;
 };
 
-// A PNG of packed rows, with libpng.
+// A PNG of packed rows, written with libpng.
 struct RawPng {
   int bits = 8, colour_type = PNG_COLOR_TYPE_GRAY;
   bool interlaced = false, transparent = false;
@@ -143,7 +143,7 @@ ByteVector png_chunk(const std::string& name, const ByteVector& data) {
   return bytes;
 }
 
-// With a chunk behind the header.
+// Inserts a chunk after the header.
 ByteVector with_chunk(ByteVector png, const std::string& name, const ByteVector& data) {
   constexpr std::ptrdiff_t kHeaderEnd = 33;
   const ByteVector chunk = png_chunk(name, data);
@@ -180,7 +180,7 @@ ByteVector raw_jpeg(int channels, J_COLOR_SPACE space, bool progressive) {
   return bytes;
 }
 
-// With EXIF in the first segment.
+// Inserts EXIF as the first segment.
 ByteVector with_exif(const ByteVector& jpeg, const ByteVector& exif) {
   Writer bytes(true);
   bytes.number(0xFFD8FFE1, 4)
@@ -278,7 +278,7 @@ ByteVector camera_exif(bool big_endian, int orientation) {
   constexpr std::uint32_t kByte = 1, kAscii = 2, kShort = 3, kLong = 4, kRational = 5;
   constexpr std::uint32_t kFirst = 8, kSecond = kFirst + 2 + 5 * 12 + 4,
                           kGps = kSecond + 2 + 8 * 12 + 4, kEnd = kGps + 2 + 6 * 12 + 4;
-  // A letter and its end lie in the first bytes of an entry, whatever their order.
+  // A letter and its terminator are in the first bytes of an entry, whatever the byte order.
   const auto letter = [&](char c) {
     return big_endian ? std::uint32_t(c) << 24 : std::uint32_t(c);
   };

@@ -1,4 +1,4 @@
-// The first inputs of the harnesses: small files of every kind that a parser tells apart.
+// The seed inputs of the harnesses: small files of every variant that a parser distinguishes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Seeds {
   // Writes FOLDER/HARNESS/NAME.
   void add(const std::string& harness, const std::string& name, const ByteVector& bytes);
   void add(const std::string& harness, const std::string& name, const std::string& text);
-  // And a copy without its last quarter, and one whose last quarter is noise.
+  // Also adds a copy without its last quarter and one whose last quarter is noise.
   void add_and_damaged(const std::string& harness, const std::string& name,
                        const ByteVector& bytes);
 
@@ -28,17 +28,17 @@ class Seeds {
 
 void append(ByteVector& to, const ByteVector& more);
 
-// Samples of a pattern that is neither flat nor noise, `count` of them.
+// `count` samples of a pattern that is neither flat nor noise.
 ByteVector pattern(std::size_t count);
 
 // The same as an image, gray or RGB; float pixels lie in 0..1.
 template <class T>
 Image<T> pattern_image(int width, int height);
 
-// EXIF as cameras write it: make, model, orientation, and lens in a second folder.
+// EXIF as cameras write it: make, model, orientation, and the lens in a second IFD.
 ByteVector camera_exif(bool big_endian, int orientation);
 
-// Each in the build with its library.
+// Each exists only in builds with its library.
 void add_tiff_seeds(Seeds& seeds);
 void add_webp_seeds(Seeds& seeds);
 void add_colmap_seeds(Seeds& seeds);

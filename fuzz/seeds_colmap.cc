@@ -1,5 +1,5 @@
-// COLMAP databases, written by Cornea and then put into the smallest pages that SQLite has, and the
-// lists and rows that go with them.
+// COLMAP databases, written by Cornea and then converted to SQLite's smallest page size, and the
+// lists and rows for the related harnesses.
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

@@ -1,4 +1,4 @@
-// TIFF files in the layouts that Cornea reads and does not write, made with libtiff.
+// TIFF files in layouts that Cornea reads but does not write, made with libtiff.
 #include <fstream>
 #include <iterator>
 

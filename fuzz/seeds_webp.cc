@@ -26,7 +26,7 @@ void put_chunk(const std::string& name, const ByteVector& data, ByteVector& to) 
   if (data.size() % 2 == 1) to.push_back(0);
 }
 
-// The chunk of a simple file in an extended one, which says that EXIF follows.
+// Wraps the chunk of a simple file in an extended one whose header announces EXIF.
 ByteVector with_exif(const ByteVector& simple, const ByteVector& exif) {
   constexpr std::uint8_t kHasExif = 8;
   ByteVector chunks = {'W', 'E', 'B', 'P'};

@@ -1,4 +1,4 @@
-// WebP, which is not written.
+// WebP, which Cornea does not write.
 #include "fuzz/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

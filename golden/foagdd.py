@@ -9,14 +9,14 @@ SCALES = (1.5, 3.0, 4.5)
 DIRECTIONS = 8
 RHO = 1.5          # width to length of the filters
 LATTICE = 31       # side of the filters, pixels
-MIRRORED = 7       # pixels around the image that mirror it; beyond them lies zero
+MIRRORED = 7       # width of the mirrored border, pixels; beyond it the image is zero
 THRESHOLD = 10 ** 8.4
 SQUARE = 5         # side of the square in which a corner is the largest
 DISC = [(dy, dx) for dy, reach in zip(range(-3, 4), (1, 2, 3, 3, 3, 2, 1)) for dx in range(-reach, reach + 1)]
 
 
 def kernel(scale, direction):
-    """The anisotropic derivative of a Gaussian along one direction, less its mean."""
+    """The anisotropic Gaussian derivative along one direction, minus its mean."""
     t = np.pi * direction / DIRECTIONS
     lattice = np.arange(LATTICE) - LATTICE // 2
     x, y = lattice[:, None], lattice[None, :]
@@ -27,7 +27,7 @@ def kernel(scale, direction):
 
 
 def convolved(image, k):
-    """image * k, a true convolution, with the size of the image, which goes on with zeros."""
+    """image * k, a true convolution of the size of the image, with zero padding."""
     height, width = image.shape
     r = LATTICE // 2
     around = np.pad(image, r)
@@ -51,8 +51,8 @@ def measure(gray, scale):
 
 
 def corners(gray, uncertainty=1e-3):
-    """The corners as (x, y, measure at each scale), those that hang on less than the uncertainty (a share
-    of the measure) by the reason, and the first scale's measure at every pixel."""
+    """The corners as (x, y, measure at each scale); the uncertain ones, decided by less than the uncertainty (relative
+    to the measure), by reason; and the measure of the first scale at every pixel."""
     maps = [measure(gray, scale) for scale in SCALES]
     first = maps[0]
     height, width = gray.shape

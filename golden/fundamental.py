@@ -4,7 +4,7 @@ import numpy as np
 
 
 def normalisation(points):
-    """The matrix that moves the points' mean to 0 and makes their mean distance from it sqrt(2)."""
+    """Hartley's normalisation: moves the centroid to 0 and scales the mean distance from it to sqrt(2)."""
     x, y = points.mean(axis=0)
     scale = np.sqrt(2) / np.sqrt(((points - (x, y)) ** 2).sum(axis=1)).mean()
     return np.array([[scale, 0, -scale * x], [0, scale, -scale * y], [0, 0, 1]])
@@ -15,11 +15,11 @@ def homogeneous(points):
 
 
 def eight_point(matches):
-    """Of norm 1, its largest entry positive."""
+    """F with Frobenius norm 1 and a positive largest entry."""
     first, second = matches[:, :2], matches[:, 2:]
     t1, t2 = normalisation(first), normalisation(second)
     x1, x2 = homogeneous(first) @ t1.T, homogeneous(second) @ t2.T
-    # A row per match: the entries of x2 x1', times those of F, add up to 0.
+    # One row per match: the entries of x2 x1', times those of F, sum to 0.
     rows = np.array([np.outer(q, p).flatten() for p, q in zip(x1, x2)])
     f = np.linalg.svd(rows)[2][-1].reshape(3, 3)
     # The nearest matrix of rank 2.
@@ -30,7 +30,7 @@ def eight_point(matches):
 
 
 def epipolar_distances(f, matches):
-    """From x2 to the line F x1, plus from x1 to the line F' x2, in pixels."""
+    """The distance of x2 from the line F x1 plus that of x1 from the line F' x2, in pixels."""
     x1, x2 = homogeneous(matches[:, :2]), homogeneous(matches[:, 2:])
     lines2, lines1 = x1 @ f.T, x2 @ f
     error = np.abs((x2 * lines2).sum(axis=1))

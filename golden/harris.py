@@ -1,16 +1,15 @@
-"""Harris, Shi-Tomasi and Moravec corners, in double precision and whole numbers.
+"""Harris, Shi-Tomasi and Moravec corners, in double precision and integers.
 
-Harris and Stephens 1988; Shi and Tomasi 1994; Moravec 1980. A corner is above a threshold and the largest
-of its 3 x 3 square; of equal ones the first in reading order.
+Harris and Stephens 1988; Shi and Tomasi 1994; Moravec 1980. A corner is above a threshold and the largest of its 3 x 3
+square; ties keep the first in reading order.
 """
 import numpy as np
 
-MARGIN = 2   # pixels at the image's edge whose support leaves it, with a window of 3 x 3
+MARGIN = 2   # pixels at the image's edge whose support leaves the image, for a 3 x 3 window
 
 
 def windows(values):
-    """The sum over the 3 x 3 pixels around each one; beyond the border the values are mirrored without
-    repeating the edge."""
+    """The 3 x 3 box sum around each pixel; at the border the values are mirrored without repeating the edge."""
     height, width = values.shape
     p = np.pad(values, 1, mode="reflect")
     return sum(p[i:i + height, j:j + width] for i in range(3) for j in range(3))
@@ -37,7 +36,7 @@ def shi_tomasi(gray):
 
 
 def moravec(gray):
-    """The least over 8 shifts of the sum of squared differences over 3 x 3 pixels; whole numbers."""
+    """The minimum over 8 shifts of the sum of squared differences over 3 x 3 pixels; integers."""
     image = gray.astype(int)
     height, width = image.shape
     out = np.zeros(image.shape, int)
@@ -50,7 +49,7 @@ def moravec(gray):
 
 
 def corners(response, threshold, uncertainty=0.0):
-    """(x, y, response) of the corners, and those that hang on less than the uncertainty by the reason."""
+    """(x, y, response) of the corners, and the corners decided by less than the uncertainty, by reason."""
     height, width = response.shape
     found = {"points": [], "near_threshold": [], "near_tie": []}
     for y in range(MARGIN, height - MARGIN):

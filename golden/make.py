@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the expected results in this folder, or checks that they still are what the definitions give.
+"""Creates the expected results in this folder, or checks that they still agree with the definitions.
 
     make.py            writes the images and the results
-    make.py --check    makes them again in memory; exits 1 where a file differs, 77 without NumPy
+    make.py --check    recomputes them in memory; exits with 1 if a file differs, with 77 without NumPy
 
 Python 3.8 or newer and NumPy; nothing else. README.md says what is in the files.
 """
@@ -29,7 +29,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 class Numbers:
-    """Pseudo-random whole numbers that are the same on every machine."""
+    """Pseudo-random integers that are the same on every machine."""
 
     def __init__(self, seed):
         self.state = seed
@@ -43,11 +43,11 @@ class Numbers:
 
 
 # ---------------------------------------------------------------------------------------------
-# Images, by whole numbers alone.
+# Images, computed with integers only.
 
 def board():
-    """A checkerboard with slanted edges, 4 x 4 samples per pixel, under uneven light. It lies so that FOAGDD has
-    maxima in the last column that is too near to the edge and in the first row that is not."""
+    """A checkerboard with slanted edges, 4 x 4 samples per pixel, under uneven light. It is placed such that FOAGDD has
+    maxima in the last column that is too close to the edge and in the first row that is not."""
     width, height, side = 72, 60, 1530
     numbers = Numbers(1)
     image = np.zeros((height, width), np.uint8)
@@ -63,7 +63,7 @@ def board():
 
 
 def blobs():
-    """Bright and dark blobs of many sizes and shapes on a faintly uneven ground."""
+    """Bright and dark blobs of many sizes and shapes on a slightly uneven background."""
     width, height = 96, 80
     numbers = Numbers(2)
     ground = [[numbers.below(25) for _ in range(14)] for _ in range(12)]
@@ -93,7 +93,7 @@ def texture():
 
 
 def between_four(lattice, x, y, side):
-    """Linearly between the lattice's values, rounded down; they lie `side` pixels apart."""
+    """Bilinear interpolation of the lattice, whose values are `side` pixels apart, rounded down."""
     i, j, fx, fy = x // side, y // side, x % side, y % side
     above = (side - fx) * lattice[j][i] + fx * lattice[j][i + 1]
     below = (side - fx) * lattice[j + 1][i] + fx * lattice[j + 1][i + 1]
@@ -116,7 +116,7 @@ def foagdd_results(images):
     out = []
     for name, image in images.items():
         found, response = foagdd.corners(image)
-        # Below 1e-3, eleven orders under the threshold, a double's rounding is in the digits.
+        # Below 1e-3, eleven orders of magnitude under the threshold, the digits contain rounding errors of double.
         sample = [(x, y, v if abs(v) > 1e-3 else 0) for x, y, v in map_sample(response)]
         out.append({"image": name, **found, "map_sample": sample})
     return out
@@ -137,8 +137,7 @@ def harris_results(images):
 
 
 def sift_results(images):
-    """The two settings of the texture that are strict lie within 0.1% and 0.4% of points on both sides of a
-    limit."""
+    """The two strict settings of the texture have points within 0.1% and 0.4% on both sides of a limit."""
     strict = {"settle": "strict", "root": False}
     out = []
     for name, changes in (("board", strict), ("blobs", strict),
@@ -156,13 +155,13 @@ def sift_results(images):
 
 
 def matching_results():
-    """Random descriptors, noisy copies of them, equal ones, and distances at the very limit of a test."""
+    """Random descriptors, noisy copies of them, equal ones, and distances exactly at the limit of a test."""
     numbers = Numbers(4)
     a = np.array([[numbers.below(60) for _ in range(128)] for _ in range(48)], np.uint8)
     b = np.array([[numbers.below(60) for _ in range(128)] for _ in range(60)], np.uint8)
-    for k in range(36):   # copies, the noisier the later, in another order
+    for k in range(36):   # copies with increasing noise, in another order
         b[(7 * k + 3) % 60] = [min(max(int(v) + numbers.between(-k, k), 0), 255) for v in a[k]]
-    a[40] = a[5]            # two that are equal: the lower index is the nearest
+    a[40] = a[5]            # a tie: the lower index is the nearest
     b[59] = b[(7 * 9 + 3) % 60]
     b[58], b[57] = a[41], a[41]
     b[58, 0] += 3           # distances 3 and 4: at the limit of a ratio of 0.75
@@ -201,12 +200,11 @@ def svd_results():
 
 
 def two_views(numbers, count, noise):
-    """Matches of two cameras that look at random points, on a lattice of 1/64 pixel, with whole noise in
-    those units."""
+    """Matches of two cameras that see random points, on a lattice of 1/64 pixel, with integer noise in those units."""
     matches = []
     for _ in range(count):
         x, y, z = numbers.between(-400, 400), numbers.between(-300, 300), numbers.between(900, 1700)
-        # Turned by the angle whose cosine is 24/25, moved, both times 25.
+        # Rotation by the angle whose cosine is 24/25, and translation, both multiplied by 25.
         x2, y2, z2 = 24 * x - 7 * z + 25 * 420, 25 * y + 25 * 35, 7 * x + 24 * z - 25 * 60
         pixels = (64 * 800 * x // z, 64 * 800 * y // z, 64 * 800 * x2 // z2, 64 * 800 * y2 // z2)
         matches.append([(v + 64 * middle + numbers.between(-noise, noise)) / 64
@@ -222,7 +220,7 @@ def fundamental_results():
         f = fundamental.eight_point(matches)
         out.append({"name": name, "matches": matches, "F": f.flatten(),
                     "distances": fundamental.epipolar_distances(f, matches)})
-    # With wrong matches, whose second points lie more than 20 pixels off their lines.
+    # With outliers, whose second points lie more than 20 pixels from their epipolar lines.
     good = two_views(numbers, 70, 8)
     f = fundamental.eight_point(good)
     bad = []
@@ -258,7 +256,7 @@ def pfm(values):
 
 
 def plain(value, digits=8):
-    """As JSON has it: lists, whole numbers, and floats of as many digits as the comparison needs."""
+    """The value as JSON types: lists, integers, and floats with as many digits as the comparison needs."""
     if isinstance(value, dict):
         return {key: plain(v, digits) for key, v in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -271,7 +269,7 @@ def plain(value, digits=8):
 
 
 def as_json(value, depth=0):
-    """A line per result, per option and per entry of a list, so that a change can be read."""
+    """One line per result, option and list entry, so that diffs are readable."""
     if depth < 2 and isinstance(value, dict):
         inner = [f"{json.dumps(k)}: {as_json(v, depth + 1)}" for k, v in value.items()]
         return "{\n" + ",\n".join(inner) + "}"
@@ -281,7 +279,7 @@ def as_json(value, depth=0):
 
 
 def results():
-    """File by file: its name and what is in it, an array or what JSON holds."""
+    """The name and the contents of each file: an array, or a JSON value."""
     images = {name: make() for name, make in IMAGES.items()}
     for name, image in images.items():
         yield f"{name}.pgm", image
@@ -301,7 +299,7 @@ def contents(name, value):
 
 
 def difference(old, new, where=""):
-    """The first place at which two results differ by more than another machine's rounding, or None."""
+    """Where two results first differ by more than the rounding of another machine, or None."""
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
         pairs = [(old[k], new[k], f"{where}.{k}") for k in old]
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
@@ -319,7 +317,7 @@ def difference(old, new, where=""):
 
 
 def check(name, value):
-    """What is wrong with a file, or None."""
+    """A description of the difference between a file and its definition, or None."""
     path = FOLDER / name
     if not path.is_file():
         return "is missing"
@@ -349,7 +347,7 @@ def main():
         wrong += said is not None
         print(f"{name}: {said or 'agrees'}")
     if wrong:
-        sys.exit(f"files that are not what the definitions give: {wrong}; "
+        sys.exit(f"files that differ from their definitions: {wrong}; "
                  "if a definition was meant to change, run make.py")
 
 

@@ -1,15 +1,15 @@
-"""Exact matching of descriptors of 128 bytes, in whole numbers (D. Lowe, IJCV 60, 2004)."""
+"""Exact matching of descriptors of 128 bytes, in integers (D. Lowe, IJCV 60, 2004)."""
 import numpy as np
 
 
 def squared_distances(a, b):
-    """Of every descriptor of A (rows) to every one of B (columns)."""
+    """The squared distances of every descriptor of A (rows) to every descriptor of B (columns)."""
     return ((a[:, None, :].astype(int) - b[None, :, :].astype(int)) ** 2).sum(axis=2)
 
 
 def two_nearest(distances):
-    """Of each row the nearest and the second nearest, the lower index of equally near ones first, as
-    (index, squared distance, index, squared distance)."""
+    """The nearest and the second nearest of each row, ties in the order of indices, as (index, squared distance, index,
+    squared distance)."""
     nearest = []
     for row in distances:
         first, second = sorted(range(len(row)), key=lambda j: (row[j], j))[:2]
@@ -20,8 +20,8 @@ def two_nearest(distances):
 def matches(a, b, ratio, mutual, max_distance):
     """(index in A, index in B, squared distance, squared distance of the second nearest) in the order of A.
 
-    d1 < ratio d2 is decided as d1^2 < ratio^2 d2^2; from a ratio of 1 on it is no test. A largest distance
-    of 0 is no test."""
+    d1 < ratio d2 is evaluated as d1^2 < ratio^2 d2^2. A ratio of 1 or more and a largest distance of 0 turn the
+    respective test off."""
     distances = squared_distances(a, b)
     nearest_in_a = [min(range(len(a)), key=lambda i: (distances[i, j], i)) for j in range(len(b))]
     kept = []

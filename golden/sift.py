@@ -1,27 +1,27 @@
 """SIFT (D. Lowe, IJCV 60, 2004) over a Gaussian scale space, in double precision.
 
-The steps are those of docs/sift.md, in its order: scale space, points, angles, descriptors. Every decision
-that hangs on less than a float's rounding is noted, and the feature then counts as free.
+The steps are those of docs/sift.md, in its order: scale space, points, orientations, descriptors. Every decision within
+the rounding error of a float is recorded, and the feature is then excluded from the comparison ("free").
 """
 import numpy as np
 
-BORDER = 5          # pixels at an octave's edges without points
+BORDER = 5          # pixels at an octave's borders without points
 FIT_STEPS = 5
 LENIENT_MOVE, LENIENT_MOST = 0.6, 1.5   # pixels; pixels and levels
-BINS = 36           # of the histogram of directions
-FURTHER_PEAK = 0.8  # of the highest peak
-ORIENTATIONS = 4    # features per point at most
+BINS = 36           # of the orientation histogram
+FURTHER_PEAK = 0.8  # orientation threshold, relative to the highest peak
+ORIENTATIONS = 4    # most features per point
 CELLS, DIRECTIONS = 4, 8
-PER_CELL = 4        # samples along a cell
+PER_CELL = 4        # samples per side of a cell
 GRID = (CELLS + 1) * PER_CELL
-CELL_SCALES = 3     # side of a cell in scales of the point
+CELL_SCALES = 3     # side of a cell, in scales of the point
 CUT = 0.2
 
-# Decisions that are closer than these are free.
+# Decisions closer than these margins make a feature free.
 TIE = 1e-6          # between two values of D, where black to white is 1
 RELATIVE = 1e-4     # of |D| to the contrast, of the curvatures to their limit, of a sample to the level's edge
-HALF_PIXEL = 1e-3   # of a place to the middle between two pixels
-PEAK_HEIGHT = 1e-3  # of a peak to another one or to 0.8 of the highest, as a share of that
+HALF_PIXEL = 1e-3   # of a position to the middle between two pixels
+PEAK_HEIGHT = 1e-3  # of a peak to another one or to 0.8 of the highest, relative to that
 
 
 class Options:
@@ -39,7 +39,7 @@ def near_half(v):
 # 1. Scale space.
 
 def blurred(image, sigma):
-    """By a Gaussian of radius ceil(4 sigma), mirrored at the border without repeating the edge."""
+    """Gaussian blur of radius ceil(4 sigma), mirrored at the border without repeating the edge."""
     r = int(np.ceil(4 * sigma))
     weights = np.exp(-np.arange(-r, r + 1) ** 2 / (2 * sigma ** 2))
     weights /= weights.sum()
@@ -61,7 +61,7 @@ def doubled(image):
 
 
 class Octave:
-    """Levels of one size. Pixel x of them lies at step x + origin in the image."""
+    """Levels of the same size. Pixel x of an octave lies at step x + origin in the image."""
 
     def __init__(self, index, base, options):
         self.index, self.step = index, 2.0 ** index
@@ -96,20 +96,20 @@ def scale_space(gray, options):
 # 2. Points.
 
 class Doubt:
-    """The reasons for which a feature is free."""
+    """The reasons why a feature is free."""
 
     def __init__(self):
         self.reasons = []
 
     def passes(self, margin, uncertainty, reason):
-        """Whether the margin is above zero; what is closer than the uncertainty passes with a note."""
+        """Whether the margin is positive; margins within the uncertainty pass, and the reason is recorded."""
         if abs(margin) <= uncertainty:
             self.reasons.append(reason)
         return margin > -uncertainty
 
 
 def is_extremum(d, l, y, x, contrast, doubt):
-    """Positive and the largest of the 27 around it, or negative and the smallest, and far enough from 0."""
+    """Positive and the largest, or negative and the smallest, of its 3 x 3 x 3 neighbourhood, and far enough from 0."""
     own = abs(d[l, y, x])
     if not doubt.passes(own / (contrast / 2) - 1, RELATIVE, "near_threshold"):
         return False
@@ -119,8 +119,8 @@ def is_extremum(d, l, y, x, contrast, doubt):
 
 
 def fit(d, l, y, x):
-    """The quadratic through D around a pixel: the offset (l, y, x) of its extremum, D there, and the
-    curvatures in y and x."""
+    """The quadratic fit to D around a pixel: the offset (l, y, x) of its extremum, D there, and the curvatures in y and
+    x."""
     c = d[l - 1:l + 2, y - 1:y + 2, x - 1:x + 2]
     one = np.eye(3, dtype=int)
     at = lambda offset: c[tuple(1 + offset)]  # noqa: E731
@@ -139,7 +139,7 @@ def fit(d, l, y, x):
 
 
 def settle_strictly(octave, l, y, x, doubt):
-    """Follows the fits to a pixel that holds its own extremum; None if there is none."""
+    """Follows the fits to a pixel that contains its own extremum; None if there is none."""
     for _ in range(FIT_STEPS):
         offset, value, curvatures = fit(octave.d, l, y, x)
         if any(near_half(v) for v in offset):
@@ -156,7 +156,7 @@ def settle_strictly(octave, l, y, x, doubt):
 
 
 def settle_in_level(octave, l, y, x, doubt):
-    """Follows the fits within a level, a pixel at a time; None if the last one lies too far away."""
+    """Follows the fits within a level, one pixel at a time; None if the last one is too far away."""
     for step in range(FIT_STEPS):
         offset, value, curvatures = fit(octave.d, l, y, x)
         moves = np.where(np.abs(offset[1:]) > LENIENT_MOVE, np.sign(offset[1:]), 0)
@@ -181,7 +181,7 @@ def settle(octave, l, y, x, options, doubt):
 
 
 def is_stable(value, curvatures, options, doubt):
-    """Strong enough, and not on an edge."""
+    """The contrast test and the edge test."""
     if not doubt.passes(abs(value) / (options.contrast / options.intervals) - 1, RELATIVE, "near_threshold"):
         return False
     r = options.edge_ratio
@@ -192,14 +192,14 @@ def is_stable(value, curvatures, options, doubt):
 
 
 # ---------------------------------------------------------------------------------------------
-# 3. Angles.
+# 3. Orientations.
 
 def angles(level, px, py, scale, doubt):
-    """The directions of a point (x, y in the level's pixels), the highest peak first."""
+    """The orientations of a point (x, y in pixels of the level), the highest peak first."""
     height, width = level.shape
     sigma = 1.5 * scale
     if near_half(px) or near_half(py) or near_half(3 * sigma):
-        doubt.reasons.append("near_tie")   # which pixels the disc has
+        doubt.reasons.append("near_tie")   # uncertain which pixels the disc contains
     cx, cy, radius = int(px + 0.5), int(py + 0.5), int(3 * sigma + 0.5)
     raw = np.zeros(BINS)
     for y in range(max(cy - radius, 1), min(cy + radius, height - 2) + 1):
@@ -222,7 +222,7 @@ def angles(level, px, py, scale, doubt):
             peaks.append((own, 2 * np.pi * (top / BINS % 1)))
     peaks.sort(reverse=True)
     for (first, _), (second, _) in zip(peaks, peaks[1:]):
-        doubt.passes((first - second) / highest, PEAK_HEIGHT, "near_tie")   # which comes first
+        doubt.passes((first - second) / highest, PEAK_HEIGHT, "near_tie")   # uncertain which peak comes first
     return [angle for _, angle in peaks[:ORIENTATIONS]]
 
 
@@ -230,7 +230,7 @@ def angles(level, px, py, scale, doubt):
 # 4. Descriptors.
 
 def mixed(level, y, x):
-    """Between the four pixels around a place, linearly."""
+    """Bilinear interpolation."""
     row, column = int(np.floor(y)), int(np.floor(x))
     fy, fx = y - row, x - column
     above = (1 - fx) * level[row, column] + fx * level[row, column + 1]
@@ -239,13 +239,13 @@ def mixed(level, y, x):
 
 
 def descriptor(level, px, py, scale, angle, root, doubt):
-    """128 whole numbers of 0..255: rows of cells, their cells, directions."""
+    """128 integers of 0..255: rows of cells, their cells, directions."""
     height, width = level.shape
     c, s = np.cos(angle), np.sin(angle)
     values = np.zeros((CELLS, CELLS, DIRECTIONS))
     for j in range(GRID):
         for i in range(GRID):
-            # In cells from the middle of the descriptor, and then in pixels of the level.
+            # The position in cells from the middle of the descriptor, and then in pixels of the level.
             u, v = (i - (GRID - 1) / 2) / PER_CELL, (j - (GRID - 1) / 2) / PER_CELL
             x = px + CELL_SCALES * scale * (c * u - s * v)
             y = py + CELL_SCALES * scale * (s * u + c * v)
@@ -257,7 +257,7 @@ def descriptor(level, px, py, scale, angle, root, doubt):
             gy = mixed(level, y + 1, x) - mixed(level, y - 1, x)
             direction = (np.arctan2(gy, gx) - angle) / (2 * np.pi) % 1 * DIRECTIONS
             magnitude = np.hypot(gx, gy) * np.exp(-(u * u + v * v) / 8)
-            # Shared out between the cells and the directions on both sides, by their distance.
+            # Distributed between the neighbouring cells and directions (trilinear interpolation).
             cu, cv = u + (CELLS - 1) / 2, v + (CELLS - 1) / 2
             for row in (int(np.floor(cv)), int(np.floor(cv)) + 1):
                 for column in (int(np.floor(cu)), int(np.floor(cu)) + 1):
@@ -273,12 +273,12 @@ def descriptor(level, px, py, scale, angle, root, doubt):
 
 
 def features(gray, options):
-    """Features as dicts, by octave, level, y and x of their pixel and height of the angle's peak; and the
-    places (x, y, radius) around which features are free, by the reason."""
+    """Features as dicts, ordered by octave, level, y and x of their pixel and height of the orientation's peak; and the
+    discs (x, y, radius) in which features are free, by reason."""
     found, free = [], {"near_threshold": [], "near_tie": []}
     contrast = options.contrast / options.intervals
     for octave in scale_space(gray, options):
-        points = {}   # by level, y and x: two extrema may settle on one pixel
+        points = {}   # by level, y and x: two extrema may converge to the same pixel
         for l in range(1, len(octave.d) - 1):
             for y in range(BORDER, octave.height - BORDER):
                 for x in range(BORDER, octave.width - BORDER):
@@ -288,7 +288,7 @@ def features(gray, options):
                     settled = settle(octave, l, y, x, options, doubt)
                     if settled is None or not is_stable(*settled[2:], options, doubt):
                         if doubt.reasons and settled is None:
-                            # It might have settled somewhere near.
+                            # Its fit might have converged to a nearby pixel.
                             free[doubt.reasons[0]].append((octave.step * x + octave.origin,
                                                            octave.step * y + octave.origin, 3 * octave.step))
                         continue

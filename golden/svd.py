@@ -1,17 +1,17 @@
-"""Singular values of a matrix by one-sided rotations (M. Hestenes 1958), in double precision.
+"""Singular values of a matrix by one-sided Jacobi rotations (M. Hestenes 1958), in double precision.
 
-Pairs of columns are rotated until all are orthogonal; their lengths are then the singular values.
+Pairs of columns are rotated until all are orthogonal; their norms are then the singular values.
 """
 import numpy as np
 
 
 def singular_values(matrix):
-    """In descending order, as many as the smaller side is long."""
+    """The singular values in descending order, as many as the smaller side is long."""
     columns = np.array(matrix, float)
     if columns.shape[0] < columns.shape[1]:
         columns = columns.T.copy()
     count = columns.shape[1]
-    floor = (1e-16 * np.linalg.norm(columns)) ** 2   # columns that are nothing but rounding
+    floor = (1e-16 * np.linalg.norm(columns)) ** 2   # columns below this consist of rounding errors
     for _ in range(100):
         rotated = False
         for p in range(count):
@@ -26,4 +26,4 @@ def singular_values(matrix):
                 columns[:, q] = np.cos(angle) * y - np.sin(angle) * x
         if not rotated:
             return sorted(np.sqrt((columns ** 2).sum(axis=0)).tolist(), reverse=True)
-    raise ArithmeticError("the rotations did not end")
+    raise ArithmeticError("the rotations did not converge")

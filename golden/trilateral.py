@@ -1,12 +1,12 @@
 """The bilateral filter, and the trilateral filter (P. Choudhury and J. Tumblin, 2003), in double precision.
 
-Both replace a pixel by itself plus a weighted mean of differences; pixels outside the image do not count.
+Both replace a pixel by itself plus a weighted mean of differences; pixels outside the image are skipped.
 """
 import numpy as np
 
 
 def moved(values, dy, dx):
-    """The values at (y + dy, x + dx), NaN where that lies outside the image."""
+    """The values at (y + dy, x + dx), NaN outside the image."""
     height, width = values.shape
     out = np.full((height, width), np.nan)
     for y in range(max(0, -dy), min(height, height - dy)):
@@ -31,7 +31,7 @@ def bilateral(gray, sigma, sigma_range):
 
 
 def levels_of(magnitude, sigma_range):
-    """How often the 3 x 3 minimum and maximum can be taken while both stay within sigma_range."""
+    """How often the 3 x 3 minimum and maximum filters can be applied while both stay within sigma_range."""
     height, width = magnitude.shape
     count = int(np.floor(np.log2(min(height, width)))) + 1
     least = largest = magnitude
@@ -56,7 +56,7 @@ def trilateral(gray, sigma):
         return image
     level = levels_of(magnitude, sigma_range)
 
-    # The gradients, smoothed with weights that come from their magnitude: the plane of each pixel.
+    # The gradients, smoothed with weights from their magnitude: the plane of each pixel.
     a, b, norm = np.zeros(image.shape), np.zeros(image.shape), np.zeros(image.shape)
     for n, m in window((int(sigma) - 1) // 2):
         d = moved(magnitude, n, m) - magnitude
@@ -66,7 +66,7 @@ def trilateral(gray, sigma):
         norm += np.nan_to_num(w)
     a, b = a / norm, b / norm
 
-    # What differs from the plane, over a window as wide as the level allows.
+    # The differences to the plane, over a window as wide as the level allows.
     half = 2 ** level // 2
     total, norm = np.zeros(image.shape), np.zeros(image.shape)
     for n, m in window(half.max()):

@@ -97,7 +97,7 @@ __all__ = [
 
 
 def info() -> dict[str, Any]:
-    """What this build holds and which devices it sees.
+    """The features of this build and the available devices.
 
     >>> import cornea
     >>> sorted(cornea.info()["detectors"])
@@ -107,14 +107,14 @@ def info() -> dict[str, Any]:
 
 
 def read_matches(file: Any) -> Any:
-    """n x 4 float32 of a text file with a line per match: columns x1, y1, x2, y2, in any order."""
+    """n x 4 float32 from a text file with one line per match and the columns x1, y1, x2, y2 in any order."""
     import os
 
     return _cornea.read_matches(os.fspath(file))
 
 
 def transfers(device: str = "auto", threads: int = 0) -> dict[str, int]:
-    """What went to and from a GPU so far: uploads, upload_bytes, downloads, download_bytes."""
+    """Transfers to and from a GPU so far: uploads, upload_bytes, downloads, download_bytes."""
     return _cornea.shared_context(device, threads).transfers()
 
 

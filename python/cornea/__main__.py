@@ -14,7 +14,7 @@ def main() -> None:
         sys.exit(command.main(sys.argv[2:]))
     program = Path(__file__).parent / "bin" / "cornea"
     if not program.exists():
-        sys.exit("cornea: this package was built without the program; build it where CLI11 and nlohmann-json are")
+        sys.exit("cornea: this package was built without the program; build it with CLI11 and nlohmann-json installed")
     os.execv(program, ["cornea", *sys.argv[1:]])
 
 

@@ -1,4 +1,4 @@
-"""Images to points."""
+"""Detectors: from images to points."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _DETECTORS = table("detectors")
 
 
 class Detector:
-    """A detector of any name, made once; then it takes image after image, or lists of them.
+    """A detector, selected by name. Construct it once and apply it to any number of images or lists of images.
 
     detector   "foagdd", "harris", "moravec" or "sift"
     device     "auto", "cpu", "cuda" or "cuda:N"
-    threads    on the CPU; 0: OMP_NUM_THREADS, or all that are free
-    stream     of CUDA, to work on: an int, or a stream of torch, CuPy or CUDA Python
-    max_size   longest side in which points are sought, pixels; a larger image is reduced to it, and
-               coordinates stay those of the image that was given; 0: any size
+    threads    on the CPU; 0: OMP_NUM_THREADS, or all that the process may use
+    stream     CUDA stream to work on: an int, or a stream of torch, CuPy or CUDA Python
+    max_size   longest side, pixels; larger images are reduced to it before points are detected, and
+               coordinates remain those of the original image; 0: no limit
     describe   whether SIFT describes corners too, at one scale
     **options  of the detector
 
@@ -58,8 +58,8 @@ class Detector:
         """The points of an image, or of each image of a list.
 
         An image is height x width or height x width x 3 (RGB) of uint8, uint16 or float32 (0 to 1), or
-        the name of a file. No point lies where the mask (uint8 or bool, height x width) is 0. Images of
-        a list that have one size and type go through the detector together.
+        the name of a file. No point lies where the mask (uint8 or bool, height x width) is 0. Images of a list that
+        have the same size and type are processed in one batch.
         """
         if not isinstance(image, list):
             return Features._of(self._made.detect(image_of(image), mask))
@@ -67,17 +67,17 @@ class Detector:
 
     @property
     def device(self) -> str:
-        """Where it works: "cpu", "cuda:0"."""
+        """The device it runs on: "cpu", "cuda:0"."""
         return str(self._made.context.name)
 
     @property
     def milliseconds(self) -> float:
-        """What the last call took."""
+        """Wall-clock time of the last call."""
         return float(self._made.milliseconds)
 
 
 class _Named(Detector):
-    """What the detectors with classes of their own share."""
+    """Base of the detectors that have their own class."""
 
     def __init__(
         self,
@@ -143,17 +143,17 @@ class Sift(_Named):
     def describe(self, image: Any, points: Features, *, scale: float = 2.5, keep_angles: bool = False) -> Features:
         """Describes points of any detector: one feature per point, in their order.
 
-        Points without a scale (corners) get `scale`, pixels. Angles, and with affine_shape shapes, are
-        found, or kept as they are.
+        Points without a scale (corners) get `scale`, pixels. Orientations (and shapes, with affine_shape) are computed,
+        or kept with keep_angles.
         """
         columns = points._columns.copy()
         columns[2][columns[2] <= 0] = scale
         return Features._of(self._made.describe(image_of(image), columns, points.octave, keep_angles))
 
     def detect_on_device(self, image: Any, mask: Any = None) -> Features:
-        """As detect() of one image, with all features left on the GPU, for torch, CuPy or a Matcher on
-        the same device: `keypoints` and `descriptors` are DeviceArrays. Of an image on the GPU nothing
-        is transferred but the number of points; columns are downloaded once they are asked for."""
+        """As detect() of one image, with all features left on the GPU, for torch, CuPy or a Matcher on the same device:
+        `keypoints` and `descriptors` are DeviceArrays. If the image is on the GPU, only the number of points is
+        transferred; other columns are downloaded on first access."""
         return Features._on_device(*self._made.detect_on_device(image_of(image), mask))
 
 
@@ -199,17 +199,18 @@ def detect(
 
     image      height x width or height x width x 3 (RGB) of uint8, uint16 or float32 (0 to 1); or the
                name of a file; or a list of these. Arrays on a GPU (DLPack, __cuda_array_interface__)
-               are used where they lie.
+               are used without a copy.
     detector   "foagdd", "harris", "moravec" or "sift"
     mask       uint8 or bool, height x width: no point where it is 0
     device     "auto", "cpu", "cuda" or "cuda:N"
-    threads    on the CPU; 0: OMP_NUM_THREADS, or all that are free
-    stream     of CUDA, to work on: an int, or a stream of torch, CuPy or CUDA Python
-    max_size   longest side in which points are sought, pixels; 0: any size
+    threads    on the CPU; 0: OMP_NUM_THREADS, or all that the process may use
+    stream     CUDA stream to work on: an int, or a stream of torch, CuPy or CUDA Python
+    max_size   longest side, pixels; larger images are reduced to it before points are detected;
+               0: no limit
     describe   whether SIFT describes corners too
     **options  of the detector, below
 
-    Returns Features, in reading order for corners. For many images make a detector once: Sift(...),
+    Returns Features, in reading order for corners. For many images construct a detector once: Sift(...),
     Harris(...), Foagdd(...), Moravec(...) or Detector(name, ...).
 
     >>> import cornea

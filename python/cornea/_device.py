@@ -1,4 +1,4 @@
-"""Where work runs."""
+"""Devices, contexts and streams."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from . import _cornea
 
-_ON_CUDA = (2, 13)  # DLPack's numbers of CUDA memory, plain and managed
+_ON_CUDA = (2, 13)  # DLPack's device types of CUDA memory, plain and managed
 
 
 def stream_handle(stream: Any) -> int:
-    """The number of a CUDA stream, whoever made it: an int, or an object with __cuda_stream__ (CUDA
+    """The handle of a CUDA stream of any library: an int, or an object with __cuda_stream__ (CUDA
     Python), .cuda_stream (torch) or .ptr (CuPy)."""
     if isinstance(stream, int):
         return stream
@@ -26,7 +26,7 @@ def stream_handle(stream: Any) -> int:
 
 
 def device_of(array: Any) -> str | None:
-    """The CUDA device that an array lies on; None where it lies on the host."""
+    """The CUDA device of an array; None if it is in host memory."""
     if not hasattr(array, "__dlpack_device__"):
         return "cuda" if hasattr(array, "__cuda_array_interface__") else None
     kind, index = array.__dlpack_device__()
@@ -34,14 +34,13 @@ def device_of(array: Any) -> str | None:
 
 
 def name_for(device: str, images: Any) -> str:
-    """The device of a call that takes an image or a list of them: "auto" is the GPU that the first lies on."""
+    """The device of a call that takes an image or a list of images: "auto" is the GPU of the first image."""
     first = images[0] if isinstance(images, list) and images else images
     return (device_of(first) or device) if device == "auto" else device
 
 
 def context(device: str, threads: int, stream: Any = None, array: Any = None) -> _cornea.Context:
-    """The context of a call. "auto" is the device that `array` lies on, if that is a GPU, or the best
-    that there is."""
+    """The context of a call. "auto" is the GPU of `array` if it is on one, otherwise the best available device."""
     device = name_for(device, array)
     if stream is not None:
         return _cornea.context_on_stream(device, stream_handle(stream))

@@ -1,4 +1,4 @@
-"""Marks on images."""
+"""Drawing points and matches on images."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def draw(
     colour: tuple[int, int, int] | None = None,
     **options: OptionValue,
 ) -> NDArray[np.uint8]:
-    """The image as RGB with a ring around every point, enlarged where it is small. Points with a scale
-    have a ring of twice that radius, and a line that shows the angle.
+    """The image as RGB with a ring around every point; small images are enlarged. For points with a scale the radius of
+    the ring is twice the scale, and a line shows the angle.
 
     >>> import cornea
     >>> image = cornea.scene(width=320, height=240).views[0].image
@@ -50,7 +50,7 @@ def draw_matches(
     matches: Matches,
     **options: OptionValue,
 ) -> NDArray[np.uint8]:
-    """Both images side by side as RGB, with a line for every match."""
+    """Both images side by side as RGB, with one line per match."""
     return _cornea.draw_matches(
         context("cpu", 0),
         _coloured(first),

@@ -1,4 +1,4 @@
-"""Points and matches as columns."""
+"""Points and matches, stored as columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _cornea
 
 
 def _whole(numbers: ArrayLike, what: str) -> NDArray[np.int32]:
-    """As int32; what that would change is refused."""
+    """Converts to int32; raises ValueError if a value would change."""
     given = np.asarray(numbers)
     with np.errstate(invalid="ignore"):
         whole = given.astype(np.int32) if given.dtype.kind in "biuf" else None
@@ -21,7 +21,7 @@ def _whole(numbers: ArrayLike, what: str) -> NDArray[np.int32]:
 
 
 def _column_of(column: Any, n: int, name: str) -> Any:
-    """n numbers, or one for all."""
+    """A column of n numbers, from n numbers or one for all."""
     given = np.asarray(column)
     if given.shape not in ((), (n,)):
         raise ValueError(f"{name} has the shape {given.shape}; {n} points take {n} numbers, or one for all")
@@ -29,7 +29,7 @@ def _column_of(column: Any, n: int, name: str) -> Any:
 
 
 class Features:
-    """Points of an image, a column per property, and what describes them.
+    """The points of an image, one column per property, and their descriptors.
 
     x, y           pixels, float32; the centre of the first pixel is (0, 0)
     scale          sigma of the level it was found at, pixels of the image; 0 for corners
@@ -41,11 +41,11 @@ class Features:
     frames         n x 2 x 2 float32: maps the unit circle to a point's ellipse and the x axis to the
                    direction of its angle: a11, a12, a21, a22 of COLMAP's databases
     descriptors    n x 128 uint8; None for points without descriptors
-    keypoints      None, unless the features lie on a GPU
+    keypoints      None, unless the features are on a GPU
 
-    detect_on_device() leaves them on the GPU: `descriptors` is a DeviceArray then, and `keypoints` another
-    one, n x 8 float32 of x, y, scale, angle, response, octave (the bits of an int32), stretch and axis. Any
-    column that is asked for is downloaded.
+    detect_on_device() leaves them on the GPU: `descriptors` is then a DeviceArray, and so is `keypoints`, n x 8 float32
+    of x, y, scale, angle, response, octave (the bits of an int32), stretch and axis. Other columns are downloaded on
+    first access.
 
     >>> points = Features([1, 2, 3], [4, 5, 6], response=[9, 8, 7])
     >>> len(points)
@@ -151,7 +151,7 @@ class Features:
 
     @property
     def frames(self) -> NDArray[np.float32]:
-        """n x 2 x 2: the unit circle to the ellipse of every point; scale and angle alone where it is round."""
+        """n x 2 x 2: maps the unit circle to the ellipse of every point; scale times rotation for round points."""
         return _cornea.frames_of(self._columns, self.octave)
 
     @property
@@ -168,7 +168,7 @@ class Features:
         return int(self._columns.shape[1]) if self.keypoints is None else len(self.keypoints)
 
     def __getitem__(self, which: Any) -> Features:
-        """Some of the points: a slice, indices or a mask."""
+        """A subset of the points: a slice, indices or a mask."""
         if isinstance(which, (int, np.integer)):
             which = [which]
         described = self._host_descriptors()
@@ -198,7 +198,7 @@ class Features:
 
 
 class Matches:
-    """Matched points, a column per property.
+    """Matched points, one column per property.
 
     a, b       int32: indices into the first and the second set
     distance   of the descriptors, float32
@@ -233,7 +233,7 @@ class Matches:
         return int(self.a.shape[0])
 
     def __getitem__(self, which: Any) -> Matches:
-        """Some of the matches: a slice, indices or a mask."""
+        """A subset of the matches: a slice, indices or a mask."""
         if isinstance(which, (int, np.integer)):
             which = [which]
         return Matches._of(tuple(np.ascontiguousarray(part[which]) for part in self._parts))  # type: ignore[arg-type]
@@ -267,7 +267,7 @@ class Matches:
 
 
 def one_per_place(matches: Matches, first: Features, second: Features) -> Matches:
-    """Of matches that join the same two places (points of several orientations) the nearest."""
+    """Keeps only the nearest of the matches between the same two positions (points with several orientations)."""
     parts = _cornea.one_per_place(
         matches._parts, first._columns, first.octave, second._columns, second.octave
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import _cornea
 
 PathLike = Union[str, "os.PathLike[str]"]
-#: Two numbers that are black and white, "auto" (16-bit pixels up to 4095 are 12-bit) or "full".
+#: The stored values of black and white, "auto" (16-bit images with values up to 4095 are 12-bit) or "full".
 Range = Union[str, tuple[float, float]]
 
 
@@ -30,9 +30,9 @@ def read(
     """Reads an image file: PNG, JPEG, PBM/PGM/PPM, PFM, TIFF, WebP.
 
     Returns height x width (gray), or height x width x 3 (RGB) with `colour`, as uint8, uint16 or
-    float32 (0 to 1), whichever the file holds. Pixels come as they are stored; `upright` rotates them as
-    EXIF says. `range` names the stored values that are black and white: "auto" takes 16-bit pixels of
-    which none exceeds 4095 for 12-bit ones, "full" takes all as they are, (low, high) are given.
+    float32 (0 to 1), whichever the file holds. Pixels are returned as stored; `upright` applies the EXIF orientation.
+    `range` gives the stored values of black and white: "auto" treats 16-bit images without values above 4095 as 12-bit,
+    "full" uses the whole range of the type, and (low, high) sets them explicitly.
 
     >>> import cornea, tempfile, pathlib
     >>> view = cornea.scene(width=320, height=240).views[0]
@@ -49,18 +49,18 @@ def read(
 
 
 def write(file: PathLike, image: Any, *, jpeg_quality: int = 95) -> None:
-    """Writes an image in the format of the file's ending: .png, .jpg, .pgm, .ppm, .pfm (float32,
-    exact), .tif. The file appears whole or not at all."""
+    """Writes an image in the format given by the file extension: .png, .jpg, .pgm, .ppm, .pfm (float32,
+    exact), .tif. The file is written atomically."""
     _cornea.write_image(os.fspath(file), image, jpeg_quality)
 
 
 def image_of(thing: Any) -> Any:
-    """An array as it is; a file's name, read."""
+    """Returns an array unchanged, and reads a file."""
     return read(thing) if is_path(thing) else thing
 
 
 def in_groups(images: list[Any], call: Callable[[list[Any]], Iterable[Any]]) -> list[Any]:
-    """Arrays and files through a call that takes several images of one shape and type; the results in
+    """Passes arrays and files to a call that takes several images of the same shape and type; returns the results in
     the order of the images."""
     read_ones = [image_of(one) for one in images]
     groups: dict[Any, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Images to images."""
+"""Filters: from images to images."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILTERS = table("filters")
 
 
 class Filter:
-    """A filter, made once; then it takes image after image, or lists of them.
+    """A filter. Construct it once and apply it to any number of images or lists of images.
 
     filter     "gaussian", "bilateral" or "trilateral"
     device, threads, stream   as for detect()
@@ -37,8 +37,8 @@ class Filter:
 
     def apply(self, image: Any, *, as_float: bool = False) -> Any:
         """The filtered image, gray, of the same type, or float32: gray levels of 0..255 for an 8-bit or
-        16-bit image, the image's own units for a float one. Of an image on a GPU it is a DeviceArray
-        there. A list gives a list."""
+        16-bit image, the image's own units for a float one. For an image on a GPU the result is a DeviceArray on it. A
+        list gives a list."""
         if not isinstance(image, list):
             return self._made.apply([image_of(image)], as_float)[0]
         return in_groups(image, lambda group: self._made.apply(group, as_float))

@@ -1,4 +1,4 @@
-"""Matches to the geometry of two views."""
+"""Estimators: from matches to the geometry of two views."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Camera:
-    """The camera of an image: pixels, the centre of the first pixel being (0, 0), as in OpenCV.
+    """The intrinsics of a camera in pixels; the centre of the first pixel is (0, 0), as in OpenCV.
 
-    A point (X, Y, Z) in camera coordinates has x = X / Z, y = Y / Z, r2 = x x + y y, and lies at
+    A point (X, Y, Z) in camera coordinates has x = X / Z, y = Y / Z, r2 = x x + y y, and is projected to
     u = fx (x (1 + k1 r2 + k2 r2 r2) + 2 p1 x y + p2 (r2 + 2 x x)) + cx, likewise v: OpenCV's first four
     coefficients, COLMAP's OPENCV model.
     """
@@ -40,7 +40,7 @@ class Camera:
 
     @staticmethod
     def from_matrix(K: Any, distortion: Sequence[float] = ()) -> Camera:
-        """From a 3 x 3 matrix without skew, and up to four of OpenCV's coefficients."""
+        """From a 3 x 3 matrix without skew, and up to four of OpenCV's distortion coefficients."""
         matrix = np.asarray(K, float)
         if matrix.shape != (3, 3) or matrix[0, 1] != 0 or tuple(matrix[2]) != (0, 0, 1):
             raise ValueError("a camera matrix is [[fx, 0, cx], [0, fy, cy], [0, 0, 1]]")
@@ -50,7 +50,7 @@ class Camera:
 
     @staticmethod
     def from_colmap(model: str, params: Sequence[float]) -> Camera:
-        """From COLMAP's model and numbers, in which the centre of the first pixel is (0.5, 0.5)."""
+        """From COLMAP's model and parameters, for which the centre of the first pixel is (0.5, 0.5)."""
         members = {
             "SIMPLE_PINHOLE": ("f", "cx", "cy"),
             "PINHOLE": ("fx", "fy", "cx", "cy"),
@@ -59,7 +59,7 @@ class Camera:
             "OPENCV": ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2"),
         }
         if model not in members:
-            raise ValueError(f"no model of COLMAP that is read here; there are {', '.join(members)}")
+            raise ValueError(f"{model} is not a supported COLMAP model; supported are {', '.join(members)}")
         if len(params) != len(members[model]):
             raise ValueError(f"{model} takes {len(members[model])} numbers, {','.join(members[model])}")
         given = dict(zip(members[model], map(float, params)))
@@ -78,7 +78,7 @@ class Camera:
         return tuple(float(getattr(self, field.name)) for field in fields(self))
 
 
-#: A camera, its 3 x 3 matrix, or fx, fy, cx, cy with up to four coefficients behind them.
+#: A camera, its 3 x 3 matrix, or fx, fy, cx, cy followed by up to four distortion coefficients.
 CameraLike = Union[Camera, Sequence[float], NDArray[Any]]
 
 
@@ -112,7 +112,7 @@ def _float32(numbers: Any) -> NDArray[np.float32]:
 
 
 def correspondences(x1: Any, x2: Any = None) -> NDArray[np.float32]:
-    """n x 4 float32 of n x 4 numbers, or of n x 2 and n x 2."""
+    """n x 4 float32, from n x 4 numbers or from n x 2 and n x 2."""
     if x2 is not None:
         first, second = _float32(x1), _float32(x2)
         if first.ndim != 2 or second.ndim != 2 or first.shape[1:] != (2,) or first.shape != second.shape:
@@ -142,8 +142,8 @@ class _Result:
 
 @dataclass(frozen=True, repr=False)
 class FundamentalResult(_Result):
-    """x2^T F x1 = 0. F is None where there is none; where the kind is "planar" H is the result to use,
-    and F one of many that contain it."""
+    """x2^T F x1 = 0. F is None if none was found. If the kind is "planar", use H: F is then only one of many that are
+    compatible with it."""
 
     F: Matrix | None
     H: Matrix | None
@@ -181,7 +181,7 @@ class HomographyResult(_Result):
 
 @dataclass(frozen=True, repr=False)
 class TwoViewResult:
-    """What two views have, by COLMAP's rule: E, F or H."""
+    """The geometry of two views, chosen by COLMAP's rule: E, F or H."""
 
     configuration: str  #: COLMAP's: "calibrated", "uncalibrated", "planar or panoramic", ...
     F: Matrix | None
@@ -224,7 +224,7 @@ R = TypeVar("R", bound=_Result)
 
 
 class _Estimator(Generic[R]):
-    """An estimator of the library, made once, and the type of its results."""
+    """Base of the estimators: the library's estimator and the type of its results."""
 
     _compiled: ClassVar[Any]
     _known: ClassVar[Mapping[str, Option]]
@@ -240,42 +240,42 @@ class _Estimator(Generic[R]):
 
 
 class _OfMatches(_Estimator[R]):
-    """One that takes matches and nothing else."""
+    """An estimator that takes only matches."""
 
     def estimate(self, x1: Any, x2: Any = None, *, key: int = 0) -> R:
-        """Of n x 4 matches, or of n x 2 and n x 2 points; `key` keys the random samples."""
+        """Estimates from n x 4 matches, or from n x 2 and n x 2 points; `key` selects the random samples."""
         return self._results([correspondences(x1, x2)], _keys([key], 1))[0]
 
     def estimate_batch(self, pairs: Sequence[Any], *, keys: Sequence[int] | None = None) -> list[R]:
-        """Of many pairs in one call, n x 4 each."""
+        """Estimates many pairs in one call, n x 4 each."""
         given = [correspondences(pair) for pair in pairs]
         return self._results(given, _keys(keys, len(given)))
 
 
 @with_options(_F)
 class Fundamental(_OfMatches[FundamentalResult]):
-    """Estimates fundamental matrices by RANSAC; made once."""
+    """Estimates fundamental matrices by RANSAC. Construct it once for many pairs."""
 
     _compiled, _known, _result = _cornea.Fundamental, _F, FundamentalResult
 
 
 @with_options(_H)
 class Homography(_OfMatches[HomographyResult]):
-    """Estimates homographies by RANSAC; made once."""
+    """Estimates homographies by RANSAC. Construct it once for many pairs."""
 
     _compiled, _known, _result = _cornea.Homography, _H, HomographyResult
 
 
 @with_options(_E)
 class Essential(_Estimator[EssentialResult]):
-    """Estimates essential matrices and poses of known cameras by RANSAC; made once."""
+    """Estimates essential matrices and relative poses of known cameras by RANSAC. Construct it once for many pairs."""
 
     _compiled, _known, _result = _cornea.Essential, _E, EssentialResult
 
     def estimate(
         self, x1: Any, x2: Any = None, *, camera1: CameraLike, camera2: CameraLike | None = None, key: int = 0
     ) -> EssentialResult:
-        """Of n x 4 matches, or of n x 2 and n x 2 points, in pixels. Without camera2 both images have
+        """Estimates from n x 4 matches, or from n x 2 and n x 2 points, in pixels. Without camera2 both images have
         camera1."""
         points = correspondences(x1, x2)
         return self._results([points], [_cameras(camera1, camera2)], _keys([key], 1))[0]
@@ -287,18 +287,18 @@ class Essential(_Estimator[EssentialResult]):
         *,
         keys: Sequence[int] | None = None,
     ) -> list[EssentialResult]:
-        """Of many pairs in one call, n x 4 each, with two cameras each."""
+        """Estimates many pairs in one call, n x 4 each, with two cameras per pair."""
         given = [correspondences(pair) for pair in pairs]
         known = [_cameras(first, second) for first, second in cameras]
         return self._results(given, known, _keys(keys, len(given)))
 
 
 class TwoView:
-    """E, F and H of the same matches, and COLMAP's choice between them; made once.
+    """E, F and H of the same matches, and COLMAP's choice between them. Construct it once for many pairs.
 
     fundamental, essential, homography   options of each, as dictionaries
-    essential_share    of F's inliers that E's must reach
-    homography_share   of E's or F's inliers that H's must reach
+    essential_share    E is chosen if it has at least this share of F's inliers
+    homography_share   H is chosen if it has at least this share of E's or F's inliers
     """
 
     def __init__(
@@ -332,9 +332,9 @@ class TwoView:
         focal_known: bool = True,
         key: int = 0,
     ) -> TwoViewResult:
-        """Of n x 4 matches, or of n x 2 and n x 2 points; with cameras where they are known.
+        """Estimates from n x 4 matches, or from n x 2 and n x 2 points, with cameras if they are known.
 
-        focal_known   False: the focal lengths are guesses, and a factor of both is sought as well
+        focal_known   False: the focal lengths are guesses, and a common factor is estimated as well
                       (`result.essential.focal_factor`)
         """
         points = correspondences(x1, x2)
@@ -349,7 +349,7 @@ class TwoView:
         focal_known: bool = True,
         keys: Sequence[int] | None = None,
     ) -> list[TwoViewResult]:
-        """Of many pairs in one call, n x 4 each; None where a pair's cameras are not known."""
+        """Estimates many pairs in one call, n x 4 each; None for a pair whose cameras are not known."""
         given = [correspondences(pair) for pair in pairs]
         all_cameras = cameras or [None] * len(given)
         known = [None if two is None else _cameras(*two, focal_known) for two in all_cameras]
@@ -370,7 +370,7 @@ def fundamental(
     """The fundamental matrix of matched points, by RANSAC: x2^T F x1 = 0.
 
     x1, x2   n x 4 numbers (x1, y1, x2, y2), or n x 2 and n x 2; pixels, taken as float32
-    key      of the random samples, together with the seed
+    key      selects the random samples, together with the seed
 
     >>> import cornea
     >>> first, second = (view.image for view in cornea.scene(width=320, height=240).views)
@@ -427,10 +427,10 @@ def _matrix(matrix: Any) -> Matrix:
 
 
 def epipolar_distances(F: Any, x1: Any, x2: Any = None) -> Matrix:
-    """Of every match the sum of its two distances to the epipolar lines, pixels."""
+    """For every match the sum of its two distances to the epipolar lines, pixels."""
     return _cornea.epipolar_distances(_matrix(F), correspondences(x1, x2))
 
 
 def transfer_distances(H: Any, x1: Any, x2: Any = None) -> Matrix:
-    """Of every match the distance of x2 to H x1 plus that of x1 to H^-1 x2, pixels."""
+    """For every match the symmetric transfer distance: of x2 to H x1 plus of x1 to H^-1 x2, pixels."""
     return _cornea.transfer_distances(_matrix(H), correspondences(x1, x2))

@@ -1,4 +1,4 @@
-"""Which points belong together."""
+"""Descriptor matching."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _descriptors(thing: Any, what: str) -> Any:
 
 @with_options(_OPTIONS)
 class Matcher:
-    """Exact nearest neighbours of descriptors, made once; then it takes pair after pair, or many in one
-    call. Threads may share it; one call runs at a time."""
+    """Exact nearest-neighbour matching of descriptors. Construct it once and apply it to any number of pairs. Threads
+    may share it; one call runs at a time."""
 
     def __init__(
         self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
@@ -38,8 +38,8 @@ class Matcher:
 
     def match(self, a: Any, b: Any, *, places_once: bool = True) -> Matches:
         """The matches of two Features or of two arrays of descriptors (n x 128 uint8), in the order of
-        the first. Where both are Features, matches that join the same two places (one point with several
-        orientations) count once; places_once=False keeps them all."""
+        the first. If both are Features, duplicate matches between the same two positions (points with several
+        orientations) are removed; places_once=False keeps them."""
         return self.match_batch([(a, b)], places_once=places_once)[0]
 
     def match_batch(self, pairs: Sequence[tuple[Any, Any]], *, places_once: bool = True) -> list[Matches]:
@@ -55,13 +55,13 @@ class Matcher:
         return found
 
     def nearest(self, a: Any, b: Any) -> NDArray[np.int32]:
-        """n x 4 int32: of every descriptor of `a` the nearest of `b`, its squared distance, the second
-        nearest, its squared distance; -1 and 2147483647 where there is none. No test is made."""
+        """n x 4 int32: for every descriptor of `a` the nearest one of `b`, its squared distance, the second nearest,
+        its squared distance; -1 and 2147483647 if there is none. No ratio or mutual test is applied."""
         return self._made.nearest(_descriptors(a, "the first"), _descriptors(b, "the second"))
 
     @property
     def kernel(self) -> str:
-        """What made the products of the last call: "avx512-vnni", "tensor cores", ..."""
+        """The kernel that computed the dot products of the last call: "avx512-vnni", "tensor cores", ..."""
         return str(self._made.kernel)
 
 

@@ -1,5 +1,5 @@
-"""Options as the library's tables list them: names, defaults and help, for every detector, filter and
-estimator. What a table gains, Python has."""
+"""Options from the library's tables: names, defaults and help of every detector, filter and estimator. An option that
+is added to a table is available in Python without further changes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _options(rows: Sequence[tuple[str, str, str, str, list[str]]]) -> dict[str, 
     options = {}
     for flag, words, kind, default, choices in rows:
         name = flag.replace("-", "_")
-        # Help is written for the program, whose options are flags.
+        # The help texts are written for the program, whose options are flags.
         words = re.sub(r"--([a-z-]+)", lambda found: found.group(1).replace("-", "_"), words)
         options[name] = Option(name, words, kind, _value(kind, default), tuple(choices))
     return options
@@ -78,7 +78,7 @@ def options_of(name: str) -> dict[str, Option]:
 
 def _text(option: Option, value: Any) -> str:
     if option.kind == "on_off":
-        # NumPy's truth values are no bool.
+        # numpy.bool_ is not a bool.
         if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):
             raise ValueError(f"{option.name} is True or False, not {value!r}")
         return "yes" if value else "no"
@@ -94,7 +94,7 @@ def _text(option: Option, value: Any) -> str:
 
 
 def settings(options: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, str]:
-    """What was given, as text for the library, which refuses unknown names and bad values."""
+    """The given values as text for the library, which rejects unknown names and invalid values."""
     return {
         name.replace("_", "-"): _text(options[name], value) if name in options else str(value)
         for name, value in given.items()
@@ -138,7 +138,7 @@ T = TypeVar("T")
 
 
 def with_options(options: Mapping[str, Option]) -> Callable[[T], T]:
-    """Gives a class or function that takes **options the signature and the help that they have."""
+    """Adds the options to the signature and the docstring of a class or function that takes **options."""
 
     def dress(made: T) -> T:
         given: Any = made

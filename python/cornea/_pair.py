@@ -1,4 +1,4 @@
-"""Two photographs in, the geometry between them out."""
+"""The geometry of two photographs."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from ._geometry import (
 from ._match import _OPTIONS as _MATCH
 from ._options import OptionValue, settings
 
-# What E and H take over from the options of F, as `cornea pair` does; a round is of another size.
+# The options of F that E and H inherit, as in `cornea pair`; the size of a round is not among them.
 _SHARED = ("threshold", "threshold_per_line", "confidence", "max_hypotheses", "seed", "optimise", "refine")
 
 
 class _Photograph:
-    """An image as it was given, what features are sought in, and what is shown."""
+    """A given image, the image in which features are detected, and the image that is shown."""
 
     def __init__(self, given: Any, number: int, upright: bool, range: Range) -> None:
         self.given, self.upright, self.range = given, upright, range
@@ -67,9 +67,9 @@ class _Photograph:
 
 
 class PairResult:
-    """The geometry of two photographs, from pixels on.
+    """The features, matches and geometry of two photographs.
 
-    A notebook shows it as a picture; save() writes a page that needs nothing else.
+    A notebook shows it as a picture; save() writes a self-contained page.
     """
 
     def __init__(self, made: _cornea.PairResult, first: _Photograph, second: _Photograph, detector: str) -> None:
@@ -87,7 +87,7 @@ class PairResult:
 
     @cached_property
     def matches(self) -> Matches:
-        """In the order of the first image's points; those that join the same two places once."""
+        """The matches in the order of the first image's points, without duplicates between the same two positions."""
         return Matches._of(self._made.matches())
 
     @cached_property
@@ -97,12 +97,12 @@ class PairResult:
 
     @cached_property
     def geometry(self) -> FundamentalResult:
-        """What was chosen. Where E was, F is made of E and of the cameras."""
+        """The chosen geometry. If E was chosen, F is computed from E and the cameras."""
         return FundamentalResult(**self._made.geometry())
 
     @cached_property
     def two_view(self) -> TwoViewResult | None:
-        """E, F and H, where cameras are known."""
+        """E, F and H, if the cameras are known."""
         parts = self._made.two_view()
         return None if parts is None else two_view_result(parts)
 
@@ -116,12 +116,12 @@ class PairResult:
 
     @property
     def H(self) -> Matrix | None:
-        """Where the kind is "planar"."""
+        """The homography, if the kind is "planar"."""
         return self.geometry.H
 
     @property
     def by_essential(self) -> bool:
-        """Whether E was chosen: then there is a pose."""
+        """Whether E was chosen; only then there is a pose."""
         return bool(self._made.by_essential)
 
     def _of_essential(self, name: str) -> Any:
@@ -142,28 +142,28 @@ class PairResult:
 
     @property
     def t(self) -> Matrix | None:
-        """Of length 1."""
+        """The translation, of length 1."""
         found: Matrix | None = self._of_essential("t")
         return found
 
     @property
     def inliers(self) -> NDArray[np.bool_]:
-        """Of every match."""
+        """Whether each match is an inlier."""
         return self.geometry.inliers
 
     @cached_property
     def distances(self) -> NDArray[np.float32] | None:
-        """Of every match, pixels: to both epipolar lines, or to where H puts the points."""
+        """The distance of every match, pixels: to both epipolar lines, or the transfer distance of H."""
         return self._made.distances()
 
     @property
     def threshold(self) -> float:
-        """An inlier's distance is below it, pixels."""
+        """The inlier threshold: distances of inliers are below it, pixels."""
         return float(self._made.threshold)
 
     @property
     def milliseconds(self) -> dict[str, float]:
-        """Of every stage."""
+        """Wall-clock time per stage."""
         return self._made.stages()
 
     @property
@@ -177,7 +177,7 @@ class PairResult:
         )
 
     def sentence(self) -> str:
-        """What was found, in words."""
+        """A description of the result in one sentence."""
         g, count = self.geometry, f"{len(self.matches):,}"
         if self.kind == "general":
             chance = "; so few may agree by chance, and these may not be photographs of one scene"
@@ -194,7 +194,7 @@ class PairResult:
         return f"No geometry was found among {count} matches."
 
     def draw(self, *, inliers: bool = True) -> NDArray[np.uint8]:
-        """Both images side by side with lines for the matches that agree, or for all."""
+        """Both images side by side with lines for the inliers, or for all matches."""
         chosen = self.matches[self.inliers] if inliers and self.inliers.any() else self.matches
         first, second = self._photographs
         return draw_matches(first.shown, second.shown, self.first, self.second, chosen)
@@ -215,7 +215,7 @@ class PairResult:
         return self._made.csv()
 
     def summary(self) -> dict[str, Any]:
-        """What `cornea pair` writes as summary.json, as far as Python knows it."""
+        """The contents of the summary.json of `cornea pair`, as far as they are known in Python."""
 
         def numbers(matrix: Any) -> Any:
             return None if matrix is None else matrix.tolist()
@@ -243,7 +243,7 @@ class PairResult:
         }
 
     def page(self) -> str:
-        """The page as HTML that needs nothing else."""
+        """The page as self-contained HTML."""
         return self._page([])
 
     def _page(self, files: list[str]) -> str:
@@ -306,21 +306,21 @@ def pair(
     stream: Any = None,
     **options: OptionValue,
 ) -> PairResult:
-    """The geometry of two photographs, from pixels to F, or to E and the pose where the cameras are known.
+    """The geometry of two photographs: F, or E and the relative pose if the cameras are known.
 
     first, second      files or arrays, as for detect()
-    detector           "sift", or corners of another one, which SIFT describes
+    detector           "sift", or a corner detector, whose corners SIFT describes
     camera1, camera2   as for essential(); without camera2 both images have camera1
     focal              focal length of both images, pixels, with the principal points in the middle;
-                       without it and without cameras that of EXIF, where both files have one; a guess,
-                       which is corrected where the matches speak clearly against it
-    use_exif           False: F alone, whatever EXIF says
+                       without it and without cameras, the focal length from EXIF if both files have
+                       one, which is a guess and is corrected if the matches clearly contradict it
+    use_exif           False: ignore EXIF and estimate F only
     mask1, mask2       uint8 or bool: no points where they are 0
-    max_features       the strongest of an image; 0: no limit
-    max_size           longest side in which features are sought, pixels; 0: any size
+    max_features       most features per image, the strongest; 0: no limit
+    max_size           longest side, pixels; larger images are reduced before detection; 0: no limit
     upright, range     as for read(), for files
-    fundamental, essential, homography   options of the estimators, as dictionaries; what E and H have in
-                       common with F they take from `fundamental`, unless they are given their own
+    fundamental, essential, homography   options of the estimators, as dictionaries; E and H
+                       inherit the options that they share with F from `fundamental`, unless set here
     **options          of the matcher (ratio, mutual, max_distance) and of the detector
 
     >>> import cornea
@@ -339,7 +339,7 @@ def pair(
     of_h = {name: value for name, value in shared.items() if not name.startswith("threshold")}
     threshold = float(of_e.get("threshold", 2 * float(of_e.get("threshold_per_line", 0))))  # type: ignore[arg-type]
     if threshold > 0:
-        of_h["threshold"] = 2 * threshold  # of H the sum of two distances between points
+        of_h["threshold"] = 2 * threshold  # the distance of H is a sum of two distances between points
     of_h.update(homography or {})
     a, b = _Photograph(first, 1, upright, range), _Photograph(second, 2, upright, range)
     place = context(device, threads, stream, a.gray)

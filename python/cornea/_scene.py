@@ -33,7 +33,7 @@ class View:
 
 @dataclass(frozen=True, repr=False)
 class Scene:
-    """Views, and what holds between them exactly."""
+    """Views and the exact geometry between them."""
 
     views: list[View]
     pairs: dict[tuple[int, int], tuple[Any, Any]]
@@ -44,7 +44,7 @@ class Scene:
         return matrix
 
     def H(self, i: int = 0, j: int = 1) -> NDArray[np.float64] | None:
-        """x_j ~ H x_i where the scene is flat; i < j."""
+        """x_j ~ H x_i, if the scene is flat; i < j."""
         matrix: NDArray[np.float64] | None = self.pairs[i, j][1]
         return matrix
 
@@ -54,7 +54,7 @@ class Scene:
 
 @with_options(_OPTIONS)
 def scene(*, threads: int = 0, **options: OptionValue) -> Scene:
-    """Draws synthetic views with exact K, R, t, F and H.
+    """Renders synthetic views with exact K, R, t, F and H.
 
     >>> import cornea
     >>> made = cornea.scene(views=2, width=320, height=240)

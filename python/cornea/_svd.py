@@ -25,7 +25,7 @@ class SvdResult(NamedTuple):
 
 @with_options(_OPTIONS)
 class Svd:
-    """Decomposes batches of matrices; made once."""
+    """Decomposes batches of matrices. Construct it once for many calls."""
 
     def __init__(
         self, *, device: str = "auto", threads: int = 0, stream: Any = None, **options: OptionValue
@@ -33,7 +33,7 @@ class Svd:
         self._made = _cornea.Svd(context(device, threads, stream), settings(_OPTIONS, options))
 
     def compute(self, a: Any, *, with_u: bool = True, with_v: bool = True) -> SvdResult:
-        """Of one matrix m x n or of many, ... x m x n, float32 or float64."""
+        """Decomposes one matrix m x n or many, ... x m x n, float32 or float64."""
         array = np.asarray(a)
         if array.dtype not in (np.float32, np.float64):
             raise TypeError(f"matrices have elements of {array.dtype}; they must be float32 or float64")
@@ -61,7 +61,7 @@ def svd(
 ) -> SvdResult:
     """The thin singular value decomposition of one matrix m x n or of many, ... x m x n.
 
-    A = U diag(S) V^T; V comes as it is, not transposed.
+    A = U diag(S) V^T; V itself is returned, not its transpose.
 
     >>> import cornea, numpy
     >>> a = numpy.arange(24.0).reshape(2, 4, 3)

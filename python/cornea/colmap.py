@@ -1,4 +1,4 @@
-"""A folder of photographs into a COLMAP database, step by step.
+"""Builds a COLMAP database from a folder of photographs, step by step.
 
 >>> import cornea, tempfile, pathlib
 >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -13,8 +13,8 @@
 >>> cornea.colmap.verify(database)["verified"]
 3
 
-Every step goes on where an earlier run stopped: what is done is kept. Databases of COLMAP, pycolmap and
-hloc are taken as well, so that verify() serves matches that came from elsewhere.
+Every step resumes where an earlier run stopped. Databases of COLMAP, pycolmap and hloc are accepted as well, so that
+verify() also works on matches of other programs.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from ._options import OptionValue, options_of, settings, table, with_options
 
 __all__ = ["extract", "extract_features", "match", "match_exhaustive", "match_sequential", "verify", "verify_matches"]
 
-#: Called with the steps done and all of them.
+#: Called with the number of completed steps and their total.
 Progress = Callable[[int, int], object]
-#: Asked between steps whether to end early, or an event that says so once it is set.
+#: A function that is called between steps and returns whether to end early, or an event that is set to end early.
 Cancel = Union[Callable[[], bool], threading.Event]
 
 _SIFT = options_of("extract")
@@ -47,7 +47,7 @@ _VERIFY = {
 
 def _function(name: str) -> Any:
     if not hasattr(_cornea, name):
-        raise ValueError("this build of Cornea has no COLMAP databases; build it where SQLite is installed")
+        raise ValueError("this build of Cornea has no COLMAP databases; build it with SQLite installed")
     return getattr(_cornea, name)
 
 
@@ -78,9 +78,9 @@ def extract(
     threads: int = 0,
     **options: OptionValue,
 ) -> dict[str, Any]:
-    """SIFT features of a folder of images, into a COLMAP database, which is made where it is missing.
+    """Extracts SIFT features of a folder of images into a COLMAP database, which is created if it is missing.
 
-    image_path     folder with JPEG, PNG, TIFF and WebP files, in its subfolders too
+    image_path     folder with JPEG, PNG, TIFF and WebP files, including its subfolders
     mask_path      folder with a mask NAME.png for image NAME; no features where it is black
     cameras        which images share a camera: "auto" (same make, model and focal length by EXIF, and
                    same size), "single" (all), "per-folder" or "per-image"
@@ -88,16 +88,16 @@ def extract(
     camera_model   SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL (the default), RADIAL or OPENCV
     camera_params  of that model, in COLMAP's order; they are then marked as known
     schema         tables of a new database: "3.8" (the default) or "4", those of COLMAP 4.2.1
-    max_size       longest side in which features are sought, pixels; 0: any size
-    decoders       threads that decode ahead; 0: one on the CPU, up to 8 beside CUDA
+    max_size       longest side, pixels; larger images are reduced before detection; 0: no limit
+    decoders       threads that decode images ahead; 0: one on the CPU, up to 8 with CUDA
     range          "auto" or "full", as for cornea.read()
-    changed        for features of other files or options that are there: "stop" with an error, "redo",
-                   "keep"
+    changed        what to do with existing features of other files or options: "stop" with an error,
+                   "redo" or "keep"
     redo           extract all images again
     progress       called with (done, total) after every image
-    note           called with a sentence for every image that failed or differs
-    cancel         a function that is asked between images, or a threading.Event, to end early; so does
-                   Ctrl-C. What is done is kept, and the next call goes on.
+    note           called with a sentence for every image that failed or has changed
+    cancel         a function that is called between images, or a threading.Event, to end early; Ctrl-C
+                   does the same. Completed work is kept, and the next call resumes.
     **options      of SIFT
 
     Returns counts: images, extracted, skipped, failed, features, stopped, ...
@@ -143,8 +143,8 @@ def match(
     threads: int = 0,
     **options: OptionValue,
 ) -> dict[str, Any]:
-    """Matches the images of a database with one another: all, each with the `sequential` after it by
-    name, or those that the file `pairs_path` lists, two names per line.
+    """Matches the images of a database: all pairs, each image with the `sequential` following ones by name, or the
+    pairs listed in the file `pairs_path`, two names per line.
 
     The other arguments are those of extract(). Returns counts: pairs, matched, skipped, matches, ...
     """
@@ -179,13 +179,13 @@ def verify(
     threads: int = 0,
     **options: OptionValue,
 ) -> dict[str, Any]:
-    """The geometry of every matched pair of a database, whoever matched them.
+    """Verifies the geometry of every matched pair of a database, whichever program matched them.
 
-    min_inliers       a pair with fewer is written as degenerate
-    use_cameras       estimate E where both focal lengths are known
+    min_inliers       pairs with fewer inliers are written as degenerate
+    use_cameras       estimate E if both focal lengths are known
     detect_watermark  look for watermarks and time stamps
 
-    The other arguments are those of extract(); the defaults of max_hypotheses is 10,000 here. Returns
+    The other arguments are those of extract(); the default of max_hypotheses is 10,000 here. Returns
     counts: pairs, verified, skipped, configurations, inliers, ...
     """
     report: dict[str, Any] = _function("colmap_verify")(
@@ -210,7 +210,7 @@ def match_exhaustive(database_path: PathLike, **options: Any) -> dict[str, Any]:
 
 
 def match_sequential(database_path: PathLike, *, overlap: int = 10, **options: Any) -> dict[str, Any]:
-    """match() of each image with the `overlap` after it by name, under pycolmap's name."""
+    """match() of each image with the `overlap` following ones by name, under pycolmap's name."""
     return match(database_path, sequential=overlap, **options)
 
 

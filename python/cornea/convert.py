@@ -1,7 +1,7 @@
-"""To and from the types of other libraries: OpenCV's keypoints and matches, hloc's HDF5 files.
+"""Conversion to and from the types of other libraries: OpenCV's keypoints and matches, hloc's HDF5 files.
 
-OpenCV and hloc have the centre of the first pixel at (0, 0), as Cornea has: coordinates stay as they are.
-The eight directions of a descriptor's cell go the other way round in OpenCV and COLMAP; they are reordered.
+OpenCV and hloc have the centre of the first pixel at (0, 0), like Cornea, so coordinates are unchanged. The eight
+directions of a descriptor's cell have the opposite sense of rotation in OpenCV and COLMAP; they are reordered.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ __all__ = [
 ]
 
 
-# Of the 8 directions of a cell the first stays; there and back.
+# Reverses the 8 directions of a cell except the first; the permutation is its own inverse.
 _OTHER_WAY_ROUND = (np.arange(128).reshape(16, 8)[:, [0, 7, 6, 5, 4, 3, 2, 1]]).ravel()
 
 
 def to_cv2_descriptors(features: Features) -> NDArray[np.float32]:
-    """n x 128 float32 as cv2.SIFT computes them, for OpenCV's matchers and beside OpenCV's own."""
+    """n x 128 float32 in the layout of cv2.SIFT, for OpenCV's matchers and for matching with OpenCV's descriptors."""
     described = features._host_descriptors()
     if described is None:
         raise ValueError("the points have no descriptors")
@@ -42,8 +42,8 @@ def to_cv2_descriptors(features: Features) -> NDArray[np.float32]:
 
 
 def to_cv2_keypoints(features: Features) -> list[Any]:
-    """A list of cv2.KeyPoint. Its size is a diameter, twice the scale, as OpenCV's SIFT has it; its angle
-    is in degrees; -1 for corners. Octave and level are packed as OpenCV's SIFT does. Ellipses become round."""
+    """A list of cv2.KeyPoint. Its size is a diameter, twice the scale, as in OpenCV's SIFT; its angle is in degrees, -1
+    for corners. Octave and level are packed as in OpenCV's SIFT. Ellipses become circles."""
     import cv2
 
     keypoints = []
@@ -66,7 +66,7 @@ def to_cv2_keypoints(features: Features) -> list[Any]:
 
 
 def from_cv2_keypoints(keypoints: Sequence[Any], descriptors: Any = None) -> Features:
-    """Features of cv2.KeyPoint; descriptors of OpenCV's SIFT are n x 128 whole numbers as float32."""
+    """Features from cv2.KeyPoint; descriptors of OpenCV's SIFT are n x 128 integers stored as float32."""
     octaves = [((k.octave & 255) ^ 128) - 128 for k in keypoints]
     if descriptors is not None:
         given = np.asarray(descriptors)
@@ -98,7 +98,7 @@ def to_cv2_matches(matches: Matches) -> list[Any]:
 
 
 def from_cv2_matches(matches: Iterable[Any]) -> Matches:
-    """Matches of cv2.DMatch, or of the two nearest of each as knnMatch gives them, which have a ratio."""
+    """Matches from cv2.DMatch, or from the two nearest of each point as knnMatch returns them, which have a ratio."""
     rows = []
     for match in matches:
         if hasattr(match, "queryIdx"):
@@ -111,12 +111,12 @@ def from_cv2_matches(matches: Iterable[Any]) -> Matches:
 
 
 def _h5py() -> Any:
-    return importlib.import_module("h5py")  # which has no types
+    return importlib.import_module("h5py")  # has no type annotations
 
 
 def write_hloc_features(file: PathLike, name: str, features: Features, image_size: tuple[int, int]) -> None:
-    """Adds an image's features to an HDF5 file in hloc's layout: keypoints n x 2, descriptors 128 x n of
-    length 1 (as far as bytes have it) in COLMAP's order, scores n, image_size (width, height). Needs h5py."""
+    """Adds an image's features to an HDF5 file in hloc's layout: keypoints n x 2, descriptors 128 x n of unit length
+    (up to the rounding to bytes) in COLMAP's order, scores n, image_size (width, height). Needs h5py."""
     h5py = _h5py()
 
     described = to_cv2_descriptors(features)
@@ -134,8 +134,7 @@ def write_hloc_features(file: PathLike, name: str, features: Features, image_siz
 
 
 def read_hloc_features(file: PathLike, name: str) -> Features:
-    """The points of an image in hloc's layout, of any detector; descriptors of other kinds than SIFT's
-    bytes are left out."""
+    """The points of an image in hloc's layout, of any detector; descriptors other than SIFT's bytes are omitted."""
     h5py = _h5py()
 
     with h5py.File(file, "r") as open_file:
@@ -153,8 +152,8 @@ def read_hloc_features(file: PathLike, name: str) -> Features:
 def write_hloc_matches(
     file: PathLike, first_name: str, second_name: str, matches: Matches, first_count: int
 ) -> None:
-    """Adds a pair's matches to an HDF5 file in hloc's layout: of every point of the first image the one
-    of the second, -1 for none, and a score of 1 less the ratio. Needs h5py."""
+    """Adds a pair's matches to an HDF5 file in hloc's layout: for every point of the first image the index in the
+    second, -1 for none, and a score of 1 - ratio. Needs h5py."""
     h5py = _h5py()
 
     nearest = np.full(first_count, -1, np.int32)

@@ -10,7 +10,7 @@
 namespace cornea::python {
 namespace {
 
-constexpr std::size_t kColumns = 7;  // of a point's numbers beside the octave
+constexpr std::size_t kColumns = 7;  // of a point, besides the octave
 
 constexpr int kOnHost = nb::device::cpu::value, kPinned = nb::device::cuda_host::value;
 constexpr int kOnDevice = nb::device::cuda::value, kManaged = nb::device::cuda_managed::value;
@@ -95,8 +95,8 @@ Layout layout_of(const AnyArray& array, bool rgb) {
           rgb ? std::size_t(3) : std::size_t(1)};
 }
 
-// Whether a view can be laid over it: pixels side by side, rows one after the other at whole
-// pixels.
+// Whether a view can represent it: contiguous pixels, and rows in ascending order at a distance of
+// whole pixels.
 bool fits_a_view(const Layout& l, const void* data) {
   const auto pixel = std::ptrdiff_t(l.item * l.channels);
   return reinterpret_cast<std::uintptr_t>(data) % l.item == 0 &&
@@ -116,7 +116,7 @@ void copy_pixels(const Layout& l, const std::uint8_t* from, std::uint8_t* to) {
 }
 
 GivenImage given(AnyArray array, bool rgb, Pixel pixel, bool on_device, const char* what) {
-  // Before it is copied; as check_image_size() has it.
+  // Checked before it is copied; the limits are those of check_image_size().
   constexpr std::size_t kLargestSide = std::size_t{1} << 20, kMostPixels = INT32_MAX;
   require(array.shape(0) <= kLargestSide && array.shape(1) <= kLargestSide &&
               array.shape(0) * array.shape(1) <= kMostPixels,
@@ -127,7 +127,7 @@ GivenImage given(AnyArray array, bool rgb, Pixel pixel, bool on_device, const ch
   const void* data = static_cast<const std::uint8_t*>(array.data_handle()) + array.byte_offset();
   const auto pixel_bytes = std::ptrdiff_t(l.item * l.channels);
   if (fits_a_view(l, data)) {
-    // Of a single row the stride says nothing.
+    // The stride of a single row is meaningless.
     const std::ptrdiff_t row = l.height == 1 ? l.width * pixel_bytes : l.row;
     image.view = view_at(data, pixel, l.width, l.height, row, on_device);
     image.array = std::move(array);
@@ -142,12 +142,13 @@ GivenImage given(AnyArray array, bool rgb, Pixel pixel, bool on_device, const ch
   return image;
 }
 
-// Whether an array lies on the device; an error where the context cannot reach it.
+// Whether an array lies on the device; throws if the context cannot access it.
 bool on_device(const Context& context, const AnyArray& array, const char* what) {
   const int type = array.device_type();
   if (type == kOnHost || type == kPinned) return false;
   require(type == kOnDevice || type == kManaged, what,
-          " lies on a device that is neither the CPU nor ", "of CUDA; copy it to the host first");
+          " lies on a device that is neither the CPU nor ",
+          "a CUDA device; copy it to the host first");
   require(context.is_cuda(), what, " lies on cuda:", array.device_id(),
           " and the work is to run on ", context.name(), "; give device='cuda:", array.device_id(),
           "', or copy it to the host");

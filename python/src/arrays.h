@@ -1,4 +1,4 @@
-// Arrays of Python as Cornea's views, and Cornea's results as arrays of Python.
+// Python arrays as Cornea's views, and Cornea's results as Python arrays.
 #pragma once
 
 #include <cstddef>
@@ -22,30 +22,32 @@ namespace nb = nanobind;
 
 using AnyArray = nb::ndarray<nb::ro>;
 
-// An image that came from Python. The view holds while this lives; it is destroyed with the GIL.
+// An image that came from Python. The view is valid as long as this object lives; destroy it with
+// the GIL held.
 struct GivenImage {
   AnyView view = {};
-  AnyArray array = {};            // what keeps the pixels
-  Image<std::uint8_t> copy = {};  // of the pixels, where a view cannot express their strides
+  AnyArray array = {};            // owns the pixels
+  Image<std::uint8_t> copy = {};  // of the pixels, if a view cannot express their strides
 };
 
-// H x W or H x W x 3 of uint8, uint16 or float32, on the host or, where the context is of CUDA, on
-// its device: then the context's stream waits for what made the pixels. Strides that no view has
-// are copied on the host and refused on the device. `what` names the image in errors.
+// H x W or H x W x 3 of uint8, uint16 or float32, on the host or, for a CUDA context, on its
+// device: then the context's stream waits for the producer of the pixels. Strides that a view
+// cannot express are copied on the host and rejected on the device. `what` names the image in
+// errors.
 GivenImage image_of(const Context& context, nb::handle object, const char* what = "the image");
-// H x W of uint8 or bool; None is no mask.
+// H x W of uint8 or bool; None means no mask.
 GivenImage mask_of(const Context& context, nb::handle object, const char* what = "the mask");
-// n x 128 uint8, or None for none at all.
+// n x 128 uint8, or None.
 struct GivenDescriptors {
   DescriptorView view = {};
   AnyArray array = {};
 };
 GivenDescriptors descriptors_of(const Context& context, nb::handle object, const char* what);
 
-// An object that has an array of any kind; TypeError, with a sentence, where it has none.
+// The array of any object that has one; throws a TypeError with an explanation if it has none.
 AnyArray array_of(const Context& context, nb::handle object, const char* what);
 
-// A NumPy array that owns what the vector held.
+// A NumPy array that takes ownership of the vector's data.
 template <class T>
 nb::object array_from(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
   auto* kept = new std::vector<T>(std::move(values));
@@ -70,22 +72,22 @@ nb::object array_from(Image<Rgb<T>>&& image) {
 }
 
 // (columns, octave, descriptors): 7 x n float32 of x, y, scale, angle, response, stretch and axis;
-// n int32; n x 128 uint8, or None where the points are not described.
+// n int32; n x 128 uint8, or None if the points have no descriptors.
 nb::tuple columns_of(Features&& features, bool described);
-// The other way round; None is no descriptors.
+// The inverse; None means no descriptors.
 Features features_from(nb::handle columns, nb::handle octave, nb::handle descriptors);
-// A Keypoint as numbers of 4 bytes, in the order of its members; Python knows it (_features.py).
+// Number of 4-byte values of a Keypoint, in the order of its members; _features.py depends on it.
 inline constexpr std::size_t kKeypointNumbers = 8;
 static_assert(sizeof(Keypoint) == kKeypointNumbers * sizeof(float) &&
               offsetof(Keypoint, octave) == 5 * sizeof(float) &&
               offsetof(Keypoint, axis) == 7 * sizeof(float));
-// n x 2 x 2 float32: affine_frame() of every point, rounded as COLMAP's databases hold it.
+// n x 2 x 2 float32: affine_frame() of every point, rounded as in COLMAP's databases.
 nb::object frames_of(nb::handle columns, nb::handle octave);
 // (a, b, distance, ratio).
 nb::tuple columns_of(const std::vector<Match>& matches);
 std::vector<Match> matches_from(nb::handle columns, std::size_t first, std::size_t second);
 
-// A C-contiguous NumPy array of T with this many columns; the Python side made it so.
+// A C-contiguous NumPy array of T with this many columns; the Python side has ensured that.
 template <class T>
 struct Table {
   nb::ndarray<const T, nb::c_contig, nb::device::cpu> array = {};

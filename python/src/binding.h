@@ -1,5 +1,4 @@
-// What the parts of the module share. Each bind_*() adds its part; cornea/*.py dress them for
-// users.
+// Shared by the parts of the module. Each bind_*() adds its part; cornea/*.py wrap them for users.
 #pragma once
 
 #include <array>
@@ -29,8 +28,8 @@ void bind_pair(nb::module_& m);
 void bind_scene(nb::module_& m);
 void bind_colmap(nb::module_& m);
 
-// Runs `work` without the GIL, one caller at a time: a detector, a matcher or an estimator serves
-// one thread at a time.
+// Runs `work` without the GIL, one caller at a time, because a detector, a matcher or an estimator
+// serves one thread at a time.
 template <class Work>
 void compute(std::mutex& mutex, const Work& work) {
   nb::gil_scoped_release release;
@@ -38,7 +37,7 @@ void compute(std::mutex& mutex, const Work& work) {
   work();
 }
 
-// A list's images, kept.
+// The images of a list, with their owners.
 std::vector<GivenImage> images_of(const Context& context, const nb::list& list);
 inline std::vector<AnyView> views_of(const std::vector<GivenImage>& images) {
   std::vector<AnyView> views;
@@ -49,7 +48,7 @@ inline std::vector<AnyView> views_of(const std::vector<GivenImage>& images) {
 // Stage times as a dictionary of milliseconds.
 nb::dict stages_of(const std::vector<StageTime>& stages);
 
-// 3 x 3 float64; None where it is 0.
+// 3 x 3 float64; None if it is zero.
 nb::object matrix_of(const std::array<double, 9>& matrix);
 nb::dict dict_of(const FundamentalResult& result);
 nb::dict dict_of(const EssentialResult& result);
@@ -58,7 +57,7 @@ nb::dict dict_of(const TwoViewResult& result);
 
 // (fx, fy, cx, cy, k1, k2, p1, p2) of a camera.
 Intrinsics camera_from(nb::handle numbers);
-// Two of them; None where the cameras are not known.
+// Two of them; None if the cameras are not known.
 std::optional<IntrinsicsPair> cameras_from(nb::handle pair);
 
 }  // namespace cornea::python

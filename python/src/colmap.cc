@@ -1,5 +1,5 @@
-// Collections: extract, match and verify in a COLMAP database, with a callback for progress and a
-// way to end early.
+// Collections: extract, match and verify in a COLMAP database, with callbacks for progress and
+// cancellation.
 #include <algorithm>
 #include <exception>
 #include <optional>
@@ -27,11 +27,12 @@ namespace {
 
 using namespace nb::literals;
 
-// Calls Python from a run that does not hold the GIL. An exception there, Ctrl-C among them, ends
-// the run between two steps and is thrown on afterwards: what is done is kept.
+// Calls Python from a run that does not hold the GIL. An exception in a callback, including Ctrl-C,
+// ends the run between two steps and is rethrown afterwards; completed work is kept.
 class PythonEvents {
  public:
-  // progress(done, total), note(sentence) and cancel() -> anything that is true, each may be None.
+  // progress(done, total), note(sentence), and cancel(), which returns a true value to end early;
+  // each may be None.
   PythonEvents(nb::handle progress, nb::handle note, nb::handle cancel)
       : progress_(progress), note_(note), cancel_(cancel) {
     events.begin = [this](int total) { guarded([&] { total_ = total, tell(); }); };
@@ -55,7 +56,7 @@ class PythonEvents {
 
   FolderEvents events;
 
-  // With the GIL, after the run.
+  // Call it with the GIL, after the run.
   void throw_on() {
     if (failed_) std::rethrow_exception(failed_);
   }
@@ -211,13 +212,13 @@ nb::dict match_database(const Context& context, const std::filesystem::path& dat
   return d;
 }
 
-// `shared` are options that F, E and H have in common, as the program's verify takes them.
+// `shared` are the options that F, E and H have in common, as in the program's `verify`.
 TwoViewOptions two_view_from(Settings shared) {
   TwoViewOptions options = folder_two_view_options();
   const auto given = [&](const char* name, auto set) {
     const auto found = shared.find(name);
     if (found == shared.end()) return;
-    // Read by the table of F, which knows all of them.
+    // Parsed with the table of F, which has all of them.
     set(fundamental_options({{found->first, found->second}}));
     shared.erase(found);
   };
@@ -302,7 +303,7 @@ void bind_colmap(nb::module_& m) {
   m.attr("VERIFY_MIN_INLIERS") = VerifyOptions().min_inliers;
 }
 #else
-// Python sees that these functions are missing, and says what to install.
+// The Python side notices that these functions are missing and reports what to install.
 void bind_colmap(nb::module_&) {}
 #endif
 

@@ -14,7 +14,7 @@ using namespace nb::literals;
 constexpr int kCuda = nb::device::cuda::value, kManaged = nb::device::cuda_managed::value;
 
 nb::dlpack::dtype dtype_of(const std::string& typestr, const char* what) {
-  // "<f4", "|u1": the order of bytes, the kind, the bytes.
+  // "<f4", "|u1": byte order, kind, number of bytes.
   using Code = nb::dlpack::dtype_code;
   require(typestr.size() >= 3 && typestr[0] != '>', what, " has elements of '", typestr,
           "', which cannot be read");
@@ -39,14 +39,14 @@ AnyArray interface_array(const Context& context, nb::handle object, const char* 
     for (nb::handle stride : fields["strides"]) {
       const auto given = nb::cast<std::int64_t>(stride);
       require(given % bytes == 0, what,
-              " has strides that are no whole elements; make it contiguous");
+              " has strides that are not whole elements; make it contiguous");
       strides.push_back(given / bytes);
     }
   }
   const nb::object data = fields["data"];
   void* memory = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0]));
   require(memory != nullptr || std::count(shape.begin(), shape.end(), 0u) > 0, what,
-          " has a shape and no memory");
+          " has a shape but no memory (its data pointer is null)");
   if (fields.contains("stream") && !nb::object(fields["stream"]).is_none()) {
     wait_for(context, nb::cast<StreamHandle>(fields["stream"]));
   }
@@ -72,7 +72,8 @@ AnyArray cuda_array_of(const Context& context, nb::handle object, const char* wh
   const int device = nb::cast<int>(place[1]);
   require(device == context.cuda_index(), what, " lies on cuda:", device,
           " and the work is to run on ", context.name(), "; they must be one device");
-  // torch does not know the stream of a thread; the default stream stands before it.
+  // torch does not know the per-thread default stream; the legacy default stream is ordered before
+  // it.
   constexpr StreamHandle kDefault = 1, kOfThread = 2;
   const StreamHandle own = stream_handle(context), asked = own == kOfThread ? kDefault : own;
   const nb::object capsule = object.attr("__dlpack__")("stream"_a = asked);
@@ -90,7 +91,7 @@ DeviceArray::~DeviceArray() {
     if (unknown_takers_) wait_for_device(context_);
     for (const StreamHandle taker : takers_) wait_for(context_, taker);
   } catch (const std::exception&) {
-    // A stream that is gone has nothing left to do.
+    // A stream that was destroyed has no work left.
   }
 }
 
@@ -110,12 +111,13 @@ void DeviceArray::finish(nb::object source) {
 nb::object DeviceArray::dlpack(nb::handle self, nb::handle stream, nb::handle max_version) {
   const StreamHandle taker = stream.is_none() ? 1 : nb::cast<StreamHandle>(stream);
   require(taker >= -1 && taker != 0, "stream=", taker,
-          " is no stream of CUDA; 1 is the default stream, 2 that of the thread");
+          " is not a CUDA stream; 1 is the default stream, 2 that of the thread");
   if (taker != -1) {
     ready_.make_wait(taker);
     if (std::find(takers_.begin(), takers_.end(), taker) == takers_.end()) takers_.push_back(taker);
   }
-  // Of the array API, so that it becomes an object that exports itself, in the version asked for.
+  // An array of the Python array API, so that it becomes an object that exports itself in the
+  // requested DLPack version.
   const nb::ndarray<nb::array_api> array(data(), shape_.size(), shape_.data(), self, nullptr,
                                          dtype_, kCuda, device());
   const nb::object exported = nb::cast(array);

@@ -1,6 +1,6 @@
-// Arrays on a CUDA device, in and out, ordered by streams: an array that comes in says what its
-// maker's stream still does to it (DLPack, __cuda_array_interface__), and one that goes out makes
-// its taker's stream wait for ours.
+// Arrays on a CUDA device, imported and exported with stream ordering (DLPack,
+// __cuda_array_interface__): for an imported array our stream waits for its producer's stream; for
+// an exported array its consumer's stream waits for ours.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,13 @@
 
 namespace cornea::python {
 
-// Whether an object says that its memory is a CUDA device's.
+// Whether an object's memory is on a CUDA device, according to the object.
 bool lies_on_cuda(nb::handle object);
-// Its array; the context's stream waits for what made it.
+// Its array; the context's stream waits for the producer.
 AnyArray cuda_array_of(const Context& context, nb::handle object, const char* what);
 
-// Memory of the context's device that Python holds. It goes back to the pool once the streams that
-// it was handed to have done what is queued on them now; where they are not known, once the device
-// has.
+// Memory of the context's device that Python owns. It returns to the pool when the streams to which
+// it was exported have finished their queued work; if these are unknown, when the whole device has.
 class DeviceArray {
  public:
   DeviceArray(const Context& context, Memory memory, std::vector<std::size_t> shape,
@@ -35,11 +34,11 @@ class DeviceArray {
   const std::vector<std::size_t>& shape() const { return shape_; }
   int device() const { return context_.cuda_index(); }
   std::string typestr() const;
-  // All that fills it is queued: from here on it may be handed on. What `source` holds is read
-  // until then.
+  // Marks the array as filled: all work that fills it has been queued, and it may be exported.
+  // `source` is kept alive until that work is done.
   void finish(nb::object source = {});
 
-  // A capsule for a taker that works on `stream` (DLPack's numbers; -1: that asks for no order).
+  // A capsule for a consumer that works on `stream` (DLPack's numbers; -1: no synchronisation).
   nb::object dlpack(nb::handle self, nb::handle stream, nb::handle max_version);
   nb::dict cuda_array_interface();
   nb::object numpy() const;  // a copy on the host
@@ -52,7 +51,7 @@ class DeviceArray {
   Mark ready_;
   nb::object source_;
   std::vector<StreamHandle> takers_;
-  bool unknown_takers_ = false;  // __cuda_array_interface__ does not say on which stream they work
+  bool unknown_takers_ = false;  // consumers of __cuda_array_interface__ do not name their stream
 };
 
 void bind_device_array(nb::module_& m);

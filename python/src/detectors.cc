@@ -43,7 +43,7 @@ class Detector {
     return columns_of(std::move(found), describes());
   }
 
-  // Images of one size and type go through the detector together.
+  // Images of one size and type are processed in one batch.
   nb::list detect_batch(const nb::list& given_images, nb::handle given_mask) {
     const std::vector<GivenImage> images = images_of(context_, given_images);
     const GivenImage mask = mask_of(context_, given_mask);
@@ -66,8 +66,8 @@ class Detector {
     return results;
   }
 
-  // (keypoints, descriptors) of SIFT that stay on the device: n x 8 float32 as a Keypoint has them,
-  // and n x 128 uint8.
+  // (keypoints, descriptors) of SIFT that remain on the device: n x 8 float32 with the members of
+  // Keypoint, and n x 128 uint8.
   nb::tuple detect_on_device(nb::handle given_image, nb::handle given_mask) {
     require(sift_ && context_.is_cuda(),
             "features stay on the device for SIFT on a CUDA device; the detector is ", name_,
@@ -112,7 +112,7 @@ class Detector {
   }
 
   const Context& context() const { return context_; }
-  // Of the last call, on the host's clock.
+  // Wall-clock time of the last call.
   double milliseconds() {
     double spent = 0;
     compute(mutex_, [&] {
@@ -124,7 +124,7 @@ class Detector {
   }
 
  private:
-  // n rows of what the detector holds on the device until its next call.
+  // A copy of n rows that the detector holds on the device until its next call.
   std::unique_ptr<DeviceArray> copy_of(const void* from, std::size_t n, std::size_t columns,
                                        nb::dlpack::dtype type) const {
     const std::size_t bytes = n * columns * type.bits / 8;
@@ -151,7 +151,7 @@ class Detector {
   Context context_;
   std::string name_;
   int max_size_;
-  std::unique_ptr<CornerDetector> corners_;  // one of these is set
+  std::unique_ptr<CornerDetector> corners_;  // exactly one of these is set
   std::unique_ptr<Sift> sift_;
   std::unique_ptr<FeatureExtractor> described_;
   std::mutex mutex_;

@@ -30,7 +30,7 @@ ReadOptions reading_from(bool upright, nb::handle range, std::uint64_t max_pixel
   return {.max_pixels = max_pixels, .upright = upright, .range = range_from(range)};
 }
 
-// (pixels, facts): gray at the depth of the file, and what the file says of itself.
+// (pixels, facts): gray at the bit depth of the file, and the file's metadata.
 nb::tuple read_gray_file(const std::filesystem::path& file, bool upright, nb::handle range,
                          std::uint64_t max_pixels) {
   const ReadOptions options = reading_from(upright, range, max_pixels);
@@ -60,7 +60,7 @@ nb::object read_as(const std::filesystem::path& file, const ReadOptions& options
   return array_from(std::move(image));
 }
 
-// RGB at the depth of the file.
+// RGB at the bit depth of the file.
 nb::object read_colour_file(const std::filesystem::path& file, bool upright, nb::handle range,
                             std::uint64_t max_pixels, bool as_bytes) {
   const ReadOptions options = reading_from(upright, range, max_pixels);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace nb::literals;
 
-// What a filter writes into: a new array beside the image, on the host or on its device.
+// The target of a filter: a new array on the host or on the device of the image.
 struct Result {
   nb::object array = {};
   std::vector<AnyTarget> target = {};  // one
@@ -48,7 +48,8 @@ class Filter {
   Filter(const Context& context, const std::string& name, const Settings& settings)
       : context_(context), filter_(find_filter(name).make(context, settings)) {}
 
-  // Gray results of the images' type, or float32. Images of one size and type go together.
+  // Gray results of the images' type, or float32. Images of one size and type are processed in one
+  // batch.
   nb::list apply(const nb::list& given_images, bool as_float) {
     const std::vector<GivenImage> images = images_of(context_, given_images);
     const std::vector<AnyView> views = views_of(images);

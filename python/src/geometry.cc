@@ -71,7 +71,7 @@ nb::list list_of(const std::vector<Result>& results) {
   return list;
 }
 
-// An estimator of the table that takes matches and nothing else.
+// An estimator of the table that takes only matches.
 template <class Estimator, class Result, const char* kName>
 class OfMatches {
  public:

@@ -57,7 +57,7 @@ class MatcherObject {
   std::mutex mutex_;
 };
 
-// Matches that join the same two places once; see one_per_place().
+// Removes duplicate matches between the same two positions; see one_per_place().
 nb::tuple places_once(nb::handle matches, nb::handle columns1, nb::handle octave1,
                       nb::handle columns2, nb::handle octave2) {
   const Features a = features_from(columns1, octave1, nb::none());

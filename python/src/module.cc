@@ -1,5 +1,5 @@
 // The compiled part of the package cornea. Its functions take plain values, arrays and options as
-// text; the Python files beside it give them names, defaults and types.
+// text; the Python files beside it add names, defaults and types.
 #include <new>
 #include <tuple>
 
@@ -18,7 +18,7 @@ namespace {
 
 using namespace nb::literals;
 
-// Of the module, which is never unloaded.
+// Owned by the module, which is never unloaded.
 PyObject* device_error = nullptr;
 
 PyObject* exception_for(ErrorCode code) {
@@ -47,9 +47,9 @@ void translate(const std::exception_ptr& thrown, void*) {
   }
 }
 
-// Contexts are made once per device and number of threads. A process that was forked makes its own:
-// the threads of its parent are not there. They live until the process ends, when CUDA may be gone
-// before.
+// Contexts are created once per device and number of threads. A forked process creates its own,
+// because the threads of its parent do not exist in it. Contexts are never destroyed, because CUDA
+// may be unloaded before them at exit.
 Context shared_context(const std::string& device, int threads) {
   using Key = std::tuple<pid_t, std::string, int>;
   static auto& contexts = *new std::map<Key, Context>;

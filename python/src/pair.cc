@@ -23,7 +23,7 @@ namespace {
 
 using namespace nb::literals;
 
-// A result that stays here until Python asks for its parts.
+// A result that remains in C++ until Python asks for its parts.
 struct PairObject {
   Context context;
   PairOptions options;
@@ -42,7 +42,7 @@ struct PairObject {
     return dict_of(*result.two_view);
   }
 
-  // The columns of the program's matches.csv.
+  // The contents of the program's matches.csv.
   std::string csv() const {
     io::CsvWriter csv("x1,y1,x2,y2,ratio,distance,inlier,descriptor_distance,index1,index2",
                       io::CsvNumbers::plain);

@@ -30,7 +30,8 @@ DrawOptions draw_options(const Settings& settings, nb::handle colour) {
   return options;
 }
 
-// Points with a scale as rings of that size with their angle; others as rings of one size.
+// Points with a scale are drawn as rings of that size with their angle; others as rings of a fixed
+// size.
 nb::object draw_points(const Context& context, nb::handle given_image, nb::handle columns,
                        nb::handle octave, const Settings& settings, nb::handle colour) {
   const GivenImage image = image_of(context, given_image);

@@ -4,7 +4,7 @@
 
 namespace cornea::python {
 
-// Any image on the host as 8-bit RGB, as the program reads files for its pictures.
+// Any host image as 8-bit RGB, converted as the program does for its pictures.
 Image<Rgb<std::uint8_t>> colours_of(const AnyView& image);
 
 }  // namespace cornea::python

@@ -1,4 +1,4 @@
-// The options of scenes, apart from tables.h because they show Eigen's headers. They stand in the
+// The options of scenes, separated from tables.h because they need Eigen's headers. They are in the
 // visitors' namespace, where the templates of tables.h find them.
 #pragma once
 
@@ -19,12 +19,12 @@ void visit(SceneOptions& o, Visitor& v) {
   v("views", o.views, "number of cameras");
   v("width", o.width, "pixels");
   v("height", o.height, "pixels");
-  v("seed", o.seed, "another seed, another scene");
+  v("seed", o.seed, "of the random scene");
   v("step-degrees", o.step_degrees, "between neighbouring views, seen from the scene");
   v("baseline", o.baseline, "metres between neighbouring views; 0: by step_degrees");
   v("field-of-view-degrees", o.field_of_view_degrees, "across the image's width");
   v("focal-px", o.focal_px, "focal length, pixels; 0: by field_of_view_degrees");
-  v("jitter", o.jitter, "how far cameras stray from the arc, share of the distance");
+  v("jitter", o.jitter, "deviation of the cameras from the arc, as a share of the distance");
   v("samples", o.samples, "rays per pixel and axis");
   v("board-columns", o.board_columns, "cells of the checkerboard across");
   v("board-rows", o.board_rows, "cells of the checkerboard down");

@@ -1,5 +1,5 @@
-// Options that no command of the program takes from the catalog, listed in the same manner, so that
-// Python reads all names, defaults and help from one place.
+// Options that are not in the catalog because no command of the program takes them from there,
+// listed in the same way, so that Python reads all names, defaults and help texts from one source.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ template <class Visitor>
 void visit(MatchOptions& o, Visitor& v) {
   visit_float(v, "ratio", o.ratio,
               "largest distance as a share of the second nearest's; 1 or more: no test");
-  v("mutual", o.mutual, "each is the nearest of the other");
+  v("mutual", o.mutual, "keep only mutual nearest neighbours");
   visit_float(v, "max-distance", o.max_distance, "largest distance of descriptors; 0: no limit");
 }
 
@@ -35,9 +35,9 @@ void visit(SvdOptions& o, Visitor& v) {
 
 template <class Visitor>
 void visit(DrawOptions& o, Visitor& v) {
-  v("most-lines", o.most_lines, "of matches; of more, evenly chosen ones; 0: all");
+  v("most-lines", o.most_lines, "most matches that are drawn, chosen evenly; 0: all");
   v("smallest-side", o.smallest_side,
-    "longer sides under this are enlarged by a whole number, 8 at most");
+    "images with a shorter longest side are enlarged by an integer factor of up to 8");
 }
 
 template <class Options>

@@ -1,4 +1,4 @@
-"""What the tests share: generated photographs, and the program, whose answers Python must give."""
+"""Shared fixtures: generated photographs, and the program, whose results Python must reproduce."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def program():
 
 @pytest.fixture(scope="session")
 def data():
-    """Folders of photographs with ground truth, under the one that CORNEA_DATA names (default: ../shared)."""
+    """Folders of photographs with ground truth, below the folder named by CORNEA_DATA (default: ../shared)."""
     root = Path(os.environ.get("CORNEA_DATA") or Path(__file__).resolve().parents[3] / "shared")
 
     def folder(name):
@@ -66,7 +66,7 @@ def image(views):
 
 @pytest.fixture(scope="session")
 def matches(views):
-    """n x 4 correspondences with outliers among them."""
+    """n x 4 correspondences that include outliers."""
     a, b = (cornea.detect(file, "sift", device="cpu") for file in views)
     points = cornea.match(a, b, ratio=0.95, device="cpu").points(a, b)
     assert len(points) > 200

@@ -1,5 +1,5 @@
-"""A collection in shards without Ray, for the tests and for bench/cluster.py: photographs that overlap, and all steps
-by processes that know nothing of one another."""
+"""A collection in shards without Ray, for the tests and for bench/cluster.py: overlapping photographs, and all steps by
+independent processes."""
 
 import json
 import resource
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def wall(seed, width, height):
-    """Smooth noise, in which SIFT finds points."""
+    """Smooth noise in which SIFT finds points."""
     coarse = np.random.default_rng(seed).integers(0, 256, (height // 6 + 2, width // 6 + 2)).astype(np.float64)
     y, x = np.arange(height) / 6, np.arange(width) / 6
     j, i = y.astype(int), x.astype(int)
@@ -26,7 +26,7 @@ def cpu_seconds():
 
 
 def do_all_steps(program, photographs, work, processes, size, options):
-    """Items, wall and CPU seconds of each step; one CPU thread per process."""
+    """The items, wall-clock and CPU seconds of each step; one CPU thread per process."""
     def call(*words):
         done = subprocess.run([str(program), *map(str, words)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Arrays of every type and layout, and those that cannot be taken."""
+"""Arrays of every type and layout, and arrays that are rejected."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ def points(image, name="harris", **options):
 
 
 @pytest.mark.parametrize("name", ["harris", "sift", "foagdd", "moravec"])
-def test_layouts_do_not_count(image, name):
+def test_every_layout_gives_the_same_result(image, name):
     expected = points(image, name)
     assert len(expected) > 0
     wide = np.zeros((image.shape[0], 2 * image.shape[1] + 7), np.uint8)
@@ -47,9 +47,9 @@ def test_colour_layouts(image):
     assert not np.array_equal(points(bgr), expected)
 
 
-def test_rows_that_begin_between_pixels(image):
+def test_rows_that_are_not_a_multiple_of_a_pixel(image):
     rgb = np.dstack([image] * 3)
-    row = 3 * rgb.shape[1] + 1  # bytes: no whole number of RGB pixels
+    row = 3 * rgb.shape[1] + 1  # bytes; not a whole number of RGB pixels
     buffer = np.zeros(row * rgb.shape[0], np.uint8)
     view = np.lib.stride_tricks.as_strided(buffer, rgb.shape, (row, 3, 1))
     view[...] = rgb
@@ -95,7 +95,7 @@ def test_results_own_their_memory(image):
     assert np.array_equal(first.xy, copies[0]) and np.array_equal(first.descriptors, copies[1])
 
 
-def test_filters_write_no_input(image):
+def test_filters_do_not_modify_their_input(image):
     before = image.copy()
     cornea.filter(image, "bilateral", device="cpu")
     assert np.array_equal(image, before)
@@ -182,7 +182,7 @@ def test_repeated_pixels(image):
 
 @pytest.mark.parametrize("shape", [(1 << 20, 1 << 20), (50000, 50000), (2, (1 << 20) + 1), (1 << 20, 4096, 3)])
 def test_huge_images(shape):
-    """Images beyond the limits are refused before they are copied. Strides of 0 make one out of a single byte."""
+    """Images beyond the limits are rejected before they are copied. Strides of 0 create one from a single byte."""
     huge = np.broadcast_to(np.uint8(7), shape)
     with pytest.raises(ValueError, match="the limits are 1048576 pixels per side and 2147483647 in all"):
         cornea.detect(huge, device="cpu")
@@ -191,7 +191,7 @@ def test_huge_images(shape):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e30])
-def test_floats_that_are_no_pixels(image, bad):
+def test_float_values_that_are_invalid(image, bad):
     floats = image.astype(np.float32) / 255
     floats[77, 99] = bad
     for call in (
@@ -206,13 +206,13 @@ def test_floats_that_are_no_pixels(image, bad):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e30, -50])
-def test_points_that_are_nowhere(image, bad):
+def test_points_without_a_valid_position(image, bad):
     nowhere = cornea.Features([bad, 40], [50, 60], [3, 3])
     with pytest.raises(ValueError, match="point 0 .* lies outside the image"):
         cornea.Sift(device="cpu").describe(image, nowhere)
     here = cornea.Features([40, 40], [50, 60], [3, 3])
     alone = cornea.draw(image, here[1])
-    assert np.array_equal(cornea.draw(image, nowhere), alone)  # it cannot be seen
+    assert np.array_equal(cornea.draw(image, nowhere), alone)  # it is not drawn
     cornea.draw_matches(image, image, nowhere, here, cornea.Matches([0, 1], [0, 1]))
 
 
@@ -228,7 +228,7 @@ def test_features_of_columns_that_differ():
             wrong()
 
 
-def test_matches_that_are_no_indices():
+def test_matches_that_are_not_valid_indices():
     features = cornea.Features([1, 2], [3, 4])
     for wrong in ([0.5], [1 << 32], [np.nan], ["a"]):
         with pytest.raises(ValueError, match="a must be whole numbers of 32 bits"):

@@ -1,5 +1,5 @@
-"""Shards over a Ray cluster of several nodes on this machine: the same contents as one run of `cornea folder`,
-whatever is killed, cut or missing on the way."""
+"""Shards on a Ray cluster of several nodes on this machine: the contents equal those of one run of `cornea folder`,
+even if processes are killed and files are truncated or missing."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ from sharded import do_all_steps, wall
 import cornea
 import cornea.cluster
 
-# Several nodes on one machine that has other things to do start slowly, and answer late.
+# Several nodes on one busy machine start slowly and respond late.
 for variable, value in (("RAY_raylet_start_wait_time_s", "180"), ("RAY_health_check_failure_threshold", "20")):
     os.environ.setdefault(variable, value)
 
@@ -80,7 +80,7 @@ def test_the_options_of_a_plan_are_those_of_its_items(photographs, tmp_path):
     work = tmp_path / "work"
     program("shard", "plan", photographs, "-o", work, "--size", "100", "--max-features", "50", "--no-root", "-q")
     done = json.loads(program("extract", "--work", work, "--shard", "1/1", "--device", "cpu", "--json", "-", "-q").stdout)
-    assert 0 < done["features"] <= 14 * 50 * 2  # two angles at most
+    assert 0 < done["features"] <= 14 * 50 * 2  # at most two orientations per point
     with sqlite3.connect(done["file"]) as database:
         assert "root=no" in database.execute("SELECT options FROM cornea_images").fetchone()[0]
     for words in (["--max-features", "10"], ["--db", "x.db"], ["--contrast", "0.1"]):
@@ -102,7 +102,7 @@ def test_without_ray_nothing_of_the_package_changes(monkeypatch, photographs, tm
     assert not (tmp_path / "work").exists()
 
 
-# From here on with Ray.
+# The tests below use Ray.
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_a_cluster_ends_with_the_contents_of_one_run(three_nodes, photographs, e
     assert again.already == sum(again.done.values()) == sum(summary.done.values())
 
 
-def test_a_file_that_was_cut_is_named_and_made_again(three_nodes, photographs, expected, tmp_path):
+def test_a_truncated_file_is_reported_and_recomputed(three_nodes, photographs, expected, tmp_path):
     work = tmp_path / "work"
     run(photographs, work)
     cut = sorted((work / "match").iterdir())[0]
@@ -163,7 +163,7 @@ def test_a_file_that_was_cut_is_named_and_made_again(three_nodes, photographs, e
     assert run(photographs, work).exit_code == 0
 
 
-def test_what_cannot_be_done_is_named_and_the_rest_finished(three_nodes, tmp_path):
+def test_failures_are_reported_and_the_rest_is_completed(three_nodes, tmp_path):
     photos, work = make_photographs(tmp_path / "photos"), tmp_path / "work"
     (photos / "a0_1.png").write_bytes(b"no picture")
     (photos / "a0_3.png").unlink()
@@ -174,7 +174,7 @@ def test_what_cannot_be_done_is_named_and_the_rest_finished(three_nodes, tmp_pat
     assert summary.merged["images"] == 12 and len(summary.photographs) == 2
     before = contents(tmp_path / "merged.db")
 
-    # The folder is no longer the plan's, and a file was cut.
+    # The folder no longer matches the plan, and a file was truncated.
     cornea.write(photos / "new.png", wall(9, 160, 120))
     cut = sorted((work / "extract").iterdir())[2]
     os.truncate(cut, cut.stat().st_size // 2)
@@ -217,7 +217,7 @@ def test_photographs_of_an_object_store(three_nodes, photographs, expected, tmp_
         found = contents(tmp_path / "merged.db")
         records = [list(row) for row in found.pop("cornea_images")]
         wanted = dict(expected)
-        # Where and when the file was is another thing there.
+        # Paths and times of files differ there.
         assert [r[:2] + [r[3]] + r[5:] for r in records] == [
             [r[0], r[1], r[3], *r[5:]] for r in wanted.pop("cornea_images")]
         assert found == wanted
@@ -242,7 +242,7 @@ def test_a_full_disk_on_one_node(make_cluster, photographs, expected, tmp_path):
 
 
 def test_kills_lose_nothing(make_cluster, tmp_path):
-    """Workers, programs and nodes end by SIGKILL; a node comes back for each that is gone."""
+    """Workers, programs and nodes are killed with SIGKILL; each lost node is replaced by a new one."""
     psutil = pytest.importorskip("psutil")
     photos = make_photographs(tmp_path / "photos", 3, 8)
     program("folder", photos, "-o", tmp_path / "scene", *FOLDER_OPTIONS, "--device", "cpu", "-q")
@@ -268,7 +268,7 @@ def test_kills_lose_nothing(make_cluster, tmp_path):
         while not running.done():
             time.sleep(0.5 + rng.random())
             if len(kills) < 8 and not running.done():
-                with contextlib.suppress(psutil.Error):  # it ended by itself meanwhile
+                with contextlib.suppress(psutil.Error):  # it has ended by itself
                     kill()
         summary = running.result()
     assert summary.exit_code == 0, str(summary)

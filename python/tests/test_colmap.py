@@ -1,4 +1,4 @@
-"""Folders into COLMAP databases, as the program makes them, and databases of others."""
+"""COLMAP databases of folders, compared with the program's, and databases of other programs."""
 
 import json
 import sqlite3
@@ -53,7 +53,7 @@ def test_the_same_database_as_the_program(program, photographs, made, tmp_path):
 
 
 def test_ellipses_as_the_database_holds_them(photographs, tmp_path):
-    """Six columns of COLMAP: positions half a pixel on, and the frames of Features, bit for bit."""
+    """COLMAP's six columns: positions shifted by half a pixel, and the frames of Features, bit for bit."""
     options = {"affine_shape": True, "max_points": 150}
     colmap.extract(tmp_path / "database.db", photographs, device="cpu", **options)
     with sqlite3.connect(tmp_path / "database.db") as opened:
@@ -117,7 +117,7 @@ def test_an_exception_of_a_callback_ends_the_run(photographs, tmp_path):
 
 @pytest.mark.parametrize("name", ["progress", "note", "cancel"])
 def test_callbacks_that_raise(photographs, made, tmp_path, name):
-    """Each ends the run with its own exception, and the database can be used again."""
+    """Each exception ends the run and is rethrown, and the database remains usable."""
 
     def enough(*_):
         raise LookupError(name)
@@ -139,7 +139,7 @@ def test_answers_of_cancel(photographs, tmp_path, answer, stops):
 
 
 def test_an_interrupt_ends_the_run(photographs, tmp_path):
-    """Ctrl-C while it works: KeyboardInterrupt, and what is done is kept."""
+    """Ctrl-C during a run raises KeyboardInterrupt, and completed work is kept."""
     code = f"""
 import os, signal, cornea
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a test in the background would ignore it
@@ -157,7 +157,7 @@ except KeyboardInterrupt:
 
 
 def test_a_database_that_another_process_holds(photographs, tmp_path):
-    """A call waits until it is let go, and other threads of Python go on meanwhile."""
+    """A call waits until the lock is released, and other Python threads continue to run."""
     database = tmp_path / "database.db"
     colmap.extract(database, photographs, device="cpu", max_points=60)
     code = f"""
@@ -213,7 +213,7 @@ def test_a_list_of_pairs(made, photographs, tmp_path):
 
 
 def test_a_database_of_pycolmap(photographs, tmp_path):
-    """Matches that pycolmap made are verified in one call, and its mapper takes the result."""
+    """Matches of pycolmap are verified in one call, and its mapper accepts the result."""
     pycolmap = pytest.importorskip("pycolmap")
     database = tmp_path / "pycolmap.db"
     pycolmap.extract_features(database, photographs, device=pycolmap.Device.cpu)
@@ -235,7 +235,7 @@ def centres_of(rotations, translations):
 
 
 def test_the_fountain(data, tmp_path):
-    """Features and matches of pycolmap, verified in one call; its mapper finds all cameras where they stand."""
+    """Features and matches of pycolmap, verified in one call; its mapper finds the correct positions of all cameras."""
     pycolmap = pytest.importorskip("pycolmap")
     folder = data("fountain_p11")
     database, images = tmp_path / "database.db", folder / "images"

@@ -1,4 +1,4 @@
-"""To and from OpenCV's types and hloc's files."""
+"""Conversion to and from OpenCV's types and hloc's files."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from cornea import convert
 
 @pytest.fixture(scope="module")
 def features(image):
-    # As OpenCV describes points: no square roots.
+    # Like OpenCV's descriptors: no RootSIFT.
     return cornea.detect(image, "sift", device="cpu", max_points=200, root=False)
 
 
@@ -24,7 +24,7 @@ def test_keypoints_of_opencv(features, image):
     assert turned.max() < 1e-4
     assert np.array_equal(back.octave, features.octave)
     assert np.array_equal(back.descriptors, features.descriptors)
-    # OpenCV describes them: angles, scales and descriptors mean the same there.
+    # OpenCV describes the points: angles, scales and descriptors have the same meaning there.
     _, described = cv2.SIFT_create().compute(image, keypoints)
     own = convert.to_cv2_descriptors(features)
     alike = (own * described).sum(1) / np.linalg.norm(own, axis=1) / np.linalg.norm(described, axis=1)
@@ -51,7 +51,7 @@ def test_matches_of_opencv(features):
     assert len(cornea.Matches.from_cv2([])) == 0
 
 
-def test_descriptors_that_are_no_bytes(features):
+def test_descriptors_that_are_not_bytes(features):
     pytest.importorskip("cv2")
     with pytest.raises(ValueError, match="whole numbers from 0 to 255"):
         cornea.Features.from_cv2(features.to_cv2(), features.descriptors / 512)

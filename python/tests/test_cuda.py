@@ -1,4 +1,4 @@
-"""Arrays on a GPU: in and out without the host, in the order of streams."""
+"""Arrays on a GPU: input and output without host copies, with stream ordering."""
 
 import gc
 
@@ -24,7 +24,7 @@ def in_order():
 
 
 @pytest.mark.parametrize("name", ["foagdd", "harris", "moravec", "sift"])
-def test_a_tensor_gives_what_an_array_gives(image, tensor, name):
+def test_a_tensor_gives_the_same_result_as_an_array(image, tensor, name):
     expected = cornea.detect(image, name, device="cpu")
     for given in (image, tensor):
         found = cornea.detect(given, name, device="cuda")
@@ -58,7 +58,7 @@ def test_masks(image, tensor):
     mask[:, :200] = True
     expected = cornea.detect(image, "harris", mask=mask, device="cpu").xy
     assert np.array_equal(cornea.detect(tensor, "harris", mask=torch.from_numpy(mask).cuda()).xy, expected)
-    with pytest.raises(ValueError, match="copy them to one place"):
+    with pytest.raises(ValueError, match="copy them to the same kind of memory"):
         cornea.detect(tensor, "harris", mask=mask)
 
 
@@ -98,13 +98,13 @@ def test_features_stay_on_the_device(image, tensor):
     assert keypoints.is_cuda and keypoints.shape == (len(expected), 8)
     assert np.array_equal(keypoints[:, :2].cpu().numpy(), expected.xy)
     assert np.array_equal(keypoints[:, 5].contiguous().view(torch.int32).cpu().numpy(), expected.octave)
-    # Columns come when they are asked for, once.
+    # Columns are downloaded on first access, once.
     assert np.array_equal(found._columns, expected._columns) and np.array_equal(found.octave, expected.octave)
     assert found.angle.shape == (len(expected),)
     assert context.transfers()["downloads"] == before["downloads"] + 1
     assert np.array_equal(descriptors.cpu().numpy(), expected.descriptors)
     assert np.array_equal(found.descriptors.numpy(), expected.descriptors)
-    # They can be matched there, and outlive what made them.
+    # They can be matched on the device, and outlive the detector.
     own = cornea.match(expected.descriptors, expected.descriptors, ratio=1, device="cpu")
     both = cornea.Matcher(ratio=1, device="cuda").match(found.descriptors, descriptors)
     assert np.array_equal(both.a, own.a) and np.array_equal(both.b, own.b)
@@ -116,7 +116,7 @@ def test_features_stay_on_the_device(image, tensor):
 
 @pytest.mark.parametrize("way", ["own stream", "torch's stream"])
 def test_order_without_a_device_wide_wait(image, way):
-    """A long kernel and a copy are queued on a stream of torch; Cornea must see what they leave."""
+    """A long kernel and a copy are queued on a torch stream; Cornea must see their result."""
     expected = cornea.filter(image, "gaussian", sigma=2, as_float=True, device="cpu")
     source = torch.from_numpy(image.copy()).cuda()
     late = torch.zeros_like(source)
@@ -154,7 +154,7 @@ def test_features_on_the_device_are_those_of_the_host(image, tensor, options):
 
 
 def test_features_of_a_late_tensor_on_its_stream(image):
-    """Queued behind a long kernel on a stream of torch; descriptors are taken on that stream too."""
+    """Queued after a long kernel on a torch stream; descriptors are read on that stream too."""
     expected = cornea.detect(image, "sift", device="cpu")
     source = torch.from_numpy(image.copy()).cuda()
     late = torch.zeros_like(source)
@@ -208,7 +208,7 @@ def test_streams_of_every_kind(tensor):
 
 
 def test_a_tensor_that_is_freed_at_once(image):
-    """Neither an input nor a result may be written over by its next owner while it is still in use."""
+    """Neither an input nor a result may be overwritten by the next owner of its memory while it is in use."""
     expected = cornea.filter(image, "bilateral", device="cpu", as_float=True)
     for _ in range(20):
         result = cornea.filter(torch.from_numpy(image.copy()).cuda(), "bilateral", as_float=True)
@@ -231,7 +231,7 @@ def test_arrays_of_cupy(image):
     assert np.array_equal(cupy.asnumpy(cupy.from_dlpack(smooth)), host)
 
     class Interface:
-        """An object that has __cuda_array_interface__ alone."""
+        """An object that has only __cuda_array_interface__."""
 
         __cuda_array_interface__ = array.__cuda_array_interface__
 

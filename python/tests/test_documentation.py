@@ -1,4 +1,4 @@
-"""Examples run: those of the docstrings, of docs/python.md, of the README and of the notebook."""
+"""Runs the examples of the docstrings, of docs/python.md, of the README and of the notebook."""
 
 import doctest
 import json
@@ -48,7 +48,7 @@ def in_a_folder_with_photographs(views, tmp_path, monkeypatch):
     return tmp_path
 
 
-# What examples of other libraries need; without it the example is passed over.
+# Modules that examples with other libraries need; without them the example is skipped.
 NEEDS = {"import torch": "torch", "import cv2": "cv2", "import pycolmap": "pycolmap", "hloc": "h5py"}
 
 
@@ -74,7 +74,7 @@ def _has(module):
 
 
 def test_the_notebook(in_a_folder_with_photographs, monkeypatch):
-    """In a kernel of Jupyter where there is one, otherwise cell by cell; a cell that fails raises here."""
+    """In a Jupyter kernel if there is one, otherwise cell by cell; a failing cell raises here."""
     pytest.importorskip("matplotlib")
     if not (_has("nbclient") and _has("ipykernel")):
         cells = json.loads((ROOT / "examples" / "pair.ipynb").read_text())["cells"]
@@ -93,7 +93,7 @@ def test_the_notebook(in_a_folder_with_photographs, monkeypatch):
     shown = [[output.get("data", {}) for output in cell.outputs] for cell in notebook.cells if cell.cell_type == "code"]
     assert shown[-1][0]["text/plain"] == "'general'"
     assert sum("image/png" in data for outputs in shown for data in outputs) >= 3
-    # The result of a pair shows itself.
+    # The result of a pair has a rich representation.
     assert any("text/html" in data and "<img" in data["text/html"] for outputs in shown for data in outputs)
 
 
@@ -123,7 +123,7 @@ def test_types(tmp_path):
     (tmp_path / "wrong.py").write_text("import cornea\ncornea.pair('a', 'b').F.shape + 'no'\ncornea.nothing()\n")
     environment = dict(os.environ)
     package = Path(cornea.__file__).parents[1]
-    if "site-packages" not in package.parts:  # where mypy finds it by itself, and refuses to be told
+    if "site-packages" not in package.parts:  # in site-packages mypy finds it by itself and rejects MYPYPATH
         environment["MYPYPATH"] = str(package)
 
     def check(*files):

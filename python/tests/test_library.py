@@ -1,4 +1,4 @@
-"""Options, errors, classes and results, as a user of the package meets them."""
+"""Options, errors, classes and results from the point of view of a user of the package."""
 
 import inspect
 import os
@@ -130,7 +130,7 @@ def test_features_on_a_device_need_one(image):
 
 
 def test_describing_ellipses(image):
-    """Points keep the shapes that they have where angles are kept."""
+    """With keep_angles, points also keep their shapes."""
     sift = cornea.Sift(device="cpu", affine_shape=True, max_points=80)
     found = sift.detect(image)
     assert found.stretch.max() > 1.5 and found.stretch.min() >= 1
@@ -146,7 +146,7 @@ def test_describing_ellipses(image):
 
 
 def test_frames():
-    """The unit circle to the ellipse, and x to the direction of the angle."""
+    """Frames map the unit circle to the ellipse, and the x axis to the direction of the angle."""
     points = cornea.Features([0, 0], [0, 0], [2, 2], [0.3, 0.3], stretch=[1, 3], axis=[0, 1.1])
     turned = 2 * np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]])
     assert np.allclose(points.frames[0], turned, rtol=1e-6)
@@ -243,13 +243,13 @@ def test_wrong_numbers(matches):
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), 10**30, "", None, [], [1, 2]])
 @pytest.mark.parametrize("option", ["sigma", "max_points", "contrast"])
-def test_options_that_cannot_be(option, bad):
+def test_invalid_options(option, bad):
     with pytest.raises((ValueError, TypeError)):
         cornea.Sift(device="cpu", **{option: bad})
 
 
 @pytest.mark.parametrize("threads", [-1, 1 << 40])
-def test_threads_that_cannot_be(image, threads):
+def test_invalid_numbers_of_threads(image, threads):
     with pytest.raises((ValueError, TypeError)):
         cornea.detect(image, device="cpu", threads=threads)
 
@@ -297,7 +297,7 @@ def test_svd():
         cornea.svd(np.zeros(3))
 
 
-def test_a_pair_shows_itself(views, tmp_path):
+def test_a_pair_has_a_rich_representation(views, tmp_path):
     result = cornea.pair(*views, device="cpu")
     assert result._repr_png_().startswith(b"\x89PNG")
     assert "<img" in result._repr_html_() and "matches agree" in result._repr_html_()
@@ -335,7 +335,7 @@ def test_threads_share_a_detector(image):
 
 
 def test_threads_share_everything(views, image, matches):
-    """One object of each kind, used from four threads at once, with its properties read meanwhile."""
+    """One object of each kind, used from four threads at once, with its properties read concurrently."""
     a, b = (cornea.detect(file, "sift", device="cpu", max_points=200) for file in views)
     harris, smooth = cornea.Harris(device="cpu", threads=1), cornea.Filter("gaussian", device="cpu", threads=1)
     matcher, estimator = cornea.Matcher(device="cpu", threads=1), cornea.Fundamental(device="cpu", threads=1)
@@ -378,7 +378,7 @@ def test_threads_share_everything(views, image, matches):
 
 
 def test_other_threads_run_meanwhile(image):
-    """A thread that waits for the GIL gets it during a call: nobody is made to give it up otherwise."""
+    """A call releases the GIL: with this switch interval a waiting thread would not get it otherwise."""
     interval = sys.getswitchinterval()
     begun, ran = threading.Event(), []
     worker = threading.Thread(target=lambda: (begun.wait(), ran.append(True)))

@@ -1,4 +1,4 @@
-"""Python gives what the program gives, bit for bit: every detector, filter, matcher and estimator."""
+"""Python gives the same results as the program, bit for bit: every detector, filter, matcher and estimator."""
 
 import numpy as np
 import pytest

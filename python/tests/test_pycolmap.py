@@ -1,4 +1,4 @@
-"""Databases of both schemas as COLMAP itself reads them: pycolmap finds what was written."""
+"""Databases of both schemas, read by COLMAP itself: pycolmap finds what was written."""
 
 import shutil
 import sqlite3
@@ -20,7 +20,7 @@ ALTITUDE = 433.25
 
 
 def exif(north_seconds):
-    """Make, model, 35 mm equivalent and a place, as a camera's APP1 segment; little-endian."""
+    """Make, model, 35 mm equivalent focal length and GPS position, as a camera's APP1 segment; little-endian."""
     def entry(tag, kind, count, value):
         return struct.pack("<HHI", tag, kind, count) + value
 
@@ -50,7 +50,7 @@ def exif(north_seconds):
 
 @pytest.fixture(scope="module")
 def photographs(tmp_path_factory):
-    """Views of one scene under odd names; all but the last say where they were taken."""
+    """Views of one scene with unusual names; all but the last have a GPS position."""
     folder = tmp_path_factory.mktemp("photographs")
     (folder / "sub").mkdir()
     for i, view in enumerate(cornea.scene(views=4, width=400, height=300).views):
@@ -65,7 +65,7 @@ def photographs(tmp_path_factory):
 @pytest.fixture(scope="module", params=["3.8", "4"])
 def made(request, program, photographs, tmp_path_factory):
     """A database of this schema by `cornea folder`, a copy of it that pycolmap has opened, and its rows as SQLite has
-    them. pycolmap brings the tables of a file that it opens up to its own version, hence the copy."""
+    them. pycolmap migrates the tables of a file that it opens to its own version, hence the copy."""
     out = tmp_path_factory.mktemp("out")
     report = program("folder", photographs, "-o", out, "--schema", request.param)
     assert report["images"] == 4 and report["verified"] >= 3
@@ -89,7 +89,7 @@ def test_images_and_cameras(made):
     assert {i: (image.name, image.camera_id) for i, image in read.items()} == {
         row["image_id"]: (row["name"], row["camera_id"]) for row in written}
     cameras = rows("SELECT * FROM cameras")
-    assert len(cameras) == 2  # one by EXIF, and that of the photograph without
+    assert len(cameras) == 2  # one from EXIF, and one for the photograph without EXIF
     assert database.num_cameras() == 2
     for row in cameras:
         camera = database.read_camera(row["camera_id"])
@@ -135,7 +135,7 @@ def test_matches_and_geometries(made):
             assert np.allclose(read.cam2_from_cam1.rotation.quat, [x, y, z, w], atol=1e-15)
             assert np.array_equal(read.cam2_from_cam1.translation, floats(row["tvec"], np.float64, 3))
         if row["F"] and row["rows"] > 0:
-            # In COLMAP's own coordinates, in which F holds for the points that pycolmap returns.
+            # In COLMAP's own coordinates, in which F is valid for the points that pycolmap returns.
             a, b = (np.c_[database.read_keypoints(image)[inliers[:, side], :2], np.ones(len(inliers))]
                     for side, image in enumerate((first, second)))
             lines = a @ read.F.T
@@ -148,7 +148,7 @@ def test_matches_and_geometries(made):
 def test_pose_priors(made):
     schema, database, rows = made
     priors = database.read_all_pose_priors()
-    if schema == "3.8":  # which has no place for them
+    if schema == "3.8":  # which has no columns for them
         assert priors == []
         return
     names = {row["image_id"]: row["name"] for row in rows("SELECT image_id, name FROM images")}

@@ -1,4 +1,4 @@
-"""What the program `cornea` starts for ``cornea cluster``."""
+"""The entry point that the program `cornea` starts for ``cornea cluster``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""All steps of a collection, in their order."""
+"""All steps of a collection, in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .summary import ItemFailed, Summary
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-#: The steps in their order, in groups: an item of the second of a group follows that of the first.
+#: The steps in order, in groups: the second step of a group runs for an item directly after the first.
 _GROUPS = (("extract",), ("choose",), ("match", "verify"), ("choose_further",), ("match_further", "verify_further"))
 
 
@@ -32,20 +32,20 @@ def run(photos: PathLike, work: PathLike, address: Optional[str] = None, gpus_pe
         db: Optional[PathLike] = None, by_component: Optional[PathLike] = None, no_descriptors: bool = False,
         local: str = "", storage_options: Optional[Mapping[str, Any]] = None, quiet: bool = False,
         program: str = "") -> Summary:
-    """Does all steps of a collection and returns what became of them; an item that fails raises nothing.
+    """Runs all steps of a collection and returns a summary; a failed item raises no exception.
 
-    photos: a folder that all nodes see, or a URL that fsspec opens (with `storage_options`), of which each
-        worker fetches the photographs of its shard.
-    work: a folder that all nodes see, for the plan and the files of all items.
-    address: of a Ray cluster; "auto": the one that runs here. None: the one that this process is connected
-        to, or a new one on this machine.
-    gpus_per_worker: 1; a share, as 0.5, where workers share a GPU; 0: the CPU.
+    photos: a folder that all nodes can access, or a URL for fsspec (with `storage_options`), from which each worker
+        downloads the photographs of its shard.
+    work: a folder that all nodes can access, for the plan and the files of all items.
+    address: of a Ray cluster; "auto": the one that runs on this machine. None: the one to which this process is
+        connected, or a new local one.
+    gpus_per_worker: 1; a fraction such as 0.5 if workers share a GPU; 0: the CPU.
     cpus_per_worker: cores, and threads of the program.
-    workers: at most so many at a time; 0: as many as the cluster has room for.
-    retries: how often an item that fails is tried again, on another node where there is one.
+    workers: most concurrent workers; 0: as many as the cluster has resources for.
+    retries: how often a failed item is retried, on another node if there is one.
     size, options: of the plan: images per shard, and flags of `cornea shard plan`.
     db, by_component, no_descriptors: merge all at the end, here.
-    local: a folder on each node's own disk, where files are made; variables as $TMPDIR are those of the node.
+    local: a folder on each node's own disk for temporary files; variables such as $TMPDIR are expanded on the node.
     """
     try:
         ray = importlib.import_module("ray")
@@ -94,7 +94,7 @@ def _plan(program: str, photos: str, work: str, size: int, options: Sequence[str
             found, _ = call(program, words)
         summary.photographs.extend(found["unreadable"])
     except ProgramFailed as failed:
-        # A plan that is there and does not fit any more is kept to: what changed is named, the rest is done.
+        # An existing plan that no longer matches the folder is kept: changes are reported, and the rest is processed.
         if not (Path(work) / "plan.txt").exists() or "other photographs" not in failed.reason:
             raise RuntimeError(failed.reason) from None
         summary.photographs.append(failed.reason)

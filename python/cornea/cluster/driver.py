@@ -1,4 +1,4 @@
-"""Gives each worker one item at a time, and takes what became of it."""
+"""Assigns one item at a time to each worker and collects the results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Optional
 from .summary import ItemFailed, Summary
 from .worker import Worker
 
-#: Workers and nodes that were lost under an item before it is given up.
+#: The number of lost workers or nodes after which an item is given up.
 _MOST_LOSSES = 10
 
 
@@ -30,7 +30,7 @@ class _Item:
 
 @dataclass
 class _Hand:
-    """A worker as the driver sees it."""
+    """The driver's record of a worker."""
 
     actor: Any
     node: str = ""  # its id; empty: not started yet
@@ -42,7 +42,7 @@ class Driver:
     def __init__(self, ray: Any, settings: dict[str, Any], workers: int, retries: int, summary: Summary, quiet: bool):
         self._ray, self._settings, self._workers, self._retries = ray, settings, workers, retries
         self._summary, self._quiet = summary, quiet
-        self._hands: dict[Any, _Hand] = {}  # by what is waited for: its start, or its item
+        self._hands: dict[Any, _Hand] = {}  # by the pending Ray object: its start, or its item
         self._idle: list[_Hand] = []
         self._told = 0.0
         self._waits = False
@@ -53,7 +53,7 @@ class Driver:
         self._actor = ray.remote(Worker)
 
     def _room(self) -> int:
-        """For how many workers the cluster has room now."""
+        """The number of workers for which the cluster has free resources now."""
         have, s = self._ray.cluster_resources(), self._settings
         room = int(have.get("CPU", 0) / s["cpus"]) if s["cpus"] > 0 else 1000
         if s["gpus"] > 0:
@@ -61,7 +61,7 @@ class Driver:
         return min(room, self._workers) if self._workers > 0 else room
 
     def _hire(self, wanted: int) -> None:
-        """Backpressure: no more workers than there is room for, and one item per worker; the rest waits here."""
+        """Backpressure: no more workers than there are resources for, one item per worker; the rest is queued here."""
         count = len(self._hands) + len(self._idle)
         for _ in range(min(wanted, self._room()) - count):
             actor = self._actor.options(num_cpus=self._settings["cpus"], num_gpus=self._settings["gpus"],
@@ -69,7 +69,7 @@ class Driver:
             self._hands[actor.where.remote()] = _Hand(actor)
 
     def _assign(self, waiting: deque[_Item]) -> None:
-        """An item that failed goes to another node, where a worker is on one."""
+        """A failed item goes to another node if a worker is on one."""
         nodes = {hand.node for hand in (*self._idle, *self._hands.values()) if hand.node}
         for hand in list(self._idle):
             item = next((i for i in waiting if hand.node not in i.bad_nodes or nodes <= i.bad_nodes), None)
@@ -114,7 +114,7 @@ class Driver:
             found = self._ray.get(ref)
         except self._ray.exceptions.RayError as error:
             self._lose(hand, f"its worker or node was lost ({type(error).__name__})", waiting)
-            try:  # where only the connection is gone
+            try:  # if only the connection was lost
                 self._ray.kill(hand.actor)
             except Exception:
                 pass
@@ -164,7 +164,7 @@ class Driver:
         sys.stderr.flush()
 
     def _wait_for_nodes(self) -> None:
-        """Every node is gone, or none has room for a worker; others may come."""
+        """All nodes are gone, or none has resources for a worker; waits for others."""
         if not self._waits:
             self._waits = True
             self._summary.notes.append("for a time no node had room for a worker")
@@ -173,7 +173,7 @@ class Driver:
         time.sleep(1)
 
     def do(self, steps: Sequence[str], count: int) -> bool:
-        """All items of a group; whether each was done."""
+        """Processes all items of a group; returns whether all were done."""
         waiting = deque(_Item(steps[0], number, count) for number in range(1, count + 1))
         follows = dict(zip(steps, steps[1:]))
         failed_before, begin = len(self._summary.failed), time.monotonic()

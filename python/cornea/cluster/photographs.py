@@ -1,4 +1,4 @@
-"""Photographs below a URL: their list for the plan, and those of one shard on this node's disk."""
+"""Photographs below a URL: their list for the plan, and the download of one shard to this node's disk."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def _escaped(name: str) -> str:
 
 
 def write_list(url: str, storage_options: Mapping[str, Any], file: Path) -> None:
-    """BYTES NAME of all that lies below a URL, for `cornea shard plan --list`."""
+    """Writes the lines BYTES NAME of all files below a URL, for `cornea shard plan --list`."""
     system, root = _open_url(url, storage_options)
     found = system.find(root, detail=True)
-    with open(file, "w", encoding="latin-1") as out:  # names are bytes here
+    with open(file, "w", encoding="latin-1") as out:  # keeps the bytes of names
         for path, info in found.items():
             name = path[len(root):].lstrip("/")
             if name:
@@ -45,7 +45,7 @@ def write_list(url: str, storage_options: Mapping[str, Any], file: Path) -> None
 
 
 def names_of_shard(work: str, number: int) -> list[str]:
-    """Of the plan's file."""
+    """The names of a shard's photographs, from the plan."""
     names: list[bytes] = []
     size = 0
     with open(Path(work) / "plan.txt", "rb") as lines:
@@ -64,7 +64,7 @@ def names_of_shard(work: str, number: int) -> list[str]:
 
 @contextmanager
 def scratch_folder(local: str) -> Iterator[Path]:
-    """A folder on this node's disk; the program removes what killed workers left, by the lock in it."""
+    """A folder on this node's disk. The program removes those of killed workers, which it recognises by their lock."""
     place = local or tempfile.gettempdir()
     os.makedirs(place, exist_ok=True)
     folder = tempfile.mkdtemp(prefix="cornea-item-", dir=place)
@@ -77,7 +77,7 @@ def scratch_folder(local: str) -> Iterator[Path]:
 
 
 def fetch_photographs(url: str, names: Sequence[str], folder: Path, storage_options: Mapping[str, Any]) -> None:
-    """What is gone is left out; the program says so."""
+    """Downloads photographs. Missing ones are skipped; the program reports them."""
     system, root = _open_url(url, storage_options)
 
     def fetch(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Calls of the program, on whichever node this runs."""
+"""Calls of the program on the local node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ProgramFailed(Exception):
 
 
 def find_program(given: str = "") -> str:
-    """Here, on whichever node that is."""
+    """The path of the program on the local node."""
     for candidate in (given, os.environ.get("CORNEA_PROGRAM", ""), str(Path(__file__).parent.parent / "bin" / "cornea"),
                       shutil.which("cornea") or ""):
         if candidate and os.access(candidate, os.X_OK):
@@ -30,7 +30,7 @@ def find_program(given: str = "") -> str:
 
 
 def _die_with_parent() -> None:
-    """A worker that is killed takes the program with it."""
+    """Makes the kernel kill the program when its worker dies."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 

@@ -1,4 +1,4 @@
-"""What became of a collection."""
+"""The summary of a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 @dataclass
 class ItemFailed:
-    """An item, or one try of it, that failed."""
+    """An item, or one attempt at it, that failed."""
 
     step: str
     item: int
@@ -21,29 +21,29 @@ class ItemFailed:
 
 @dataclass
 class Summary:
-    """What a run did. Its items are in the folder of the work, whatever this says."""
+    """The result of a run. The files in the work folder are authoritative, not this summary."""
 
     work: str
-    done: dict[str, int] = field(default_factory=dict)  # items of each step, with those of earlier runs
-    already: int = 0  # of these: by earlier runs
+    done: dict[str, int] = field(default_factory=dict)  # items per step, including those of earlier runs
+    already: int = 0  # of these, by earlier runs
     seconds: float = 0
-    wall_seconds: dict[str, float] = field(default_factory=dict)  # of each step, with the one that goes along with it
-    busy_seconds: dict[str, float] = field(default_factory=dict)  # of all workers, by step
-    cpu_seconds: dict[str, float] = field(default_factory=dict)  # of the program on them
-    tries: int = 0  # items that were started
-    lost: list[ItemFailed] = field(default_factory=list)  # tries whose worker or node was lost
-    tried_again: list[ItemFailed] = field(default_factory=list)  # tries that failed
+    wall_seconds: dict[str, float] = field(default_factory=dict)  # per step, including the one that follows it directly
+    busy_seconds: dict[str, float] = field(default_factory=dict)  # over all workers, per step
+    cpu_seconds: dict[str, float] = field(default_factory=dict)  # of the program on the workers
+    tries: int = 0  # attempts that were started
+    lost: list[ItemFailed] = field(default_factory=list)  # attempts whose worker or node was lost
+    tried_again: list[ItemFailed] = field(default_factory=list)  # attempts that failed
     failed: list[ItemFailed] = field(default_factory=list)  # items that were given up
-    photographs: list[str] = field(default_factory=list)  # and what else is not in the result, a sentence each
-    damaged: int = 0  # items whose file was there and damaged; they were made again, and `notes` says which
-    notes: list[str] = field(default_factory=list)  # files that were made again, and the like
+    photographs: list[str] = field(default_factory=list)  # and anything else missing in the result, one sentence each
+    damaged: int = 0  # items whose existing file was damaged; they were recomputed and are listed in `notes`
+    notes: list[str] = field(default_factory=list)  # recomputed files and similar events
     merged: Optional[dict[str, Any]] = None
     finished: bool = False  # all steps
 
     @property
     def exit_code(self) -> int:
-        """0 where everything is in the result and nothing asks for a look: no file was damaged, and no item failed on
-        a node, as where its disk is full. Workers and nodes that were lost do not count."""
+        """0 if everything is in the result and nothing needs attention: no file was damaged, and no item failed on a
+        node, for example because its disk was full. Lost workers and nodes do not count."""
         asks = self.failed or self.tried_again or self.photographs or self.damaged
         return 0 if self.finished and not asks else 1
 

@@ -1,4 +1,4 @@
-"""What runs on the nodes."""
+"""The Ray actor that runs on the nodes."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from .program import ProgramFailed, call, cpu_of_children, find_program
 
 
 class Worker:
-    """An actor: does one item at a time with the program, on its share of its node."""
+    """An actor that processes one item at a time with the program, on its share of its node."""
 
     def __init__(self, settings: dict[str, Any]):
         self._settings = settings
 
     def where(self) -> tuple[str, str, int]:
-        """Node id, its name and this process."""
+        """The node's id and name, and the id of this process."""
         ray = importlib.import_module("ray")
         return ray.get_runtime_context().get_node_id(), socket.gethostname(), os.getpid()
 
     def do(self, step: str, number: int, count: int) -> dict[str, Any]:
-        """What became of an item; failures are results, so that only lost workers are errors of Ray."""
+        """Processes an item and returns its result; failures are results, so that only lost workers are Ray errors."""
         begin, cpu = time.monotonic(), cpu_of_children()
         try:
             found, lines = self._do(step, number, count)
             found["lines"] = lines
         except ProgramFailed as failed:
             found = {"error": failed.reason, "killed": failed.killed}
-        except Exception as error:  # of a download, or a program that is not there
+        except Exception as error:  # a failed download, or a missing program
             found = {"error": f"{type(error).__name__}: {error}", "killed": False}
         found["seconds"], found["cpu_seconds"] = time.monotonic() - begin, cpu_of_children() - cpu
         return found

@@ -1,5 +1,5 @@
-// Scratch memory that grows to the largest size asked for and then stays: after the first call at a
-// given size nothing is allocated.
+// Scratch memory that grows to the largest size requested and is then reused: after the first call
+// at a given size nothing is allocated.
 #pragma once
 
 #include "cornea/core/context.h"
@@ -10,14 +10,14 @@ class Buffer {
  public:
   Buffer(Place place, const char* purpose) : place_(place), purpose_(purpose) {}
 
-  // Room for `count` items; what the buffer held before is lost when it has to grow.
+  // Makes room for `count` items. The contents are lost if the buffer has to grow.
   template <class T>
   T* reserve(const Context& context, std::size_t count) {
     return static_cast<T*>(reserve_bytes(context, count * sizeof(T)));
   }
   void* reserve_bytes(const Context& context, std::size_t bytes) {
     if (bytes > memory_.bytes()) {
-      memory_ = Memory();  // gives the old block back first
+      memory_ = Memory();  // frees the old block before the new one is allocated
       memory_ = context.allocate(place_, bytes, purpose_);
     }
     return memory_.data();

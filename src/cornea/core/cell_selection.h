@@ -1,4 +1,5 @@
-// The memory of items by grid cell on CUDA; device_selection.h queues their sorting and their cap.
+// Device memory for binning items into grid cells; device_selection.h queues the binning and the
+// cap per cell.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +11,22 @@
 namespace cornea::core {
 
 struct CellBuckets {
-  std::uint32_t cells = 0;            // of a frame
-  std::size_t capacity = 0;           // items of a frame
-  std::uint32_t* counters = nullptr;  // all that follows up to `items`; zero before each use
+  std::uint32_t cells = 0;   // per frame
+  std::size_t capacity = 0;  // items per frame
+  // Start of the block that is zeroed before each use; it ends before `items`.
+  std::uint32_t* counters = nullptr;
   std::size_t counter_count = 0;
-  std::uint32_t* counts = nullptr;  // of every cell, frame by frame: its items
-  std::uint32_t* placed = nullptr;  // how many of them are placed
-  std::uint32_t* begin = nullptr;   // where its bucket begins
-  std::uint32_t* next = nullptr;    // of every frame: where the next bucket begins
+  std::uint32_t* counts = nullptr;  // per frame and cell: number of items
+  std::uint32_t* placed = nullptr;  // per frame and cell: items placed so far
+  std::uint32_t* begin = nullptr;   // per frame and cell: first index of its bucket
+  std::uint32_t* next = nullptr;    // per frame: first index of the next bucket
   std::uint32_t* items = nullptr;
   std::uint8_t* keep = nullptr;
 };
 
 class CellSelection {
  public:
-  // Takes the memory for lists of up to `capacity` items in `cells` cells each.
+  // Allocates memory for lists of up to `capacity` items in `cells` cells per frame.
   void prepare(const Context& context, int frames, std::uint32_t cells, std::size_t capacity) {
     const std::size_t all = std::size_t(cells) * frames;
     buckets_.cells = cells;
@@ -39,7 +41,7 @@ class CellSelection {
     buckets_.keep = keep_.reserve<std::uint8_t>(context, capacity * frames);
   }
   const CellBuckets& buckets() const { return buckets_; }
-  // Of item i of frame f at [f * capacity + i]: 1 if it is kept, 0 otherwise.
+  // keep()[f * capacity + i] is 1 if item i of frame f is kept, 0 otherwise.
   const std::uint8_t* keep() const { return buckets_.keep; }
 
  private:

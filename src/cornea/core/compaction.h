@@ -1,5 +1,5 @@
-// For .cu files: stream compaction, marked items gathered in their order. No atomic decides an
-// order: the place of an item is a sum of the counts before it.
+// For .cu files: stream compaction that preserves order. The output index of an item is the sum of
+// the counts before it (a prefix sum), so the result does not depend on the order of atomics.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace cornea::core {
 
-// By a warp: counts[begin] + .. + counts[end - 1], in every lane.
+// Warp collective: returns counts[begin] + .. + counts[end - 1] in every lane.
 template <class Count>
 __device__ std::uint32_t warp_sum_of(const Count* counts, std::uint32_t begin, std::uint32_t end) {
   std::uint32_t sum = 0;
@@ -17,8 +17,8 @@ __device__ std::uint32_t warp_sum_of(const Count* counts, std::uint32_t begin, s
   return warp_sum(sum);
 }
 
-// By a warp: emit(bit, place) for every bit that is set in a row of words, in order, the first with
-// the given place.
+// Warp collective: calls emit(bit, place) for every set bit of an array of words, in order. Places
+// count up from the given one.
 template <class Emit>
 __device__ void gather_marks(const std::uint32_t* words, int count, std::uint32_t place,
                              const Emit& emit) {
@@ -26,7 +26,8 @@ __device__ void gather_marks(const std::uint32_t* words, int count, std::uint32_
   for (int base = 0; base < count; base += kWarp) {
     std::uint32_t bits = base + lane < count ? words[base + lane] : 0;
     const int mine = __popc(bits);
-    const int through = warp_running_sum(mine);  // marks in the words up to this lane's
+    // Number of set bits up to and including this lane's word.
+    const int through = warp_running_sum(mine);
     std::uint32_t at = place + through - mine;
     for (; bits; bits &= bits - 1) emit((base + lane) * kWarp + __ffs(bits) - 1, at++);
     place += __shfl_sync(~0u, through, kWarp - 1);

@@ -23,7 +23,8 @@ std::shared_ptr<Context::State> make_cuda_state(int index, int threads, void* st
     state->cuda = core::CudaSide::open(index, stream, use_callers_stream);
   } else {
     fail(ErrorCode::device_unavailable,
-         "CUDA was asked for, and this build has none; use the CPU or build with the CUDA toolkit");
+         "CUDA was asked for, but this build has no CUDA support; use the CPU or build with the "
+         "CUDA toolkit");
   }
   state->name = text("cuda:", index);
   state->pool = std::make_shared<core::MemoryPool>(state->cuda, state->ledger);

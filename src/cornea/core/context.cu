@@ -81,7 +81,7 @@ std::shared_ptr<CudaSide> CudaSide::open(int index, void* callers_stream, bool u
   cudaMemPool_t pool = nullptr;
   cuda_check(cudaMemPoolCreate(&pool, &props), "making a CUDA memory pool");
   side->pool = pool;
-  // Freed blocks stay with the pool: the next frame of the same size takes them at no cost.
+  // The pool keeps freed blocks, so that the next frame of the same size reuses them at no cost.
   std::uint64_t keep = UINT64_MAX;
   cuda_check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
              "setting up the CUDA memory pool");
@@ -126,7 +126,7 @@ void* CudaSide::allocate(Place place, std::size_t bytes) {
 void CudaSide::release(Place place, void* data) noexcept {
   const DeviceGuard device(index, std::nothrow);
   if (place == Place::pinned) {
-    cudaStreamSynchronize(stream_of(*this));  // a copy may still be under way
+    cudaStreamSynchronize(stream_of(*this));  // a copy may still be in flight
     cudaFreeHost(data);
   } else {
     cudaFreeAsync(data, stream_of(*this));

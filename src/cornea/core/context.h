@@ -1,8 +1,8 @@
 // Where work runs: the CPU with a number of threads, or one CUDA device with one stream.
 //
 // A Context is a cheap handle; copies share the device, the stream, the memory pool, the counters
-// and the CPU threads. Threads may share a context, each with detectors, filters and matchers of
-// its own: one of those serves one thread at a time. Stream rule: everything a function does on the
+// and the CPU threads. Threads may share a context, but a detector, filter or matcher serves one
+// thread at a time, so each thread needs its own. Stream rule: everything a function does on the
 // device is ordered on the context's stream; a function that returns host data has waited for it.
 #pragma once
 
@@ -44,15 +44,15 @@ CORNEA_API std::vector<DeviceInfo> cuda_devices(std::string* why_none = nullptr)
 
 class CORNEA_API Context {
  public:
-  // threads = 0: OMP_NUM_THREADS where it is set, otherwise the processors that the process's
-  // affinity leaves it. Threads without work sleep.
+  // threads = 0 means OMP_NUM_THREADS if it is set, otherwise the number of processors in the
+  // process's CPU affinity mask. Idle threads sleep.
   static Context cpu(int threads = 0);
-  // An error (device_unavailable) where there is no such device: never a silent fallback.
+  // Throws device_unavailable if there is no such device; there is no silent fallback to the CPU.
   static Context cuda(int index = 0);
-  // Works on the caller's stream (a cudaStream_t), which must outlive the context and all memory
-  // that was taken from it.
+  // Uses the caller's stream (a cudaStream_t), which must outlive the context and all memory
+  // allocated from it.
   static Context cuda_on_stream(int index, void* stream);
-  // The first CUDA device, or the CPU where there is none.
+  // The first CUDA device, or the CPU if there is none.
   static Context best();
   // "auto", "cpu", "cuda" or "cuda:N".
   static Context from_name(const std::string& device, int threads = 0);
@@ -64,23 +64,24 @@ class CORNEA_API Context {
   const std::string& name() const;  // "cpu", "cuda:0"
   std::string description() const;  // "CPU, 2 threads", "NVIDIA H200 (cuda:0)"
 
-  void synchronize() const;  // waits for all that was queued on the stream
+  void synchronize() const;  // waits for all work queued on the stream
 
-  // A block from the pool; out_of_memory says how much was asked for and for what.
+  // Allocates a block from the pool. An out_of_memory error reports the size and the purpose.
   Memory allocate(Place place, std::size_t bytes, const char* purpose) const;
   MemoryUse memory() const;
   Transfers transfers() const;
 
-  // Rows of bytes between host and device, ordered on the stream and counted. From pinned memory
-  // they run beside the host's work; the caller keeps the host side alive until synchronize().
+  // Copies rows of bytes between host and device, ordered on the stream and counted in transfers().
+  // Copies from and to pinned memory are asynchronous; the caller keeps the host memory alive until
+  // synchronize().
   void upload(void* device, std::size_t device_stride, const void* host, std::size_t host_stride,
               std::size_t row_bytes, std::size_t rows) const;
   void download(void* host, std::size_t host_stride, const void* device, std::size_t device_stride,
                 std::size_t row_bytes, std::size_t rows) const;
-  // Rows of bytes within the device, ordered on the stream.
+  // Copies rows of bytes within the device, ordered on the stream.
   void copy_on_device(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                       std::size_t row_bytes, std::size_t rows) const;
-  // For results that a kernel wrote straight into pinned memory.
+  // Counts a result that a kernel wrote directly into pinned memory as a download.
   void count_download(std::size_t bytes) const;
 
   struct State;

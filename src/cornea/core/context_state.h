@@ -1,4 +1,4 @@
-// Inside of Context.
+// Internals of Context.
 #pragma once
 
 #include <memory>
@@ -12,22 +12,22 @@
 namespace cornea {
 namespace core {
 
-// The CUDA side of a context: device, stream, stream-ordered pool. Defined in context.cu; builds
-// without CUDA never make one.
+// The CUDA state of a context: device, stream, stream-ordered memory pool. Defined in context.cu;
+// builds without CUDA never create one.
 struct CudaSide {
   int index = 0;
   void* stream = nullptr;
   bool owns_stream = true;
   void* pool = nullptr;                      // cudaMemPool_t
-  std::shared_ptr<const CudaSide> pools_of;  // whose pool it is; null: its own
+  std::shared_ptr<const CudaSide> pools_of;  // owner of the pool; null: this object
   std::string device_name;
 
   static std::shared_ptr<CudaSide> open(int index, void* callers_stream, bool use_callers_stream);
-  // Another stream of the same device, with the same pool.
+  // A new stream on the same device, with the same pool.
   static std::shared_ptr<CudaSide> beside(const std::shared_ptr<const CudaSide>& other);
   ~CudaSide();
 
-  void* allocate(Place place, std::size_t bytes);  // null when there is not enough
+  void* allocate(Place place, std::size_t bytes);  // null if there is not enough memory
   void release(Place place, void* data) noexcept;
   std::size_t free_bytes() const;
   void synchronize() const;
@@ -37,12 +37,13 @@ struct CudaSide {
 
 std::vector<DeviceInfo> list_cuda_devices(std::string* why_none);
 
-// What a context counts, for all of its threads and streams.
+// The counters of a context, shared by all of its threads and streams.
 struct Ledger {
   std::mutex mutex;
   MemoryUse memory;
   Transfers transfers;
-  std::uint64_t refuse_at = 0;  // blocks until one is refused, that one included; 0: none is
+  // Fault injection: the allocation that many calls ahead fails; 0: off.
+  std::uint64_t refuse_at = 0;
 };
 
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
@@ -60,15 +61,15 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   std::shared_ptr<Ledger> ledger_;
 };
 
-// A context of the same device, pool, counters and threads with a stream of its own, for an
-// algorithm that captures graphs: what other threads queue on the context's stream must not get
-// into them. What the caller queued before is waited for with an event.
+// A context with the same device, pool, counters and threads and a stream of its own, for
+// algorithms that capture graphs: work that other threads queue on the original stream must not end
+// up in the capture. The new stream waits, through an event, for the work queued before.
 Context with_own_stream(const Context& context);
 
 ThreadPool& threads_of(const Context& context);
 
-// For tests: the nth block that is asked of the context's pool from now on is refused, once, as if
-// there were no memory left. 0: none is.
+// For tests: makes the nth allocation from the context's pool from now on fail once, as if memory
+// had run out. 0 turns this off.
 void refuse_allocation(const Context& context, std::uint64_t nth);
 
 }  // namespace core

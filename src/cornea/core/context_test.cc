@@ -66,7 +66,7 @@ TEST_P(OnDevice, ThePoolCountsWhatIsHeldByPurpose) {
   EXPECT_EQ(context.memory().allocations, 2u);
 }
 
-TEST_P(OnDevice, ABufferGrowsAndStays) {
+TEST_P(OnDevice, ABufferGrowsAndIsThenReused) {
   Buffer buffer(context.is_cuda() ? Place::device : Place::host, "test");
   void* large = buffer.reserve<int>(context, 1000);
   EXPECT_EQ(buffer.reserve<int>(context, 10), large);
@@ -87,7 +87,7 @@ TEST_P(OnDevice, RunningOutOfMemorySaysHowMuchAndLeavesTheContextWorking) {
   EXPECT_NE(context.allocate(place, 64, "small").data(), nullptr);
 }
 
-TEST_P(OnDevice, WhatGoesUpComesDownAndIsCounted) {
+TEST_P(OnDevice, UploadsAndDownloadsPreserveBytesAndAreCounted) {
   if (!context.is_cuda()) {
     EXPECT_EQ(code_of([&] { context.allocate(Place::device, 8, "x"); }),
               kHasCuda ? ErrorCode::invalid_argument : ErrorCode::device_unavailable);
@@ -101,7 +101,7 @@ TEST_P(OnDevice, WhatGoesUpComesDownAndIsCounted) {
   EXPECT_EQ(context.transfers().uploads, 1u);
   EXPECT_EQ(context.transfers().upload_bytes, 33u * 17 * 2);
   EXPECT_EQ(context.transfers().download_bytes, 33u * 17 * 2);
-  // Rows of a larger image.
+  // A region of a larger image: rows are farther apart than they are long.
   const auto wide = testing::random_image<std::uint16_t>(50, 17, 2);
   Image<std::uint16_t> part(context, Place::device, 33, 17, "part");
   upload<std::uint16_t>(context, {wide.host().data + 5, 33, 17, 50}, part.device());

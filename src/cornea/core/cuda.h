@@ -13,26 +13,28 @@ namespace cornea::core {
 
 inline void cuda_check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // clears what is not sticky, so that the context still works
+  cudaGetLastError();  // clears errors that are not sticky, so that the context stays usable
   fail(status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::cuda, what, ": ",
        cudaGetErrorString(status));
 }
 
-// After every launch: reports a bad launch shape or an earlier asynchronous failure.
+// Called after every launch: reports an invalid launch configuration or an earlier asynchronous
+// failure.
 inline void cuda_check_launch(const char* kernel) { cuda_check(cudaGetLastError(), kernel); }
 
 inline cudaStream_t cuda_stream(const Context& context) {
   return static_cast<cudaStream_t>(context.stream());
 }
 
-// Makes a device current on this thread while it lives, and then the one that was before: a
-// caller's own CUDA code finds its device as it left it.
+// Makes a device current on this thread for its lifetime and then restores the previous one, so
+// that the caller's own CUDA code is not affected.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int index) : DeviceGuard(index, std::nothrow) {
     cuda_check(status_, "selecting the CUDA device");
   }
-  // For destructors, and for devices that may not be there: what goes wrong is in selected().
+  // For destructors, and for devices that may not exist: an error is returned by selected() instead
+  // of thrown.
   DeviceGuard(int index, std::nothrow_t) noexcept {
     cudaGetDevice(&before_);
     if (before_ == index) return;

@@ -1,4 +1,4 @@
-// Events on a context's stream, made once and used again. Inside of StageClock; defined in
+// Events on a context's stream, created once and reused. Internals of StageClock; defined in
 // cuda_events.cu.
 #pragma once
 

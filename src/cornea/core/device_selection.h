@@ -1,4 +1,4 @@
-// For .cu files: which of many items are kept, as selection.h says, found without sorting them.
+// For .cu files: the selection rules of selection.h on CUDA, by radix selection instead of sorting.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 
 namespace cornea::core {
 
-// The smallest value that is kept, and how many of the values equal to it find room.
+// The smallest value that is kept, and how many of the values equal to it are kept.
 template <class Bits>
 struct LastKept {
   Bits value;
   std::uint32_t room;
 };
 
-// Finds the bits of the count-th largest value, eight at a time from the top, by counting digits.
-// Every thread of the block calls it; for_each_value(f) hands f the values that this thread looks
-// after. There are more than `count` values in all.
+// Block collective: finds the bits of the count-th largest value by radix selection, one 8-bit
+// digit at a time from the most significant. for_each_value(f) calls f with the values that this
+// thread is responsible for. There must be more than `count` values in total.
 template <class Bits, class ForEachValue>
 __device__ LastKept<Bits> find_last_kept(std::uint32_t count, ForEachValue&& for_each_value) {
   constexpr int kDigits = 256, kBits = int(sizeof(Bits)) * 8;
   __shared__ std::uint32_t histogram[kDigits];
   __shared__ LastKept<Bits> last;
-  __syncthreads();  // what was found before may still be read
+  __syncthreads();  // the previous result may still be read
   if (threadIdx.x == 0) last = {0, count};
   for (int shift = kBits - 8; shift >= 0; shift -= 8) {
     for (int i = threadIdx.x; i < kDigits; i += blockDim.x) histogram[i] = 0;
     __syncthreads();
-    // Digits above this one, of the value that is being found; a shift by all bits would be
-    // undefined.
+    // The digits above the current one, which are already known. Shifting by the full width would
+    // be undefined.
     auto above = [&](Bits v) { return shift + 8 == kBits ? Bits(0) : Bits(v >> (shift + 8)); };
     const Bits known = above(last.value);
     for_each_value([&](Bits v) {
@@ -49,18 +49,18 @@ __device__ LastKept<Bits> find_last_kept(std::uint32_t count, ForEachValue&& for
   return last;
 }
 
-inline constexpr int kSelectThreads = 1024;  // one block for a list: the items are few
+inline constexpr int kSelectThreads = 1024;  // one block per list: the lists are short
 
-// Goes through `count` items of which each stands for number(i) >= 0 equal ones of value(i), keeps
-// the `most` (0: all) of the highest values, of equal ones the first, and hands emit(i, kept,
-// before) how many of item i are kept and how many of the items before it. Returns how many there
-// are. By all kSelectThreads threads of a block.
+// Block collective with kSelectThreads threads. Item i stands for number(i) >= 0 copies of
+// value(i). Keeps the `most` largest values (0: all); ties keep the first. Calls emit(i, kept,
+// before) with the number of copies of item i that are kept and the number kept of all items before
+// it. Returns the total number kept.
 template <class Number, class Value, class Emit>
 __device__ std::uint32_t keep_in_order(std::uint32_t count, std::uint32_t most,
                                        const Number& number, const Value& value, const Emit& emit) {
   using Bits = decltype(ordered_bits(value(0)));
   using Scan = cub::BlockScan<std::uint32_t, kSelectThreads>;
-  constexpr int kItems = 4;  // of a thread at a time
+  constexpr int kItems = 4;  // per thread and iteration
   __shared__ typename Scan::TempStorage storage;
   __shared__ std::uint32_t total;
   constexpr std::uint32_t kAll = ~0u;
@@ -91,7 +91,7 @@ __device__ std::uint32_t keep_in_order(std::uint32_t count, std::uint32_t most,
       kept[k] = v > last.value || last.room == kAll ? n : 0;
       equal[k] = v == last.value && last.room != kAll ? n : 0;
     }
-    if (last.room != kAll) {  // the same in all threads
+    if (last.room != kAll) {  // uniform over the block
       std::uint32_t place[kItems], sum;
       Scan(storage).ExclusiveSum(equal, place, sum);
       __syncthreads();
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// One cell per block at a time.
+// Each block handles one cell at a time.
 template <class Lists>
 __global__ void __launch_bounds__(kThreads)
     keep_kernel(const __grid_constant__ Lists lists, std::uint32_t most, CellBuckets from) {
@@ -175,14 +175,15 @@ __global__ void __launch_bounds__(kThreads)
     auto bits = [&](std::uint32_t i) { return ordered_bits(lists.value(frame, i)); };
     const LastKept<Bits> last = find_last_kept<Bits>(
         most, [&](auto&& f) { for_each([&](std::uint32_t i) { f(bits(i)); }); });
-    // Of those equal to the last one the first find room: of ~i the largest.
+    // Among the values equal to the last one kept, the first items are kept: those with the largest
+    // ~i.
     if (threadIdx.x == 0) equals = 0;
     __syncthreads();
     for_each([&](std::uint32_t i) {
       if (bits(i) == last.value) atomicAdd(&equals, 1u);
     });
     __syncthreads();
-    std::uint32_t least = 0;  // of ~i, to be kept
+    std::uint32_t least = 0;  // smallest ~i that is kept
     if (equals > last.room) {
       least = find_last_kept<std::uint32_t>(last.room, [&](auto&& f) {
                 for_each([&](std::uint32_t i) {
@@ -200,11 +201,12 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace cells
 
-// Queues the sorting of items into a bucket per grid cell, for which `selection` is prepared. The
-// lists, one per frame, are a struct with
+// Queues the binning of items into one bucket per grid cell, for which `selection` must be
+// prepared. The lists, one per frame, are a struct with
 //   std::uint32_t count(int frame), the number of items
-//   std::uint32_t cell(int frame, std::uint32_t i), the number of an item's cell
-// both of them __device__ and const. Where a bucket lies and the order in it are left to chance.
+//   std::uint32_t cell(int frame, std::uint32_t i), the index of an item's cell
+// both of them __device__ and const. The position of a bucket and the order within it depend on the
+// order of atomics.
 template <class Lists>
 void enqueue_cell_buckets(cudaStream_t stream, const CellSelection& selection, int frames,
                           const Lists& lists) {
@@ -219,7 +221,7 @@ void enqueue_cell_buckets(cudaStream_t stream, const CellSelection& selection, i
   cuda_check_launch("buckets by cell");
 }
 
-// Queues the cap by grid cell: of each cell the `most` strongest items are kept, whatever their
+// Queues the cap per grid cell: the `most` strongest items of each cell are kept, whatever their
 // order in the bucket. The lists also have
 //   V value(int frame, std::uint32_t i), the strength of an item, float or double
 template <class Lists>

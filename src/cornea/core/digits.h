@@ -1,4 +1,4 @@
-// Numbers as text of a fixed or least width, for names of files and for hashes.
+// Numbers as text of a fixed or minimum width, for file names and hashes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline std::string hexadecimal(std::uint64_t number) {
   return digits;
 }
 
-// Filled up with zeros to `width` digits; a longer number stays whole.
+// Padded with leading zeros to `width` digits; longer numbers are not truncated.
 inline std::string zero_padded(std::uint64_t number, std::size_t width) {
   const std::string digits = std::to_string(number);
   return std::string(digits.size() < width ? width - digits.size() : 0, '0') + digits;

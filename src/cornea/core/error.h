@@ -1,4 +1,4 @@
-// Errors: a code for programs, a sentence for people that names the thing and the way out.
+// Errors: a code for programs and a sentence for people, which names the problem and the way out.
 #pragma once
 
 #include <sstream>
@@ -13,8 +13,8 @@ namespace cornea {
 enum class ErrorCode {
   invalid_argument,    // the caller can fix the call
   unsupported,         // a valid request that this build or this file format cannot serve
-  io,                  // a file is missing, unreadable, truncated or lies about itself
-  device_unavailable,  // CUDA was asked for and there is none
+  io,                  // a file is missing, unreadable, truncated or inconsistent
+  device_unavailable,  // CUDA was requested but is not available
   out_of_memory,       // the sentence says how much was needed and for what
   cuda,                // the CUDA runtime reported a failure
   internal             // a defect in Cornea
@@ -31,7 +31,7 @@ class CORNEA_API Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-// Joins its arguments as an output stream would: text("at most ", 15, " pixels").
+// Concatenates its arguments as an output stream would: text("at most ", 15, " pixels").
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;

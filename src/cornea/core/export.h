@@ -1,4 +1,5 @@
-// Marks what a shared library shows: the public classes and functions, and nothing else.
+// Marks the symbols that a shared library exports: the public classes and functions, and nothing
+// else.
 #pragma once
 
 #if defined(__GNUC__)

@@ -1,4 +1,4 @@
-// What detectors and matchers return. Coordinates: x right, y down, in pixels; the centre of the
+// The results of detectors and matchers. Coordinates: x right, y down, in pixels; the centre of the
 // first pixel is (0, 0).
 #pragma once
 
@@ -37,8 +37,8 @@ struct AffineFrame {
 inline AffineFrame affine_frame(const Keypoint& k) {
   const double c = std::cos(double(k.angle)), s = std::sin(double(k.angle)), scale = k.scale;
   if (k.stretch == 1) return {scale * c, -scale * s, scale * s, scale * c};
-  // A is symmetric with eigenvalues 1 and stretch; the frame is scale * A R, where R turns x to
-  // the direction that A brings to the angle.
+  // A is symmetric with eigenvalues 1 and stretch. The frame is scale * A R, where R rotates the x
+  // axis to the direction that A maps to the angle.
   const double more = double(k.stretch) - 1, p = std::cos(double(k.axis));
   const double q = std::sin(double(k.axis));
   const double xx = 1 + more * p * p, xy = more * p * q, yy = 1 + more * q * q;
@@ -47,7 +47,7 @@ inline AffineFrame affine_frame(const Keypoint& k) {
   return {xx * u + xy * v, xy * u - xx * v, xy * u + yy * v, yy * u - xy * v};
 }
 
-// Points and what describes each of them: kLength bytes per point, in the order of the points.
+// Keypoints and their descriptors: kLength bytes per point, in the order of the points.
 struct Features {
   static constexpr int kLength = 128;
   std::vector<Keypoint> keypoints = {};
@@ -64,7 +64,7 @@ struct Match {
   friend bool operator==(const Match&, const Match&) = default;
 };
 
-// A point of the first image and the one of the second that it is taken for.
+// A point of the first image and the point of the second image that it corresponds to.
 struct Correspondence {
   float x1 = 0, y1 = 0, x2 = 0, y2 = 0;
   friend bool operator==(const Correspondence&, const Correspondence&) = default;

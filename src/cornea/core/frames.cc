@@ -10,7 +10,7 @@ const char* place_name(const AnyView& view) { return view.on_device() ? "device"
 
 std::size_t row_bytes(const AnyView& image) { return image.width() * bytes_of(image.pixel()); }
 
-// Pixels of a type in a block of memory, row after row.
+// A view of densely packed pixels of a type in a block of memory.
 AnyTarget target_at(void* data, Pixel pixel, int width, int height, bool on_device) {
   return with_pixel(pixel, [&](auto value) {
     auto* pixels = static_cast<decltype(value)*>(data);
@@ -27,13 +27,15 @@ void check_mask(const AnyView& image, const AnyView& mask) {
           mask.width(), " x ", mask.height(), " pixels and the image ", image.width(), " x ",
           image.height(), "; they must be equal");
   require(mask.on_device() == image.on_device(), "the image lies in ", place_name(image),
-          " memory and the mask in ", place_name(mask), " memory; copy them to one place");
+          " memory and the mask in ", place_name(mask),
+          " memory; copy them to the same kind of memory");
 }
 
 }  // namespace
 
 void check_view(const AnyView& view, const char* what) {
-  require(view.data() != nullptr, "the ", what, " has a size and no pixels");
+  require(view.data() != nullptr, "the ", what,
+          " has a size but no pixels (its data pointer is null)");
   require(view.height() <= 1 || view.stride_bytes() >= std::ptrdiff_t(row_bytes(view)),
           "the rows of the ", what, " overlap or run backwards: they are ", view.stride_bytes(),
           " bytes apart and ", row_bytes(view), " bytes long; copy it first");
@@ -48,17 +50,18 @@ void check_images(const Context& context, std::span<const AnyView> images, const
   require(first.pixel() != Pixel::f64, "double images are not supported; give float ones (0..1)");
   check_image_size(first);
   require(context.is_cuda() || !first.on_device(),
-          "the image lies in device memory and the context is the CPU's; use the context that owns "
-          "the image");
+          "the image lies in device memory but the context is a CPU context; use the context that "
+          "owns the image");
   for (const AnyView& image : images) {
     check_view(image, "image");
     require(image.width() == first.width() && image.height() == first.height() &&
                 image.pixel() == first.pixel(),
             "the images of a batch differ: ", first.width(), " x ", first.height(), " ",
             name(first.pixel()), " and ", image.width(), " x ", image.height(), " ",
-            name(image.pixel()), "; make a call for each kind");
+            name(image.pixel()), "; call once per size and type");
     require(image.on_device() == first.on_device(),
-            "the images of a batch lie in host and in device memory; copy them to one place");
+            "the images of a batch are partly in host and partly in device memory; copy them to "
+            "the same kind of memory");
   }
   check_mask(first, mask);
 }
@@ -85,7 +88,7 @@ void Frames::flag_if_float(const AnyView& image) {
   }
 }
 
-// A host image as it is, on the device.
+// Copies a host image to the device without conversion.
 AnyView Frames::uploaded(const AnyView& image) {
   const std::size_t row = row_bytes(image);
   void* at = stored_.reserve_bytes(context_, row * image.height());
@@ -93,7 +96,7 @@ AnyView Frames::uploaded(const AnyView& image) {
   return target_at(at, image.pixel(), image.width(), image.height(), true).view();
 }
 
-// An image as working pixels at `to` on the device.
+// Converts an image to working pixels at `to` on the device.
 void Frames::place(const AnyView& image, const AnyTarget& to) {
   void* at = const_cast<void*>(to.view().data());
   const std::size_t row = row_bytes(image);
@@ -148,7 +151,7 @@ void Frames::forget() noexcept {
   try {
     context_.synchronize();
   } catch (...) {
-    // The error that is under way says more.
+    // Ignored: the error that is being propagated says more.
   }
   if (int* flag = unusable_.data<int>()) *flag = 0;
 }

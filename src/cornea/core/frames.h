@@ -1,5 +1,6 @@
-// How images enter every algorithm: the checks of a call, the pixels that the algorithm works on,
-// their way to the device, the mask, and the test for values that cannot be used.
+// How images enter every algorithm: argument checks, conversion to the pixel type that the
+// algorithm works on, upload to the device, the mask, and the check for values that cannot be used
+// (NaN, infinity, out of range).
 #pragma once
 
 #include <cstdint>
@@ -12,15 +13,15 @@
 
 namespace cornea::core {
 
-// Images in one call: CUDA's limit for the y and z of a grid.
+// Largest number of images per call: CUDA's limit for the y and z dimensions of a grid.
 inline constexpr std::size_t kLargestBatch = 65535;
 
-// An error unless these images, with this mask or none, can go through one call: one size, one type
-// of pixels, one place, which is one that the context can reach. A mask is 8-bit gray.
+// Throws unless these images, with this mask or none, can be processed in one call: one size, one
+// pixel type, and one kind of memory that the context can reach. A mask is 8-bit gray.
 void check_images(const Context& context, std::span<const AnyView> images,
                   const AnyView& mask = {});
 
-// An error unless a view, which `what` names, has pixels and rows that follow one another.
+// Throws unless a view has pixels and rows that do not overlap. `what` names it in the error.
 void check_view(const AnyView& view, const char* what);
 
 class Frames {
@@ -29,22 +30,24 @@ class Frames {
 
   Pixel pixel_of(const AnyView& image) const { return working_pixel(working_, image.pixel()); }
 
-  // On the CPU: an image as working pixels, the image itself where it has them and `copy` does not
-  // ask for others. An error where its values cannot be used. Valid until the next call.
+  // On the CPU: the image converted to working pixels, or the image itself if it has that type
+  // already and `copy` is false. Throws if it holds values that cannot be used. Valid until the
+  // next call.
   AnyView on_host(const AnyView& image, bool copy = false);
 
-  // On CUDA, queued: the images of a call as working pixels, one below the other; the view of the
-  // first. Host images are uploaded. A single device image that has working pixels is used where it
-  // lies, unless `copy` asks for others. Once images of that size and number have gone through,
-  // nothing is allocated. Values that cannot be used raise a flag, which check_usable() reads.
+  // On CUDA, queued: the images of a call converted to working pixels and stacked vertically;
+  // returns the view of the first. Host images are uploaded. A single device image that has the
+  // working type already is used in place unless `copy` is set. Nothing is allocated after the
+  // first call with that size and number of images. Values that cannot be used raise a flag, which
+  // check_usable() reads.
   AnyView on_device(std::span<const AnyView> images, bool copy = false);
-  // The mask on the device, a copy of it if asked for; empty where there is none.
+  // The mask on the device, as a copy if `copy` is set; empty if there is none.
   DeviceView<const std::uint8_t> mask_on_device(const AnyView& mask, bool copy = false);
 
-  // After the context was waited for: an error if a value could not be used.
+  // Throws if a value could not be used. Call it after the context was synchronized.
   void check_usable();
-  // Runs a call; after an error it waits for what is queued, so that no later image is to blame for
-  // values of this one.
+  // Runs a call. After an error it waits for the queued work, so that a later call does not report
+  // the bad values of this one.
   template <class Call>
   void guarded(const Call& call) {
     try {
@@ -65,7 +68,7 @@ class Frames {
   Working working_;
   Buffer host_{Place::host, "frames: working pixels"};
   Buffer stack_{Place::device, "frames: working pixels"};
-  Buffer stored_{Place::device, "frames: pixels as they came"};
+  Buffer stored_{Place::device, "frames: uploaded pixels"};
   Buffer mask_{Place::device, "frames: mask"};
   Buffer unusable_{Place::pinned, "frames: flag of values that cannot be used"};
 };

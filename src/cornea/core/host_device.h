@@ -1,4 +1,5 @@
-// Marks a function that both the CPU compiler and nvcc see: formulas are written once.
+// CORNEA_HD marks functions that are compiled for the host and for the device, so that each formula
+// is written once.
 #pragma once
 
 #ifdef __CUDACC__
@@ -7,7 +8,7 @@
 #define CORNEA_HD
 #endif
 
-// Before a loop whose arrays should live in registers on the device.
+// Unrolls a loop on the device, so that arrays indexed in it can live in registers.
 #ifdef __CUDA_ARCH__
 #define CORNEA_UNROLL _Pragma("unroll")
 #else

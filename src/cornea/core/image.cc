@@ -58,7 +58,7 @@ void check_image_size(const AnyView& image) {
       image.width() <= kLargestSide && image.height() <= kLargestSide &&
           std::uint64_t(image.width()) * image.height() <= std::numeric_limits<std::int32_t>::max(),
       "an image of ", image.width(), " x ", image.height(),
-      " pixels is too large; the limits are 2^31 - 1 pixels and 2^20 a side");
+      " pixels is too large; the limits are 2^31 - 1 pixels and 2^20 per side");
 }
 
 }  // namespace cornea

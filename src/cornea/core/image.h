@@ -2,8 +2,8 @@
 //
 // Image<T> owns pixels, is move-only and knows where they live. HostView<T> and DeviceView<T>
 // borrow them and are different types, so that a kernel cannot be handed host memory. AnyView
-// erases the pixel type and the place; functions that accept every kind of image take one and check
-// it.
+// erases the pixel type and the kind of memory; functions that accept every kind of image take one
+// and check it.
 //
 // Pixels: uint8 (0..255), uint16 (0..65535), float (0..1) and Rgb<> of these. Float and double also
 // hold response maps.
@@ -42,7 +42,7 @@ struct GrayType<Rgb<T>> {
 template <class T>
 using GrayOf = typename GrayType<T>::type;
 
-// What both views share: a pointer, a size and the distance between rows, in elements.
+// Common base of both views: a pointer, a size and the distance between rows, in elements.
 template <class T>
 struct CORNEA_API ViewBase {
   T* data = nullptr;
@@ -90,7 +90,7 @@ class CORNEA_API Image {
     height_ = std::exchange(other.height_, 0);
     return *this;
   }
-  // Memory from the context's pool; `purpose` names it in the pool's counters.
+  // Memory from the context's pool; `purpose` is its tag in the pool's counters.
   Image(const Context& context, Place place, int width, int height, const char* purpose);
 
   int width() const { return width_; }
@@ -121,7 +121,8 @@ class CORNEA_API Image {
   Image(Memory memory, int width, int height)
       : memory_(std::move(memory)), width_(width), height_(height) {}
   static std::size_t bytes(int width, int height) {
-    require(width >= 0 && height >= 0, "an image of ", width, " x ", height, " pixels cannot be");
+    require(width >= 0 && height >= 0, "an image of ", width, " x ", height,
+            " pixels is impossible; sizes are 0 or more");
     return std::size_t(width) * std::size_t(height) * sizeof(T);
   }
   T* pixels() const { return static_cast<T*>(memory_.data()); }
@@ -162,7 +163,7 @@ constexpr Pixel channel_of(Pixel pixel) {
                                    : pixel;
 }
 
-// A read-only view of any image, wherever it lives.
+// A read-only view of any image, in host or device memory.
 class CORNEA_API AnyView {
  public:
   AnyView() = default;
@@ -186,7 +187,7 @@ class CORNEA_API AnyView {
   const void* data() const { return data_; }
   std::ptrdiff_t stride_bytes() const { return stride_bytes_; }
 
-  // The typed view; asking for the wrong type or place is an error.
+  // The typed view; throws if the pixel type or the kind of memory does not match.
   template <class T>
   HostView<const T> host() const {
     check(pixel_of<T>(), false);
@@ -218,10 +219,10 @@ class CORNEA_API AnyView {
   bool on_device_ = false;
 };
 
-// An error unless all its pixels can be counted in 32 bits.
+// Throws unless the image has at most 2^31 - 1 pixels and each side at most 2^20.
 CORNEA_API void check_image_size(const AnyView& image);
 
-// The same for an image to write.
+// A writable view of any image.
 class CORNEA_API AnyTarget {
  public:
   template <class T>
@@ -247,7 +248,7 @@ class CORNEA_API AnyTarget {
   AnyView view_;
 };
 
-// Calls f with a value of the type that gray pixels have.
+// Calls f with a value of the type of gray pixels.
 template <class F>
 decltype(auto) with_gray(Pixel pixel, F&& f) {
   switch (pixel) {
@@ -262,7 +263,7 @@ decltype(auto) with_gray(Pixel pixel, F&& f) {
            name(pixel));
   }
 }
-// Calls f(HostView<const T>) or f(DeviceView<const T>) with the view's own pixel type, gray.
+// Calls f(HostView<const T>) or f(DeviceView<const T>) with the view's own gray pixel type.
 template <class F>
 decltype(auto) visit_gray(const AnyView& view, F&& f) {
   return with_gray(view.pixel(), [&](auto t) { return f(view.host<decltype(t)>()); });

@@ -14,7 +14,7 @@ static_assert(!std::is_convertible_v<HostView<const float>, HostView<float>>);
 static_assert(!std::is_convertible_v<HostView<float>, DeviceView<float>>);
 static_assert(!std::is_convertible_v<DeviceView<float>, HostView<float>>);
 
-TEST(Image, HoldsWhatIsWritten) {
+TEST(Image, StoresPixels) {
   Image<std::uint16_t> image(5, 3);
   for (int y = 0; y < 3; ++y) {
     for (int x = 0; x < 5; ++x) image(x, y) = std::uint16_t(10 * y + x);
@@ -25,7 +25,7 @@ TEST(Image, HoldsWhatIsWritten) {
   EXPECT_EQ(moved.place(), Place::host);
 }
 
-TEST(Image, MovingOverAnImageReplacesIt) {
+TEST(Image, MoveAssignmentReplacesTheImage) {
   Image<float> a(2, 2), b(7, 1);
   b(6, 0) = 5;
   a = std::move(b);
@@ -34,12 +34,12 @@ TEST(Image, MovingOverAnImageReplacesIt) {
   EXPECT_TRUE(b.empty());
 }
 
-TEST(Image, ANegativeSizeAndTheWrongPlaceAreErrors) {
+TEST(Image, ANegativeSizeAndTheWrongKindOfMemoryAreErrors) {
   EXPECT_THROW(Image<float>(-1, 5), Error);
   EXPECT_THROW(Image<float>(3, 3).device(), Error);
 }
 
-TEST(AnyView, KnowsItsPixelsAndRefusesOthers) {
+TEST(AnyView, KnowsItsPixelTypeAndRefusesOthers) {
   const Image<Rgb<std::uint8_t>> image(4, 6);
   const AnyView view = image;
   EXPECT_EQ(view.pixel(), Pixel::rgb_u8);

@@ -1,7 +1,7 @@
 // Files whose loops need fused multiply-adds are compiled once for the baseline of the architecture
-// and, on x86-64, once more for AVX2 (cornea_vector_files() in cmake/cornea_room.cmake). Each time
-// their code stands in a namespace of its own, CORNEA_ISA; the program takes the second where the
-// processor has it. Both give the same bits.
+// and, on x86-64, once more for AVX2 (cornea_vector_files() in cmake/cornea_room.cmake). Each
+// version lives in its own namespace, CORNEA_ISA, and is selected at run time by what the processor
+// supports. Both give the same bits.
 //
 //   // rows.h
 //   CORNEA_PER_ISA(void, add_rows, (const float* from, int count, float* to), (from, count, to))
@@ -17,8 +17,8 @@
 
 namespace cornea::core {
 
-// Whether code for AVX2 is there and this processor runs it. CORNEA_VECTORS=baseline in the
-// environment says no, for tests.
+// True if the build contains AVX2 code and this processor supports it. CORNEA_VECTORS=baseline in
+// the environment turns it off, for tests.
 bool uses_avx2();
 
 }  // namespace cornea::core

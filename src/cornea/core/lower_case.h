@@ -1,4 +1,4 @@
-// Letters of ASCII; others stay as they are, whatever the locale.
+// Converts ASCII letters to lower case; all other characters are unchanged, whatever the locale.
 #pragma once
 
 #include <string>

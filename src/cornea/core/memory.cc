@@ -36,7 +36,7 @@ std::string_view name(Place place) {
 Memory::Memory(Memory&& other) noexcept { *this = std::move(other); }
 
 Memory& Memory::operator=(Memory&& other) noexcept {
-  // What this one held goes with `other`, and is returned when that ends.
+  // The block that this object held is released when `other` is destroyed.
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(place_, other.place_);
@@ -78,7 +78,7 @@ bool MemoryPool::refuses_this_one() {
   return ledger_->refuse_at > 0 && --ledger_->refuse_at == 0;
 }
 
-// Null where there is not enough.
+// Null if there is not enough memory.
 void* MemoryPool::take(Place place, std::size_t bytes, const char* purpose) {
   if (place == Place::host) return refuses_this_one() ? nullptr : host_allocate(bytes);
   if constexpr (kHasCuda) {
@@ -89,7 +89,7 @@ void* MemoryPool::take(Place place, std::size_t bytes, const char* purpose) {
     return refuses_this_one() ? nullptr : cuda_->allocate(place, bytes);
   } else {
     fail(ErrorCode::device_unavailable, name(place), " memory (", purpose,
-         ") was asked for, and this build has no CUDA");
+         ") was asked for, but this build has no CUDA support");
   }
 }
 

@@ -1,6 +1,6 @@
-// A block of memory that knows where it lives and returns itself. Blocks taken through a Context
-// come from its pool and are counted there by purpose; device blocks are ordered on the pool's
-// stream.
+// An owning block of memory that knows which kind of memory it is in. Blocks allocated through a
+// Context come from its pool and are counted there by purpose; device blocks are ordered on the
+// pool's stream.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ CORNEA_API std::string_view name(Place place);
 
 struct MemoryUse {
   std::size_t bytes = 0;                               // held now
-  std::size_t peak_bytes = 0;                          // the most ever held
-  std::uint64_t allocations = 0;                       // blocks ever taken
+  std::size_t peak_bytes = 0;                          // high-water mark
+  std::uint64_t allocations = 0;                       // number of allocations so far
   std::map<std::string, std::size_t> by_purpose = {};  // bytes held now, by tag
 };
 

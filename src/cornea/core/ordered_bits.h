@@ -1,4 +1,4 @@
-// Unsigned integers that sort as floats do.
+// Unsigned integers that sort in the same order as the floating-point numbers they encode.
 #pragma once
 
 #include <cstdint>

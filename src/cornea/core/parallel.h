@@ -7,10 +7,10 @@
 
 namespace cornea::core {
 
-// Calls body(begin, end) over [0, count) cut into pieces of `grain`, on the context's threads. The
-// pieces depend on count and grain alone, never on the number of threads, so that a body that
-// writes only what belongs to its piece gives the same bytes on any machine. If bodies throw, the
-// error of the first piece that failed is rethrown when no body runs any more.
+// Splits [0, count) into pieces of `grain` and calls body(begin, end) for each, on the context's
+// threads. The pieces depend on count and grain alone, never on the number of threads, so that a
+// body that writes only what belongs to its piece gives the same bytes on any machine. If bodies
+// throw, the error of the piece with the lowest index is rethrown after all bodies have finished.
 void parallel_for(const Context& context, int count, int grain,
                   const std::function<void(int begin, int end)>& body);
 

@@ -22,7 +22,7 @@ namespace {
 
 using namespace core;
 
-TEST(ParallelFor, VisitsEveryIndexOnceInPiecesThatDoNotDependOnTheThreads) {
+TEST(ParallelFor, VisitsEveryIndexOnceInPiecesIndependentOfTheThreadCount) {
   for (int threads : {1, 2, 5}) {
     std::vector<int> visits(103, 0);
     std::set<std::pair<int, int>> pieces;
@@ -51,7 +51,7 @@ TEST(ParallelFor, ThrowsTheErrorOfTheFirstPiece) {
   }
 }
 
-TEST(ParallelFor, DoesNothingForNothing) {
+TEST(ParallelFor, NeverCallsTheBodyForAnEmptyRange) {
   parallel_for(Context::cpu(2), 0, 4, [](int, int) { FAIL(); });
   EXPECT_THROW(parallel_for(Context::cpu(2), 5, 0, [](int, int) {}), Error);
 }
@@ -66,13 +66,13 @@ double processor_seconds() {
 TEST(ParallelFor, ThreadsWithoutWorkSleep) {
   const Context context = Context::cpu(8);
   parallel_for(context, 64, 1, [](int, int) {});
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // longer than they wait for more
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // longer than idle threads spin
   const double before = processor_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_LT(processor_seconds() - before, 0.02);
 }
 
-TEST(ParallelFor, ServesSeveralThreadsAndLoopsWithinLoops) {
+TEST(ParallelFor, SupportsConcurrentCallersAndNestedLoops) {
   const Context context = Context::cpu(3);
   constexpr int kCallers = 4, kLoops = 200, kCount = 50;
   std::vector<std::vector<int>> sums(kCallers, std::vector<int>(kLoops));
@@ -98,7 +98,7 @@ TEST(ParallelFor, ServesSeveralThreadsAndLoopsWithinLoops) {
   }
 }
 
-// Runs f in a process of its own and returns what it returns.
+// Runs f in a child process and returns its result.
 int in_child(const std::function<int()>& f) {
   const pid_t child = fork();
   if (child == 0) _exit(f());
@@ -107,7 +107,7 @@ int in_child(const std::function<int()>& f) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(Threads, AsManyAsTheProcessMayUse) {
+TEST(Threads, DefaultToWhatTheProcessMayUse) {
   auto with_setting = [](const char* value) {
     return in_child([value] {
       setenv("OMP_NUM_THREADS", value, 1);

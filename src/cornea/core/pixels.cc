@@ -48,9 +48,9 @@ Pixel working_pixel(Working working, Pixel pixel) {
 }
 
 void convert(const Context& context, const AnyView& from, Working working, const AnyTarget& to) {
-  require(from.width() == to.view().width() && from.height() == to.view().height(), "images of ",
-          from.width(), " x ", from.height(), " and ", to.view().width(), " x ", to.view().height(),
-          " pixels do not fit");
+  require(from.width() == to.view().width() && from.height() == to.view().height(), "an image of ",
+          from.width(), " x ", from.height(), " pixels cannot be converted into one of ",
+          to.view().width(), " x ", to.view().height());
   if constexpr (kHasCuda) {
     if (from.on_device()) return convert_on_device(context, from, working, to);
   }
@@ -99,7 +99,7 @@ void fail_unusable(int worst, FloatLimits limits) {
   }
   if (limits.high == float_limits(Working::levels).high) {
     fail(ErrorCode::invalid_argument, "the image holds a value of magnitude ", value,
-         "; beyond 1e6 floats are not filtered, scale it to 0..1");
+         "; filters accept magnitudes up to 1e6, scale it to 0..1");
   }
   fail(ErrorCode::invalid_argument, "the image holds a value of magnitude ", value,
        ", and float pixels are 0 (black) to 1 (white), no farther than -1 and 2; scale it to 0..1, "

@@ -4,8 +4,8 @@
 namespace cornea::core {
 namespace {
 
-// One pixel per thread; 32 x 8 keeps a warp on one row. Rows lie along the grid's x, which takes
-// 2^31 - 1 blocks.
+// One thread per pixel; a block of 32 x 8 keeps each warp on one row. Image rows are mapped to the
+// grid's x dimension, which allows 2^31 - 1 blocks.
 constexpr dim3 kBlock(32, 8);
 
 dim3 grid_for(int width, int height) {
@@ -30,7 +30,7 @@ void launch_convert(const Context& context, const AnyView& from, const AnyTarget
   });
 }
 
-// A thread looks at a few pixels of a row, so that their loads do not wait for each other.
+// Each thread checks several pixels of a row, so that their loads overlap.
 constexpr int kLooks = 8;
 template <class T>
 __global__ void usable_kernel(DeviceView<const T> image, FloatLimits limits, int* flag) {
@@ -52,7 +52,7 @@ __global__ void usable_kernel(DeviceView<const T> image, FloatLimits limits, int
   for (int i = 0; i < kLooks; ++i) {
     if (!is_usable(v[i], limits)) worst = max(worst, badness(v[i]));
   }
-  // The flag may lie in host memory: few of many bad pixels get as far as that.
+  // The flag may lie in host memory; the test keeps almost all bad pixels from reaching the atomic.
   if (worst > *static_cast<volatile int*>(flag)) atomicMax(flag, worst);
 }
 

@@ -11,7 +11,7 @@
 
 namespace cornea::core {
 
-// Calls f with a value of the type that these pixels have; doubles are no pixels.
+// Calls f with a value of the type of these pixels. Double is a type of maps, not of pixels.
 template <class F>
 decltype(auto) with_pixel(Pixel pixel, F&& f) {
   switch (pixel) {
@@ -40,7 +40,7 @@ CORNEA_HD inline std::uint8_t gray_value(std::uint8_t v) { return v; }
 CORNEA_HD inline std::uint16_t gray_value(std::uint16_t v) { return v; }
 CORNEA_HD inline float gray_value(float v) { return v; }
 
-// 0..1 to 0..65535, rounded; what lies outside is clamped.
+// 0..1 to 0..65535, rounded; values outside are clamped.
 CORNEA_HD inline std::uint16_t u16_from_unit(float v) {
   const float clamped = v < 0.0f ? 0.0f : v > 1.0f ? 1.0f : v;
   return static_cast<std::uint16_t>(clamped * 65535.0f + 0.5f);
@@ -57,12 +57,14 @@ CORNEA_HD inline float gray_level(std::uint16_t v) {
 }
 CORNEA_HD inline float gray_level(float v) { return v * 255.0f; }
 
-// What an algorithm makes of the pixels it is given before it works on them. Colour becomes gray.
+// The pixels that an algorithm works on, made from those it is given. Colour becomes gray, except
+// for `stored`.
 enum class Working {
-  stored,    // as they are, colour too
+  stored,    // unchanged, including colour
   gray,      // at their own depth
-  integers,  // float ones become 16-bit
-  levels     // floats: 8-bit and 16-bit ones as gray levels of 0..255, float ones as they are
+  integers,  // float becomes 16-bit
+  levels  // float: 8-bit and 16-bit pixels become gray levels of 0..255, float pixels stay as they
+          // are
 };
 Pixel working_pixel(Working working, Pixel pixel);
 
@@ -79,14 +81,14 @@ CORNEA_HD inline auto working_value(const T& pixel) {
   }
 }
 
-// Converts an image into working pixels; both lie on the host, where the context's threads do it,
-// or both on the device, where it is queued on the context's stream.
+// Converts an image to working pixels. Both images lie on the host, where the context's threads
+// convert, or both on the device, where the conversion is queued on the context's stream.
 void convert(const Context& context, const AnyView& from, Working working, const AnyTarget& to);
 
-// What float pixels may hold. Black is 0 and white 1 for everything that has thresholds, and a
-// little beyond, as resampling leaves it, is welcome: farther out a threshold would mean something
-// else, and products of many derivatives leave the range of a float. Filters work in whatever unit
-// an image has, as long as squares of differences are far from that.
+// The range of values that float pixels may have. For algorithms with thresholds black is 0 and
+// white is 1; a small overshoot, such as resampling causes, is accepted. Farther out a threshold
+// would no longer mean the same, and products of many derivatives would overflow a float. Filters
+// accept any unit, as long as squared differences cannot overflow.
 struct FloatLimits {
   float low, high;
 };
@@ -96,23 +98,23 @@ constexpr FloatLimits float_limits(Working working) {
 CORNEA_HD inline bool is_usable(float v, FloatLimits limits) {
   return v >= limits.low && v <= limits.high;
 }
-// How bad a value is that is not usable, as a number that grows with its magnitude, beyond which
-// come infinity and NaN: its bits without the sign.
+// Ranks a value that cannot be used: its bits without the sign, which grow with its magnitude and
+// are largest for infinity and NaN.
 CORNEA_HD inline int badness(float v) {
   int bits;
   std::memcpy(&bits, &v, sizeof bits);
   return bits & 0x7fffffff;
 }
 
-// The worst value of a float image (gray or colour) on the host; 0 if all can be used.
+// The worst value of a float image (gray or colour) on the host; 0 if all values can be used.
 int worst_value(const Context& context, const AnyView& image, FloatLimits limits);
-// The same on the device, queued: raises *flag (device or pinned memory) to it, and leaves it alone
-// where all can be used.
+// The same on the device, queued: raises *flag (device or pinned memory) to the worst value and
+// leaves it unchanged if all values can be used.
 void flag_unusable(const Context& context, const AnyView& image, FloatLimits limits, int* flag);
-// The error that says what cannot be used and what to do.
+// Throws the error that names the worst value and what to do about it.
 [[noreturn]] void fail_unusable(int worst, FloatLimits limits);
 
-// Inside of convert() and flag_unusable(), in builds with CUDA.
+// CUDA parts of convert() and flag_unusable().
 void convert_on_device(const Context& context, const AnyView& from, Working working,
                        const AnyTarget& to);
 

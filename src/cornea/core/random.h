@@ -48,7 +48,7 @@ CORNEA_HD inline double unit_double(std::uint32_t high, std::uint32_t low) {
   return static_cast<double>(bits) * (1.0 / 9007199254740992.0);
 }
 
-// Uniform in [0, bound) without modulo bias beyond 2^-32.
+// Uniform in [0, bound); the bias is at most 2^-32.
 CORNEA_HD inline std::uint32_t bounded(std::uint32_t bits, std::uint32_t bound) {
   return static_cast<std::uint32_t>((std::uint64_t{bits} * bound) >> 32);
 }
@@ -74,7 +74,7 @@ class Random {
   int integer(int low, int high) {
     return low + static_cast<int>(bounded(bits(), static_cast<std::uint32_t>(high - low) + 1));
   }
-  double normal();  // mean 0, deviation 1 (Box and Muller)
+  double normal();  // mean 0, standard deviation 1 (Box-Muller)
 
  private:
   std::uint64_t seed_, stream_, counter_ = 0;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace core;
 
-// Known answers of Random123's philox4x32-10 (kat_vectors).
+// Known-answer test vectors of Random123's philox4x32-10 (kat_vectors).
 TEST(Random, PhiloxGivesThePublishedNumbers) {
   const Philox4 zero = philox(0, 0, 0);
   EXPECT_EQ(zero.v[0], 0x6627e8d5u);
@@ -23,7 +23,7 @@ TEST(Random, PhiloxGivesThePublishedNumbers) {
   EXPECT_EQ(ones.v[3], 0x6d5451fdu);
 }
 
-TEST(Random, SameSeedSameNumbersOtherStreamOthers) {
+TEST(Random, SameSeedGivesTheSameNumbersAnotherStreamOthers) {
   Random a(7), b(7), c(7, 1);
   bool differs = false;
   for (int i = 0; i < 100; ++i) {
@@ -47,7 +47,7 @@ TEST(Random, NormalHasMeanZeroAndDeviationOne) {
   EXPECT_NEAR(squares / kDraws, 1, 0.02);
 }
 
-TEST(Random, IntegersReachBothEnds) {
+TEST(Random, IntegersIncludeBothEnds) {
   Random random(5);
   int low = 0, high = 0;
   for (int i = 0; i < 1000; ++i) {

@@ -1,4 +1,4 @@
-// The same numbers in a kernel as on the host.
+// Philox in a kernel gives the same numbers as on the host.
 #include <vector>
 
 #include <gtest/gtest.h>

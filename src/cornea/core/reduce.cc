@@ -12,10 +12,11 @@ namespace {
 
 constexpr int kSmallest = 16;
 
-// What a reduced pixel covers along an axis of `from` pixels that become `to`: in units of 1 / to
-// of a pixel, pixel j covers [j to, (j + 1) to) and the reduced pixel i [i from, (i + 1) from).
+// The input pixels that an output pixel covers along an axis of `from` input and `to` output
+// pixels. In units of 1 / to of an input pixel, input pixel j covers [j to, (j + 1) to) and output
+// pixel i covers [i from, (i + 1) from).
 struct Cover {
-  int first, last;  // pixels, both in it
+  int first, last;  // inclusive
   std::int64_t first_share, last_share;
 };
 Cover cover_of(int i, int from, int to) {
@@ -33,7 +34,7 @@ constexpr int kChannels = 1;
 template <class T>
 constexpr int kChannels<Rgb<T>> = 3;
 
-// Rows are added first, then columns of the sum.
+// Sums rows first, then columns of the result.
 template <class T>
 Image<T> area_means(HostView<const T> image, int width, int height) {
   using Channel = GrayOf<T>;
@@ -70,7 +71,7 @@ Image<T> area_means(HostView<const T> image, int width, int height) {
   return out;
 }
 
-// 0 where any pixel that it covers is.
+// An output pixel is 0 if any input pixel that it covers is 0: the minimum over its area.
 Image<std::uint8_t> least_of_areas(HostView<const std::uint8_t> mask, int width, int height) {
   Image<std::uint8_t> out(width, height);
   for (int y = 0; y < height; ++y) {

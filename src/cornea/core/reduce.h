@@ -1,9 +1,9 @@
-// Images that are made smaller before features are sought in them, and the way back of their
-// points.
+// Downscales images before features are detected and maps the points back to the original image.
 //
-// A reduced pixel is the mean of the area that it covers, pixels at its edges by their share: exact
-// for integers, rounded with halves up; for floats summed in double in one order. So a result does
-// not depend on where features are sought afterwards.
+// An output pixel is the mean of the area that it covers, with partly covered pixels weighted by
+// their share (area interpolation). Integer images are averaged exactly and rounded half up; float
+// images are summed in double in a fixed order. So the result does not depend on the device that
+// detects the features.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,25 @@
 
 namespace cornea::core {
 
-// An error unless it is 0 (off) or at least 16 pixels.
+// Throws unless max_size is 0 (off) or at least 16 pixels.
 void check_max_size(int max_size);
 
 class Reduced {
  public:
   Reduced() = default;
-  // An image in host memory whose longest side has more than `max_size` pixels, made smaller until
-  // it has that many; any other image is only looked at. 0: any size is as it should be. The mask,
-  // if there is one, goes with it: of the reduced one a pixel is 0 where it covers one that is.
+  // Downscales a host image whose longer side exceeds `max_size` pixels to that size; other images
+  // are used as they are. max_size = 0 turns it off. The mask, if any, is reduced as well: a
+  // reduced mask pixel is 0 if it covers any pixel that is 0.
   Reduced(AnyView image, AnyView mask, int max_size);
 
-  // What features are sought in.
+  // The image to detect features in.
   AnyView image() const;
   AnyView mask() const;
   bool is_smaller() const { return scale_x_ != 1 || scale_y_ != 1; }
 
-  // From the places in the reduced image to those in the given one. Centres of pixels have whole
-  // coordinates, so that x becomes (x + 0.5) s - 0.5; scales follow the mean of both axes.
+  // Maps positions in the reduced image back to the original. Pixel centres have integer
+  // coordinates, so x becomes (x + 0.5) s - 0.5; scales are multiplied by the mean factor of both
+  // axes.
   void to_given(std::vector<Keypoint>& points) const;
 
  private:
@@ -42,7 +43,7 @@ class Reduced {
   AnyView given_, given_mask_;
   Pixels pixels_;
   Image<std::uint8_t> mask_;
-  double scale_x_ = 1, scale_y_ = 1;  // given pixels per reduced one
+  double scale_x_ = 1, scale_y_ = 1;  // original pixels per reduced pixel
 };
 
 }  // namespace cornea::core

@@ -67,7 +67,7 @@ TEST(Reduced, EveryTypeIsReducedAlike) {
   }
 }
 
-TEST(Reduced, LeavesImagesAloneThatFit) {
+TEST(Reduced, LeavesSmallImagesUnchanged) {
   const auto image = random_image<std::uint8_t>(40, 30, 3);
   for (int max_size : {0, 40, 100}) {
     const Reduced reduced(image, image, max_size);
@@ -82,7 +82,7 @@ TEST(Reduced, LeavesImagesAloneThatFit) {
   EXPECT_THROW(Reduced(image, {}, -1), Error);
 }
 
-TEST(Reduced, PlacesAreThoseOfTheGivenImage) {
+TEST(Reduced, PositionsAreMappedBackToTheOriginalImage) {
   const Image<std::uint8_t> image(120, 61);
   const Reduced reduced(image, {}, 40);
   ASSERT_EQ(reduced.image().height(), 20);
@@ -92,11 +92,11 @@ TEST(Reduced, PlacesAreThoseOfTheGivenImage) {
   EXPECT_FLOAT_EQ(points[0].y, 0.5 * 61 / 20 - 0.5);
   EXPECT_FLOAT_EQ(points[0].scale, 2 * std::sqrt(3 * 61.0 / 20));
   EXPECT_FLOAT_EQ(points[0].angle, 0.5f);
-  EXPECT_FLOAT_EQ(points[1].x, 119.5f);  // edges stay edges
+  EXPECT_FLOAT_EQ(points[1].x, 119.5f);  // image edges map to image edges
   EXPECT_FLOAT_EQ(points[1].y, 60.5f);
 }
 
-TEST(Reduced, NoUnmaskedPixelCoversAMaskedOne) {
+TEST(Reduced, NoUnmaskedPixelCoversAMaskedPixel) {
   const Image<std::uint8_t> image(90, 64);
   Image<std::uint8_t> mask(90, 64);
   for (int y = 0; y < 64; ++y) {

@@ -1,6 +1,5 @@
-// Which of many items are kept: the strongest N, the strongest N of each grid cell. Items keep
-// their order, and of equally strong ones the first are kept. device_selection.h does the same on
-// CUDA.
+// Selects the strongest N items, or the strongest N per grid cell. Kept items stay in their order;
+// ties keep the first. device_selection.h does the same on CUDA.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 namespace cornea::core {
 
-// Leaves the items whose place is listed, in their order. The list is sorted on the way.
+// Keeps the items whose indices are listed, in their order. Sorts the list of indices.
 template <class Item>
 void keep_places(std::vector<Item>& items, std::vector<std::uint32_t>& places) {
   std::sort(places.begin(), places.end());
@@ -19,7 +18,7 @@ void keep_places(std::vector<Item>& items, std::vector<std::uint32_t>& places) {
   items.resize(places.size());
 }
 
-// value(item) is its strength.
+// value(item) is the strength of an item.
 template <class Item, class Value>
 void keep_strongest(std::vector<Item>& items, std::size_t most, const Value& value) {
   if (items.size() <= most) return;
@@ -34,7 +33,7 @@ void keep_strongest(std::vector<Item>& items, std::size_t most, const Value& val
   keep_places(items, places);
 }
 
-// cell(item) is the number of its grid cell.
+// cell(item) is the index of an item's grid cell.
 template <class Item, class Cell, class Value>
 void keep_strongest_per_cell(std::vector<Item>& items, std::size_t most, const Cell& cell,
                              const Value& value) {

@@ -16,7 +16,7 @@ struct Item {
   friend bool operator==(const Item&, const Item&) = default;
 };
 
-// Few values, so that many are equal.
+// Few distinct values, so that ties are frequent.
 std::vector<Item> random_items(int count, std::uint64_t seed) {
   Random random(seed);
   std::vector<Item> items;
@@ -24,7 +24,8 @@ std::vector<Item> random_items(int count, std::uint64_t seed) {
   return items;
 }
 
-// The definition: an item stays if fewer than `most` of its cell (or of all) go before it.
+// The definition: an item is kept if fewer than `most` items of its cell (or of all) rank before
+// it.
 std::vector<Item> plain(const std::vector<Item>& items, int most, bool per_cell) {
   std::vector<Item> kept;
   for (const Item& item : items) {
@@ -40,7 +41,7 @@ std::vector<Item> plain(const std::vector<Item>& items, int most, bool per_cell)
 int value_of(const Item& item) { return item.value; }
 std::uint64_t cell_of(const Item& item) { return std::uint64_t(item.cell); }
 
-TEST(Selection, KeepsTheStrongestInTheirOrderAndOfEqualOnesTheFirst) {
+TEST(Selection, KeepsTheStrongestInOrderAndTheFirstOfTies) {
   for (int round = 0; round < 40; ++round) {
     const std::vector<Item> items = random_items(round * 3, round);
     for (int most : {0, 1, 5, 40, 1000}) {

@@ -1,16 +1,18 @@
-// CORNEA_VECTOR_CLONES before a hot loop's function: on x86-64 the compiler emits it for the
-// baseline and for AVX2 machines and the loader picks; elsewhere the baseline already has the
-// vector unit (NEON on aarch64). What the function calls is inlined into it, so that the clones
-// hold the loops themselves. Results do not differ: builds forbid contraction into fused
-// operations. Loops that need those are compiled per instruction set: see isa.h.
+// CORNEA_VECTOR_CLONES marks a function with a hot loop: on x86-64 the compiler emits one version
+// for the baseline and one for AVX2 (target_clones), and the loader selects one; on other
+// architectures the baseline already includes the vector unit (NEON on aarch64). Callees are
+// inlined (flatten), so that the clones contain the loops themselves. Both versions give the same
+// results, because builds forbid contraction into fused operations. Loops that need fused
+// operations are compiled per instruction set: see isa.h.
 //
-// Clang makes clones too and does not flatten them, so that a Pack handed to a function that was
-// not inlined would be passed in another way than it is taken. CORNEA_LOOP_CLONES is for both
-// compilers: before a function that calls others with plain loops only, each of which is marked
+// Clang also supports clones but does not flatten them: a Pack passed to a function that was not
+// inlined would use a different calling convention in caller and callee. CORNEA_LOOP_CLONES works
+// with both compilers: it marks a function whose callees have only plain loops and are marked
 // CORNEA_INTO_CLONES.
 //
-// CORNEA_FLATTEN, in files compiled per instruction set, before a function into which all that it
-// calls is to be inlined: GCC else stops half-way, and what would live in registers goes to memory.
+// CORNEA_FLATTEN, in files compiled per instruction set, marks a function into which all callees
+// are inlined. Without it GCC stops inlining half-way and spills values to memory that would
+// otherwise live in registers.
 //
 // Pack<T> is a short vector for loops that the compiler does not vectorise by itself: the usual
 // operators work on all lanes. It is as wide as the registers of AVX2 on x86-64 and of NEON
@@ -67,7 +69,7 @@ inline constexpr int kPackBytes = 16;
 template <class T>
 struct PackOf {
   typedef T type __attribute__((vector_size(kPackBytes), may_alias));
-  // In an array of numbers, which need not be aligned.
+  // An unaligned vector in an array of numbers.
   typedef T in_memory __attribute__((vector_size(kPackBytes), aligned(sizeof(T)), may_alias));
   static constexpr int kLanes = kPackBytes / sizeof(T);
 };
@@ -85,8 +87,8 @@ inline void store_pack(T* to, Pack<T> value) {
   *reinterpret_cast<typename PackOf<T>::in_memory*>(to) = value;
 }
 // Calls f(begin), f(begin + 1), .. f(end - 1). With bounds of type std::integral_constant the calls
-// stand one after the other in the code, each with a constant, so that arrays indexed by it can
-// live in registers; with plain integers it is a loop.
+// are unrolled, each with a constant, so that arrays indexed by it can live in registers; with
+// plain integers it is a loop.
 template <int begin, int end, class F>
 inline void each_index(std::integral_constant<int, begin>, std::integral_constant<int, end>,
                        F&& f) {
@@ -111,9 +113,9 @@ inline Pack<T> pack_of(T value) {
   return value - Pack<T>{};
 }
 
-// a b + c, rounded once. Bits depend on it, so it is written where it is meant, and means the same
-// on every processor: one instruction where there is one, a slow function where there is none
-// (x86-64 before 2013).
+// a b + c, rounded once. Results depend on it bit for bit, so it is written explicitly. It is one
+// instruction where the processor has one and a slow function call where it has none (x86-64 before
+// 2013); the value is the same.
 inline float fused(float a, float b, float c) { return std::fma(a, b, c); }
 inline double fused(double a, double b, double c) { return std::fma(a, b, c); }
 #if defined(__FMA__)

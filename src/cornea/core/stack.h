@@ -1,4 +1,4 @@
-// For .cu files: images of one size that lie one below the other.
+// For .cu files: images of one size that are stacked vertically in memory.
 #pragma once
 
 #include "cornea/core/image.h"

@@ -1,4 +1,4 @@
-// Milliseconds by stage of a call: host time on the CPU, events on the stream on CUDA.
+// Milliseconds per stage of a call: host time on the CPU, events on the stream on CUDA.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace cornea::core {
 
-// A stage's share of a stretch of time, in any unit.
+// A stage's share of an interval of time, in any unit.
 struct StageShare {
   const char* stage;
   double share;
@@ -23,13 +23,13 @@ class StageClock {
  public:
   explicit StageClock(const Context& context);
 
-  // Forgets the stages of the last call. Unless it is on, marks do nothing.
+  // Clears the stages of the previous call. mark() does nothing unless `on` is true.
   void start(bool on = true);
   bool is_on() const { return on_; }
-  void mark(const char* stage);  // ends a stage that began at the last mark
-  // On the host: ends several stages that ran side by side since the last mark.
+  void mark(const char* stage);  // ends the stage that began at the previous mark
+  // On the host: ends several stages that ran concurrently since the previous mark.
   void mark(std::initializer_list<StageShare> shares);
-  // Stages of one name count together. Waits for the stream on CUDA.
+  // Adds up stages of the same name. Waits for the stream on CUDA.
   std::vector<StageTime> read() const;
 
  private:

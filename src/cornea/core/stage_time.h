@@ -1,4 +1,4 @@
-// A stage of a call and the time that it took.
+// A stage of a call and the time it took.
 #pragma once
 
 #include <string>

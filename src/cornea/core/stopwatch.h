@@ -1,4 +1,4 @@
-// Time by the clock since it was made or started.
+// Wall-clock time since construction or the last restart.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// For tests: the devices to run on, random images, the folder of external test data, and one that
-// goes away.
+// For tests: the devices to run on, random images, the folder of external test data, and temporary
+// folders.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace cornea::testing {
 
-// "cpu", and "cuda" where there is a GPU. With CORNEA_REQUIRE_CUDA=1 CUDA is always listed, so that
-// a machine that should have a GPU and has none fails instead of passing in silence.
+// "cpu", and "cuda" if there is a GPU. With CORNEA_REQUIRE_CUDA=1 CUDA is always listed, so that
+// tests fail on a machine whose GPU is missing, instead of silently passing.
 inline std::vector<std::string> devices() {
   std::vector<std::string> names = {"cpu"};
   const char* require_cuda = std::getenv("CORNEA_REQUIRE_CUDA");
@@ -31,7 +31,7 @@ inline std::vector<std::string> devices() {
   return names;
 }
 
-// A test with one instance per device:
+// A test fixture with one instance per device:
 // INSTANTIATE_TEST_SUITE_P(, Name, testing::every_device(), testing::device_name).
 class OnEveryDevice : public ::testing::TestWithParam<std::string> {
  protected:
@@ -60,9 +60,9 @@ Image<T> random_image(int width, int height, std::uint64_t seed) {
   return image;
 }
 
-// A folder of photographs with ground truth, under the one that CORNEA_DATA names (default:
-// ../shared beside the project); empty where it is missing, in which case a test skips and says so,
-// or fails where data_is_required().
+// A folder of photographs with ground truth, below the folder named by CORNEA_DATA (default:
+// ../shared beside the project). Empty if it is missing; the test then skips with a message, or
+// fails if data_is_required().
 inline std::filesystem::path external_data(const std::string& name) {
   const char* set = std::getenv("CORNEA_DATA");
   const std::filesystem::path folder =
@@ -71,14 +71,14 @@ inline std::filesystem::path external_data(const std::string& name) {
   return std::filesystem::is_directory(folder / name) ? folder / name : std::filesystem::path();
 }
 
-// With CORNEA_REQUIRE_DATA=1 a machine that should have the photographs and has them not fails
-// instead of passing in silence.
+// With CORNEA_REQUIRE_DATA=1 tests fail if the photographs are missing, instead of silently
+// skipping.
 inline bool data_is_required() {
   const char* required = std::getenv("CORNEA_REQUIRE_DATA");
   return required && std::string(required) == "1";
 }
 
-// One of this process alone, which goes away with it.
+// A folder that belongs to this process alone and is removed by the destructor.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -13,13 +13,13 @@
 namespace cornea::core {
 namespace {
 
-// How long a thread looks for the next loop before it sleeps: longer than most gaps between the
-// loops of one algorithm, also where a GPU works in between (with 0.2 ms the 15 helpers of a
-// machine were woken twice per batch of 1,000 pairs, at 4% of its time). After the first part of it
-// the thread gives way to others that want to run, so that a busy machine loses next to nothing.
+// How long a thread spins before it sleeps: longer than most gaps between the loops of one
+// algorithm, also if a GPU works in between (with 0.2 ms the 15 helpers of a machine were woken
+// twice per batch of 1,000 pairs, which cost 4% of its time). After kAlert the thread yields to
+// others while it waits, so that a busy machine loses almost nothing.
 constexpr std::chrono::microseconds kAlert{10}, kPatience{3000};
 
-// Halves of Loop::state.
+// The upper and the lower half of Loop::state.
 constexpr std::uint32_t kHelper = 1u << 16, kPlaces = kHelper - 1;
 
 inline void relax() {
@@ -30,10 +30,10 @@ inline void relax() {
 #endif
 }
 
-// True as soon as the condition holds, false when patience has ended.
+// Returns true as soon as the condition holds, false after kPatience.
 template <class Condition>
 bool spin_until(const Condition& condition) {
-  constexpr int kLooks = 16;  // between two looks at the clock
+  constexpr int kLooks = 16;  // between two readings of the clock
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     for (int i = 0; i < kLooks; ++i) {
@@ -48,7 +48,7 @@ bool spin_until(const Condition& condition) {
 
 int processors() {
 #ifdef __linux__
-  // The usual set has room for 1024 processors; larger machines refuse it.
+  // The default cpu_set_t has room for 1024 processors; larger machines reject it.
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
 #endif
@@ -58,7 +58,7 @@ int processors() {
 }  // namespace
 
 int available_threads() {
-  // A list ("4,2") is for nested loops: its first number counts here.
+  // A list ("4,2") is meant for nested loops; only its first number is used.
   if (const char* set = std::getenv("OMP_NUM_THREADS")) {
     char* end = nullptr;
     const long threads = std::strtol(set, &end, 10);
@@ -78,7 +78,7 @@ void ThreadPool::start() {
   try {
     while (int(helpers_.size()) < threads_ - 1) helpers_.emplace_back([this] { help(); });
   } catch (const std::system_error&) {
-    // The system has no more threads: those that there are do the work.
+    // No more threads can be created: those that exist do the work.
   }
 }
 
@@ -86,7 +86,7 @@ void ThreadPool::work(Loop& loop) {
   for (int i = loop.next++; i < loop.count; i = loop.next++) (*loop.piece)(i);
 }
 
-// A place in the loop, if it has one.
+// Reserves a helper's place in the loop; false if none is free.
 bool ThreadPool::join(Loop& loop) {
   std::uint32_t state = loop.state;
   while ((state & kPlaces) != 0) {
@@ -95,7 +95,7 @@ bool ThreadPool::join(Loop& loop) {
   return false;
 }
 
-// True if a loop was helped.
+// Returns true if it helped with a loop.
 bool ThreadPool::help_once() {
   for (std::uint32_t open = open_; open != 0; open &= open - 1) {
     Loop& loop = loops_[std::countr_zero(open)];
@@ -124,7 +124,7 @@ void ThreadPool::run(int count, const std::function<void(int)>& piece) {
     return;
   }
   std::call_once(started_, [this] { start(); });
-  const std::uint32_t bit = ~taken & (taken + 1);  // the lowest that was free
+  const std::uint32_t bit = ~taken & (taken + 1);  // the lowest free bit
   Loop& loop = loops_[std::countr_zero(bit)];
   loop.piece = &piece;
   loop.count = count;
@@ -135,7 +135,7 @@ void ThreadPool::run(int count, const std::function<void(int)>& piece) {
   helpers == 1 ? changes_.notify_one() : changes_.notify_all();
   work(loop);
   open_ &= ~bit;
-  // No further helper joins; those at work end their pieces.
+  // No further helper may join; helpers that are working finish their pieces.
   loop.state &= ~kPlaces;
   spin_until([&] { return loop.state == 0; });
   for (std::uint32_t at_work = loop.state; at_work != 0; at_work = loop.state) {

@@ -22,7 +22,7 @@ void download(const Context& context, DeviceView<const T> from, HostView<T> to) 
                    from.width * sizeof(T), from.height);
 }
 
-// A device copy of a host image. Waits, so that `from` may go away at once.
+// A device copy of a host image. Waits for the copy, so that `from` may be destroyed at once.
 template <class T>
 Image<T> to_device(const Context& context, const Image<T>& from, const char* purpose = "image") {
   Image<T> copy(context, Place::device, from.width(), from.height(), purpose);

@@ -1,4 +1,5 @@
-// For .cu files only: sums and minima over the 32 threads of a warp. All of them must take part.
+// For .cu files only: reductions and prefix sums over the 32 threads of a warp. All lanes must take
+// part.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +8,7 @@ namespace cornea::core {
 
 inline constexpr int kWarp = 32;
 
-// In every lane, the sum of all lanes.
+// Returns the sum over all lanes in every lane.
 template <class T>
 __device__ T warp_sum(T v) {
 #pragma unroll
@@ -15,7 +16,7 @@ __device__ T warp_sum(T v) {
   return v;
 }
 
-// In every lane, the least of all lanes.
+// Returns the minimum over all lanes in every lane.
 template <class T>
 __device__ T warp_least(T v) {
 #pragma unroll
@@ -26,7 +27,7 @@ __device__ T warp_least(T v) {
   return v;
 }
 
-// In every lane, the sum of the lanes up to this one, itself included.
+// Inclusive prefix sum: the sum of the lanes up to and including this one.
 template <class T>
 __device__ T warp_running_sum(T v) {
   const int lane = threadIdx.x % kWarp;

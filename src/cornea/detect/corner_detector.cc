@@ -54,7 +54,7 @@ struct CornerDetector::Inside {
   core::StageClock clock;
   core::Buffer map;
   bool time_stages = false;
-  bool enqueued = false;  // by enqueue(), and not lost by an error since
+  bool enqueued = false;  // enqueue() was called and no error has occurred since
   DetectReport report;
 };
 
@@ -76,11 +76,11 @@ void CornerDetector::Inside::check_call(std::span<const AnyView> images,
   const int support = response->margin().before + response->margin().after + 1;
   const AnyView& image = images[0];
   require(image.width() >= support && image.height() >= support, "an image of ", image.width(),
-          " x ", image.height(), " pixels has no room for a corner; this detector looks at ",
-          support, " x ", support);
+          " x ", image.height(), " pixels is too small; this detector needs at least ", support,
+          " x ", support);
 }
 
-// The strongest response and the quadratic fit look at values that decide no peak.
+// A relative threshold and the quadratic fit read values other than those that decide the peaks.
 MapUse CornerDetector::Inside::map_use() const {
   const bool more = peak_options.relative || peak_options.subpixel == Subpixel::quadratic;
   return more ? MapUse::every_value : MapUse::peaks;

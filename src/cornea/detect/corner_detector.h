@@ -1,10 +1,10 @@
-// Frames in, corners out: what every detector that makes a response map shares. A detector is made
-// once with its options and then takes frame after frame; after the first one of a size it takes
-// no more memory for images, on either device.
+// The interface of all detectors that compute a response map: frames in, corners out. A detector is
+// constructed once with its options and then applied to any number of frames; after the first frame
+// of a size it allocates no more image memory, on either device.
 //
 // Images are 8-bit, 16-bit or float (0..1), gray or RGB. On a CPU context they lie in host memory.
-// On a CUDA context they lie in host memory (one upload per frame; from pinned memory it is
-// fastest) or on the device (nothing is uploaded). All operands of a call lie in the same place.
+// On a CUDA context they lie in host memory (one upload per frame, fastest from pinned memory) or
+// on the device (nothing is uploaded). All operands of a call lie in the same kind of memory.
 #pragma once
 
 #include <memory>
@@ -29,26 +29,26 @@ class CORNEA_API CornerDetector {
   virtual ~CornerDetector();
   CornerDetector(CornerDetector&&) noexcept;
 
-  // The corners of an image, in reading order. No pixel where the mask is 0 becomes a corner; a
-  // position between pixels may lie just beyond the mask's edge.
+  // The corners of an image, in reading order. A pixel where the mask is 0 never becomes a corner;
+  // a subpixel position may lie just beyond the edge of the mask.
   std::vector<Corner> detect(AnyView image, AnyView mask = {});
 
-  // The same for many images of one size and type in one go.
+  // The same for many images of one size and type in one call.
   std::vector<std::vector<Corner>> detect_batch(std::span<const AnyView> images, AnyView mask = {});
 
   // The response at every pixel, in the detector's units.
   Image<float> response(AnyView image);
 
-  // On CUDA, in two halves: enqueue() queues the work on a device image and returns at once, and
-  // collect() waits and hands the corners over. Once a frame of that size and type has gone
-  // through, enqueue() allocates nothing and does not wait, so that it can be captured in a graph,
-  // which may be replayed until the detector meets a larger image or batch: collect() then returns
-  // the corners of the last replay.
+  // On CUDA, the call in two halves: enqueue() queues the work on a device image and returns at
+  // once; collect() waits and returns the corners. After the first frame of a size and type
+  // enqueue() neither allocates nor waits, so that it can be captured in a graph. The graph may be
+  // replayed until the detector is given a larger image or batch; collect() then returns the
+  // corners of the last replay.
   void enqueue(AnyView device_image, AnyView device_mask = {});
   std::vector<Corner> collect();
 
-  // Of the last detect() or detect_batch(). Times by stage cost a little on CUDA; off unless asked
-  // for.
+  // The report of the last detect() or detect_batch(). Timing stages costs a little on CUDA, so it
+  // is off by default.
   void time_stages(bool on);
   const DetectReport& report() const;
   const Context& context() const;

@@ -27,7 +27,7 @@ PeakOptions capped_peaks(double threshold) {
           .max_per_cell = 2};
 }
 
-// Every detector, plain and with all caps in force.
+// Every detector, with default options and with all caps set.
 std::vector<std::unique_ptr<CornerDetector>> detectors(const Context& context) {
   std::vector<std::unique_ptr<CornerDetector>> all;
   all.push_back(std::make_unique<Moravec>(context));
@@ -62,7 +62,8 @@ Image<T> blocks(int width, int height, std::uint64_t seed, double white) {
 
 class CornerDetectorTest : public testing::OnEveryDevice {};
 
-// Black to white is 0 to 1; what lies far beyond is refused in one sentence, alike on every device.
+// Float pixels are 0 (black) to 1 (white); values far outside are rejected with the same sentence
+// on every device.
 TEST_P(CornerDetectorTest, FloatImagesFarFromZeroToOneAreRefused) {
   std::vector<std::unique_ptr<CornerDetector>> all = detectors(context);
   FoagddOptions most;
@@ -94,7 +95,7 @@ TEST_P(CornerDetectorTest, FloatImagesFarFromZeroToOneAreRefused) {
       EXPECT_NE(sentence.find("magnitude 50,"), std::string::npos) << sentence;
       EXPECT_NE(sentence.find("the option range"), std::string::npos) << sentence;
     }
-    // Nothing of it stays behind.
+    // The rejected image has no effect on the next one.
     EXPECT_NO_THROW(detector->detect(blocks<float>(230, 170, 2, 1)));
   }
 }
@@ -108,7 +109,7 @@ TEST_P(CornerDetectorTest, GivesTheSamePointsInAHundredRuns) {
   }
 }
 
-TEST_P(CornerDetectorTest, GivesTheSamePointsOnOneAndTwoThreadsAndOnEveryDevice) {
+TEST_P(CornerDetectorTest, GivesTheSamePointsOnAnyThreadCountAndDevice) {
   const Context one = Context::cpu(1);
   const Context other = context.is_cuda() ? context : Context::cpu(2);
   for (int round = 0; round < 10; ++round) {
@@ -124,7 +125,7 @@ TEST_P(CornerDetectorTest, GivesTheSamePointsOnOneAndTwoThreadsAndOnEveryDevice)
   }
 }
 
-TEST_P(CornerDetectorTest, ABatchGivesWhatSingleCallsGive) {
+TEST_P(CornerDetectorTest, ABatchEqualsSingleCalls) {
   std::vector<Image<std::uint8_t>> images;
   std::vector<AnyView> views;
   for (int i = 0; i < 7; ++i) images.push_back(blocks<std::uint8_t>(143, 91, i, 255));
@@ -153,7 +154,7 @@ TEST_P(CornerDetectorTest, AllocatesNothingAfterTheFirstFrameOfASize) {
   }
 }
 
-TEST_P(CornerDetectorTest, MovesTheImageUpAndOnlyPointsDown) {
+TEST_P(CornerDetectorTest, UploadsTheImageAndDownloadsOnlyPoints) {
   const auto image = blocks<std::uint8_t>(300, 200, 1, 255);
   Harris harris(context);
   const Transfers before = context.transfers();
@@ -231,7 +232,7 @@ TEST_P(CornerDetectorTest, ImagesWithoutRoomForACornerAreRefused) {
     const auto image = testing::random_image<std::uint8_t>(w, h, 1);
     for (const auto& detector : detectors(context)) {
       EXPECT_THROW(detector->detect(image), Error) << w << " x " << h;
-      // The response is defined all the same.
+      // The response is defined even where there is no room for a corner.
       EXPECT_EQ(detector->response(image).width(), w);
     }
   }
@@ -244,7 +245,7 @@ TEST_P(CornerDetectorTest, ImagesWithoutRoomForACornerAreRefused) {
   }
 }
 
-TEST_P(CornerDetectorTest, RefusesWhatItCannotRead) {
+TEST_P(CornerDetectorTest, RejectsInvalidImages) {
   auto code_of = [](const std::function<void()>& call) {
     try {
       call();
@@ -282,7 +283,7 @@ TEST_P(CornerDetectorTest, RefusesWhatItCannotRead) {
       const auto bad_on_device = to_device(context, bad);
       EXPECT_EQ(code_of([&] { detector->detect(bad_on_device); }), ErrorCode::invalid_argument);
     }
-    // Nothing of it is left behind.
+    // The rejected calls have no effect on the next one.
     EXPECT_GT(detector->detect(image).size(), 3u);
   }
 }
@@ -319,11 +320,11 @@ TEST_P(CornerDetectorTest, ReportsItsStages) {
 
 INSTANTIATE_TEST_SUITE_P(, CornerDetectorTest, testing::every_device(), testing::device_name);
 
-TEST_P(CornerDetectorTest, CollectGivesWhatWasEnqueuedAndNothingElse) {
+TEST_P(CornerDetectorTest, CollectReturnsOnlyWhatWasEnqueued) {
   const auto image = testing::random_image<std::uint8_t>(90, 70, 3);
   Harris harris(context);
   harris.detect(image);
-  EXPECT_THROW(harris.collect(), Error);  // detect() queues nothing for it
+  EXPECT_THROW(harris.collect(), Error);  // detect() leaves nothing to collect
   if (!context.is_cuda()) return;
   const auto on_device = to_device(context, image);
   harris.enqueue(on_device);

@@ -1,4 +1,4 @@
-// What needs the CUDA API itself: graphs and callers' streams.
+// Tests that need the CUDA API itself: graphs and callers' streams.
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class DetectorGraph : public ::testing::Test {
   }
 };
 
-// Captures a frame of this type and replays it with other contents.
+// Captures a frame of this type and replays the graph with other contents.
 template <class Detector, class Options, class T>
 void replays_what_it_captured(const Options& options, bool with_mask, T (*pixel)(Random&)) {
   constexpr int kWidth = 180, kHeight = 99;

@@ -1,4 +1,4 @@
-// What a call of a detector learned on the way.
+// Statistics of a detector's call.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@ namespace cornea {
 
 struct DetectReport {
   int width = 0, height = 0, frames = 0;
-  std::size_t points = 0;              // of all frames
-  std::size_t between_pixels = 0;      // of these; the subpixel fit left the others at their pixel
-  double milliseconds = 0;             // the whole call, on the host's clock
-  std::vector<StageTime> stages = {};  // if asked for; upload, response, peaks, refinement,
-                                       // download, or the detector's own
+  std::size_t points = 0;  // over all frames
+  // Of these, those with a subpixel position; the fit was rejected for the others.
+  std::size_t between_pixels = 0;
+  double milliseconds = 0;             // the whole call, wall-clock time
+  std::vector<StageTime> stages = {};  // empty unless time_stages(true); upload, response, peaks,
+                                       // refinement, download, or the detector's own
 };
 
 }  // namespace cornea

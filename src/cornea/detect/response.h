@@ -1,4 +1,4 @@
-// What a detector with a response map is to CornerDetector.
+// The interface that a detector with a response map implements for CornerDetector.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace cornea::detect {
 
-// A response map to write; one of float or double, on the host or the device.
+// A response map to write: float or double, on the host or the device.
 struct Map {
   void* data = nullptr;
   int width = 0, height = 0;
@@ -26,12 +26,12 @@ struct Map {
   }
 };
 
-// What a map is for. For peaks only those values have to be right that decide which pixels exceed
-// the threshold (in the options, not relative) and are the largest of their square.
+// What a map is used for. For peaks only those values have to be right that decide which pixels
+// exceed the threshold (the absolute one of the options) and are the largest of their square.
 enum class MapUse { every_value, peaks };
 
-// The images of a call, which lie one below the other, as the pixels that the algorithm works on,
-// and their maps, which do likewise.
+// The images of a call, stacked vertically and converted to the working pixels, and their maps,
+// stacked likewise.
 struct ResponseCall {
   AnyView first;
   int frames = 1;
@@ -40,7 +40,7 @@ struct ResponseCall {
   // On the device, or null: OrderedBits of the map's type, one per frame, to be raised to the
   // largest response inside the margin.
   void* strongest = nullptr;
-  // On the device, for peaks: where an algorithm that knows which pixels may be peaks marks them.
+  // On the device, for peaks: an algorithm that knows which pixels may be peaks marks them here.
   peaks::DevicePeaks* device_peaks = nullptr;
   core::StageClock* clock = nullptr;
 };
@@ -50,23 +50,23 @@ class Response {
   explicit Response(const Context& context) : context_(context) {}
   virtual ~Response() = default;
 
-  // The pixels that the algorithm works on, the type of its map of them (f32 or f64), and the
+  // The pixels that the algorithm works on, the type of the map for them (f32 or f64), and the
   // map's value of response 1.
   virtual core::Working working() const { return core::Working::gray; }
   virtual Pixel map_pixel(Pixel working) const = 0;
   virtual double unit(Pixel working) const = 0;
-  // Pixels at each side where no corner can be.
+  // Pixels on each side where there are no corners.
   virtual peaks::Margin margin() const = 0;
-  // Writes the maps; on the device it queues.
+  // Computes the maps; on the device the work is queued.
   virtual void respond(const ResponseCall& call) = 0;
 
-  // A further test of the peaks before the caps, where the algorithm has one: see PeakTest and
+  // A further test of the peaks before the caps, if the algorithm has one: see PeakTest and
   // DeviceCandidates.
   virtual bool confirms() const { return false; }
   virtual void confirm(AnyView, double, std::vector<peaks::PixelAt>&, core::StageClock&) {}
   virtual void enqueue_confirm(AnyView, const peaks::DeviceCandidates&, core::StageClock&) {}
 
-  // The report's names of what respond() does last and of the search.
+  // The names in the report for the last step of respond() and for the peak search.
   struct StageNames {
     const char *response = "response", *peaks = "peaks";
   };

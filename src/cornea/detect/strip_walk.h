@@ -1,5 +1,5 @@
-// For .cu files: what the response kernels share whose warps walk down strips of the image, a lane
-// a column, with the window's other columns in the neighbouring lanes.
+// For .cu files: shared by the response kernels whose warps walk down strips of the image, one lane
+// per column, with the window's other columns in the neighbouring lanes.
 #pragma once
 
 #include <type_traits>
@@ -14,19 +14,20 @@
 namespace cornea::detect {
 
 inline constexpr int kWarpsPerBlock = 4;
-// Rows that a warp walks down. A walk starts with about w rows that give no output, so that longer
-// ones waste less; 16 leaves over 30 warps per multiprocessor at 1920 x 1080.
+// Rows per walk. Each walk starts with about w rows without output, so that longer walks waste
+// less; 16 leaves more than 30 warps per multiprocessor at 1920 x 1080.
 inline constexpr int kRowsPerWalk = 16;
 inline constexpr int kLargestWindowRadius = 7;
 
-// A warp gives `outputs` columns; the lanes at its sides only feed the windows.
+// Each warp outputs `outputs` columns; the lanes at its sides only provide columns for the windows.
 inline dim3 walk_grid(int width, int height, int outputs, int frames) {
   return dim3(core::divide_up(width, outputs),
               core::divide_up(height, kRowsPerWalk * kWarpsPerBlock), frames);
 }
 inline dim3 walk_block() { return dim3(core::kWarp, kWarpsPerBlock); }
 
-// Calls launch(std::integral_constant<int, radius>()): the radius as kernels want it.
+// Calls launch(std::integral_constant<int, radius>()), so that the radius is a compile-time
+// constant.
 template <class Launch>
 void with_window_radius(int radius, Launch&& launch) {
   const bool known = [&]<int... i>(std::integer_sequence<int, i...>) {

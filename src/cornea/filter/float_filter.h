@@ -1,4 +1,4 @@
-// What a filter is to ImageFilter and to SIFT: a function of float images.
+// The interface of a filter for ImageFilter and SIFT: a function on float images.
 #pragma once
 
 #include "cornea/core/context.h"
@@ -8,7 +8,7 @@
 
 namespace cornea::filter {
 
-// How much of the working floats a gray level of 0..255 is: float images hold 0..1.
+// The size of one gray level (of 0..255) in the working floats: float images hold 0..1.
 inline float level_unit(Pixel pixel) {
   return channel_of(pixel) == Pixel::f32 ? 1.0f / 255.0f : 1.0f;
 }
@@ -18,10 +18,10 @@ class FloatFilter {
   explicit FloatFilter(const Context& context) : context_(context) {}
   virtual ~FloatFilter() = default;
 
-  // Images that do not overlap; `unit` is a gray level of 0..255 in them.
+  // The images must not overlap. `unit` is the size of one gray level of 0..255 in them.
   virtual void run(HostView<const float> image, HostView<float> out, float unit,
                    core::StageClock& clock) = 0;
-  // The same for `images` of them that lie one below the other on the device, queued.
+  // The same for `images` images stacked vertically on the device, queued.
   virtual void enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images,
                        float unit, core::StageClock& clock) = 0;
 

@@ -18,7 +18,7 @@ using namespace filter;
 using filter::from_levels;
 using filter::level_unit;
 
-// Whether what is written lies over what is read.
+// Whether the memory that is written overlaps the memory that is read.
 bool overlap(const AnyView& a, const AnyView& b) {
   auto begin = [](const AnyView& v) { return reinterpret_cast<std::uintptr_t>(v.data()); };
   auto end = [&](const AnyView& v) {
@@ -42,8 +42,10 @@ void check_call(const Context& context, std::span<const AnyView> images,
             " x ", result.height());
     require(result.pixel() == gray || result.pixel() == Pixel::f32, "the result of a ",
             name(first.pixel()), " image is ", name(gray), " or float, not ", name(result.pixel()));
-    require(result.on_device() == first.on_device(),
-            "the image and the result lie in host and in device memory; copy them to one place");
+    require(
+        result.on_device() == first.on_device(),
+        "one of image and result lies in host memory and the other in device memory; copy them to "
+        "the same kind of memory");
   }
 }
 
@@ -70,7 +72,7 @@ void ImageFilter::Inside::apply_on_host(const AnyView& image, const AnyTarget& o
   from_levels(context, floats, out);
 }
 
-// A result's way to its target.
+// Copies or converts a result to its target.
 void ImageFilter::Inside::deliver(DeviceView<const float> from, const AnyTarget& out) {
   if constexpr (kHasCuda) {
     if (out.view().on_device()) return from_levels(context, from, out);
@@ -97,10 +99,10 @@ void ImageFilter::Inside::enqueue(std::span<const AnyView> images, std::span<con
     bool over_images = false;
     for (int i = 0; i < count; ++i) over_images |= overlap(images[i], out[i].view());
     const DeviceView<const float> stack = frames.on_device(images, over_images).device<float>();
-    // What cannot be used must not be lost.
+    // An image in place must not be overwritten before its values were checked.
     if (may_wait && over_images && channel_of(first.pixel()) == Pixel::f32) wait();
     clock.mark(first.on_device() ? "prepare" : "upload");
-    // A single float result on the device is written where it belongs.
+    // A single float result on the device is written directly to its target.
     const bool direct = count == 1 && first.on_device() && out[0].view().pixel() == Pixel::f32;
     const DeviceView<float> to =
         direct ? out[0].device<float>()

@@ -1,4 +1,4 @@
-// Inside of ImageFilter.
+// Internals of ImageFilter.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// What all filters share, shown on the Gaussian, whose sums have the same bits on every device.
+// The behaviour that all filters share, tested with the Gaussian, whose sums have the same bits on
+// every device.
 #include "cornea/filter/image_filter.h"
 
 #include <cmath>
@@ -33,7 +34,7 @@ template <class T>
   return ::testing::AssertionSuccess();
 }
 
-// What the host's own blur gives, on levels.
+// The expected result: the blur on the host, on gray levels.
 template <class T>
 Image<T> expected_blur(const Image<T>& image, double sigma) {
   const Context cpu = Context::cpu();
@@ -56,7 +57,7 @@ class Filters : public testing::OnEveryDevice {
     auto in_place = testing::random_image<T>(131, 77, 3);
     filter.apply(in_place, in_place);
     EXPECT_TRUE(same_pixels(in_place, expected));
-    // Views of a larger image, with rows further apart.
+    // Regions of a larger image, whose rows are farther apart.
     Image<T> large(150, 90), large_out(150, 90);
     for (int y = 0; y < 77; ++y) {
       for (int x = 0; x < 131; ++x) large(x + 5, y + 7) = image(x, y);
@@ -82,7 +83,7 @@ class Filters : public testing::OnEveryDevice {
 };
 INSTANTIATE_TEST_SUITE_P(, Filters, testing::every_device(), testing::device_name);
 
-TEST_P(Filters, EveryTypeInEveryWay) {
+TEST_P(Filters, AcceptEveryPixelTypeThroughEveryCall) {
   for (double sigma : {0.0, 0.7, 1.6, 7.0}) {
     every_way<std::uint8_t>(sigma);
     every_way<std::uint16_t>(sigma);
@@ -90,7 +91,7 @@ TEST_P(Filters, EveryTypeInEveryWay) {
   }
 }
 
-TEST_P(Filters, EveryRadiusAndSizeHasTheSameBits) {
+TEST_P(Filters, EveryRadiusAndSizeGivesTheSameBits) {
   Random random(6);
   for (int round = 0; round < 60; ++round) {
     const int w = random.integer(1, round % 2 ? 40 : 300), h = random.integer(1, 200);
@@ -115,7 +116,7 @@ TEST_P(Filters, BatchesEqualSingleImages) {
   for (int i = 0; i < 7; ++i) EXPECT_TRUE(same_pixels(out[i], expected_blur(images[i], 2)));
 }
 
-TEST_P(Filters, TakeNoMemoryAfterTheFirstImage) {
+TEST_P(Filters, AllocateNothingAfterTheFirstImage) {
   GaussianFilter filter(context, {9});
   const auto image = testing::random_image<std::uint8_t>(90, 60, 1);
   Image<std::uint8_t> out(90, 60);
@@ -126,7 +127,7 @@ TEST_P(Filters, TakeNoMemoryAfterTheFirstImage) {
   EXPECT_EQ(context.memory().allocations, before.allocations);
 }
 
-TEST_P(Filters, WhatCannotBeFilteredIsAnError) {
+TEST_P(Filters, RejectImagesThatCannotBeFiltered) {
   GaussianFilter filter(context, {1});
   Image<float> image = testing::random_image<float>(20, 10, 1), small(19, 10);
   EXPECT_THROW(filter.apply(image, small), Error);
@@ -137,7 +138,7 @@ TEST_P(Filters, WhatCannotBeFilteredIsAnError) {
     image(3, 3) = bad;
     EXPECT_THROW(filter.apply(image), Error);
   }
-  // The image itself is not lost.
+  // A failed filter in place leaves the image unchanged.
   EXPECT_THROW(filter.apply(image, image), Error);
   EXPECT_EQ(image(3, 3), 2e6f);
   EXPECT_EQ(image(4, 3), testing::random_image<float>(20, 10, 1)(4, 3));

@@ -18,7 +18,7 @@ __global__ void from_levels_kernel(DeviceView<const float> from, DeviceView<T> t
 
 void from_levels(const Context& context, DeviceView<const float> from, const AnyTarget& to) {
   const DeviceGuard device(context);
-  // Rows go along the grid's first index: only that one may be large.
+  // Rows are mapped to the grid's x dimension, the only one that may be large.
   const dim3 grid(divide_up(from.height, int(kBlock.y)), divide_up(from.width, int(kBlock.x)));
   with_gray(to.view().pixel(), [&](auto type) {
     from_levels_kernel<<<grid, kBlock, 0, cuda_stream(context)>>>(from,

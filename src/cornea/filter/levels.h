@@ -1,5 +1,5 @@
-// From the floats that filters work on back to pixels: gray levels of 0..255 for 8-bit and 16-bit
-// pixels, float pixels as they are.
+// Converts the floats that filters work on back to pixels: from gray levels of 0..255 for 8-bit and
+// 16-bit pixels; float pixels are unchanged.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace cornea::filter {
 
-// Rounded, halves up; what lies outside the type's range is clamped.
+// Rounded half up; values outside the type's range are clamped.
 CORNEA_HD inline void set_level(std::uint8_t& pixel, float level) {
   pixel = static_cast<std::uint8_t>(level <= 0 ? 0.0f : level >= 255 ? 255.0f : level + 0.5f);
 }
@@ -20,7 +20,7 @@ CORNEA_HD inline void set_level(std::uint16_t& pixel, float level) {
 }
 CORNEA_HD inline void set_level(float& pixel, float level) { pixel = level; }
 
-// Images of one size, on the host with the context's threads, on the device queued.
+// For images of one size: on the host with the context's threads, on the device queued.
 void from_levels(const Context& context, HostView<const float> from, const AnyTarget& to);
 void from_levels(const Context& context, DeviceView<const float> from, const AnyTarget& to);
 

@@ -1,5 +1,5 @@
-// For the tile_*.cc files only, and like tile_walk.h each has its own copy: eight lanes of
-// AVX2, one row and eight columns.
+// For the tile_*.cc files only; like tile_walk.h it is compiled separately in each: eight 32-bit
+// lanes of AVX2, one row and eight columns.
 #pragma once
 
 #include <cstdint>

@@ -12,10 +12,11 @@ namespace {
 
 using namespace core;
 
-// Pairs are searched together as long as they have this many points: some 300 MB of memory.
+// Pairs are searched together up to this total number of points, which takes about 300 MB of
+// memory.
 constexpr std::size_t kPointsAtOnce = 8 << 20;
-constexpr int kUsualWalk = 64;              // chunks; longer ones only to save memory
-constexpr std::size_t kMostRows = 4 << 20;  // of all walks, unless A alone has more: 64 MB
+constexpr int kUsualWalk = 64;              // chunks; longer walks only to save memory
+constexpr std::size_t kMostRows = 4 << 20;  // over all walks, unless A alone has more: 64 MB
 
 std::size_t points_of(const MatchPair& pair) {
   return std::size_t(pair.a.count) + std::size_t(pair.b.count);
@@ -33,11 +34,11 @@ std::size_t rows_of(const MatchPair& pair, int chunks_per_walk) {
          std::size_t(divide_up(chunks_of(pair.b.count), std::uint32_t(chunks_per_walk)));
 }
 
-// Chunks of B a block: long walks load A less often, and the last round of blocks should be full.
-// What the walks leave behind stays linear in the number of points.
+// The number of chunks of B per block: long walks load A less often, and the last wave of blocks
+// should be full. The memory for the results of the walks stays linear in the number of points.
 int choose_walk(std::span<const MatchPair> pairs, int processors) {
   const std::uint64_t at_once = std::uint64_t(processors) * kSearchBlocksPerProcessor;
-  constexpr double kStart = 0.75;  // what a block's start costs, in chunks
+  constexpr double kStart = 0.75;  // cost of starting a block, in chunks
   int best = 1;
   double least = INFINITY;
   for (int walk = 1; walk <= kUsualWalk || least == INFINITY; walk += divide_up(walk, kUsualWalk)) {
@@ -124,7 +125,7 @@ class DeviceMatcher : public MatchBackend {
     context_.count_download(total * sizeof(Match) + pair_count_ * sizeof(std::uint32_t));
   }
 
-  // Everything but the list of matches.
+  // All steps except the list of matches.
   void search(std::span<const MatchPair> pairs, StageClock& clock) {
     const int walk = choose_walk(pairs, processors_);
     list_sets(pairs);
@@ -143,7 +144,7 @@ class DeviceMatcher : public MatchBackend {
     clock.mark("tests");
   }
 
-  // Every set once, whatever the number of its pairs; on the device and aligned.
+  // Lists every set once, whatever the number of pairs that use it, in device memory and aligned.
   void list_sets(std::span<const MatchPair> pairs) {
     set_of_.clear();
     sets_.clear();
@@ -167,7 +168,8 @@ class DeviceMatcher : public MatchBackend {
       if (!has_work(pair)) continue;
       for (const DescriptorView* view : {&pair.a, &pair.b}) {
         DeviceSet& set = sets_[set_of_.at({view->data, view->count})];
-        if (!needs_copy(*view) || set.data != view->data) continue;  // in place, or copied before
+        // Used in place, or already copied.
+        if (!needs_copy(*view) || set.data != view->data) continue;
         const std::size_t bytes = std::size_t(view->count) * Features::kLength;
         if (view->on_device()) {
           context_.copy_on_device(to, bytes, view->data, bytes, bytes, 1);
@@ -180,11 +182,11 @@ class DeviceMatcher : public MatchBackend {
     }
   }
   static bool needs_copy(const DescriptorView& view) {
-    constexpr std::uintptr_t kAlignment = 16;  // of the loads
+    constexpr std::uintptr_t kAlignment = 16;  // required by the loads
     return !view.on_device() || reinterpret_cast<std::uintptr_t>(view.data) % kAlignment != 0;
   }
 
-  // Takes memory and writes the table of pairs; false where there is nothing to search.
+  // Allocates memory and writes the table of pairs; returns false if there is nothing to search.
   bool make_table(std::span<const MatchPair> pairs, int walk) {
     std::size_t row_count = 0, match_count = 0;
     std::uint64_t blocks = 0;

@@ -1,5 +1,6 @@
-// Matching on the CPU: A is cut into pieces of rows, one a thread at a time; a piece walks along B
-// tile by tile. Columns' minima of all pieces meet in one list: a minimum needs no order.
+// Matching on the CPU: A is split into pieces of rows, which threads process one at a time; a piece
+// is compared with B tile by tile. The column minima of all pieces are combined in one list; a
+// minimum does not depend on the order.
 #include <algorithm>
 #include <atomic>
 
@@ -14,10 +15,10 @@ namespace {
 
 using namespace core;
 
-constexpr int kTile = kKeyIndices;  // rows and columns that keys tell apart
+constexpr int kTile = kKeyIndices;  // rows and columns that the index bits of a key distinguish
 constexpr int kPackGrain = 256;     // descriptors
 
-// Small enough that all threads have pieces, large enough to use a tile of B often.
+// Small enough that all threads have pieces, large enough that a tile of B is reused often.
 int piece_rows(int rows) { return rows >= 4096 ? kTile : kTile / 4; }
 
 std::int32_t squared_norm(const std::uint8_t* d) {
@@ -80,7 +81,7 @@ class HostMatcher : public MatchBackend {
   }
 
  private:
-  // Panels and key bases; f(from, count, to, first descriptor) packs a panel.
+  // Computes panels and key bases; f(from, count, to, first descriptor) packs a panel.
   template <class PackPanel>
   void pack(const DescriptorView& view, Side& side, int panel, std::size_t bytes,
             const PackPanel& pack_panel) {
@@ -102,7 +103,8 @@ class HostMatcher : public MatchBackend {
     return view.data + std::size_t(i) * Features::kLength;
   }
 
-  // The two nearest of every row into rows_, the nearest of every column into columns_.
+  // Writes the two nearest neighbours of every row to rows_ and the nearest row of every column to
+  // columns_.
   void search(const MatchPair& pair, StageClock& clock) {
     rows_.assign(pair.a.count, {});
     if (pair.a.count == 0 || pair.b.count == 0) return;
@@ -144,9 +146,9 @@ class HostMatcher : public MatchBackend {
     }
   }
 
-  // Distances of a row are without |a|^2 until it is finished.
+  // The distances of a row do not include |a|^2 until the row is finished.
   static void enter_keys(Nearest& row, std::int32_t best, std::int32_t second, int b_begin) {
-    if (key_value(best) >= row.second_d2) return;  // later ones lose against equals
+    if (key_value(best) >= row.second_d2) return;  // ties keep the earlier neighbour
     enter_neighbour(row, key_value(best), b_begin + key_index(best));
     if (second != kNoKey) enter_neighbour(row, key_value(second), b_begin + key_index(second));
   }

@@ -22,10 +22,11 @@ void check_view(const DescriptorView& view, const Context& context) {
   require(view.count >= 0 && view.count <= kMostDescriptors, "a set of ", view.count,
           " descriptors cannot be matched; it has 0 to ", kMostDescriptors);
   require(view.count == 0 || view.data != nullptr, "a set of ", view.count,
-          " descriptors was given without data");
-  require(context.is_cuda() || !view.on_device(),
-          "the descriptors lie in device memory and the context is the CPU's; use the context that "
-          "owns them");
+          " descriptors has no data (its pointer is null)");
+  require(
+      context.is_cuda() || !view.on_device(),
+      "the descriptors lie in device memory but the context is a CPU context; use the context that "
+      "owns them");
 }
 
 void check_pairs(std::span<const MatchPair> pairs, const Context& context) {
@@ -35,8 +36,10 @@ void check_pairs(std::span<const MatchPair> pairs, const Context& context) {
       check_view(*view, context);
       if (view->count == 0) continue;
       if (!first) first = view;
-      require(view->on_device() == first->on_device(),
-              "some descriptors lie in host and some in device memory; copy them to one place");
+      require(
+          view->on_device() == first->on_device(),
+          "some descriptors lie in host and some in device memory; copy them to the same kind of "
+          "memory");
     }
   }
 }
@@ -54,10 +57,10 @@ std::unique_ptr<MatchBackend> make_backend(const Context& context, const MatchOp
 }  // namespace
 
 void MatchOptions::validate() const {
-  require(ratio > 0 && std::isfinite(ratio),
-          "the ratio is a positive number (1 or more: no test), not ", ratio);
-  require(max_distance >= 0 && std::isfinite(max_distance),
-          "the largest distance is 0 (no limit) or more, not ", max_distance);
+  require(ratio > 0 && std::isfinite(ratio), "ratio is ", ratio,
+          " and must be a positive number (1 or more: no test)");
+  require(max_distance >= 0 && std::isfinite(max_distance), "max_distance is ", max_distance,
+          " and must be 0 (no limit) or more");
 }
 
 DescriptorView::DescriptorView(const Features& features)

@@ -1,4 +1,4 @@
-// What a device gives to Matcher.
+// The interface that a device implements for Matcher.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class MatchBackend {
  public:
   virtual ~MatchBackend() = default;
   virtual const char* kernel() const = 0;
-  // One result per pair; the pairs are checked, and may be empty on either side.
+  // One result per pair. The pairs have been checked and may be empty on either side.
   virtual void match(std::span<const MatchPair> pairs, std::span<std::vector<Match>> out,
                      core::StageClock& clock) = 0;
   virtual void nearest(std::span<const MatchPair> pairs, std::span<std::vector<Nearest>> out,

@@ -1,4 +1,5 @@
-// For studies and tests: the CPU's ways to multiply, one by one. A Matcher takes the fastest.
+// For studies and tests: the CPU's dot-product kernels, selectable by name. A Matcher uses the
+// fastest.
 #pragma once
 
 #include <string>
@@ -9,10 +10,11 @@
 
 namespace cornea::match {
 
-// Those that this machine can run, the fastest first; the last one runs everywhere.
+// The kernels that this machine can run, the fastest first; the last one runs everywhere.
 std::vector<std::string> match_kernels();
 
-// A matcher with one of them; empty: the first. An unknown name is an error that lists the known.
+// A matcher with the named kernel; empty: the fastest. An unknown name is an error that lists the
+// known ones.
 Matcher matcher_with_kernel(const Context& context, const MatchOptions& options,
                             const std::string& kernel);
 

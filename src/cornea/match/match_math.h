@@ -11,24 +11,25 @@
 namespace cornea::match {
 
 // Keys. Within a row (one a, many b) distances are ordered by |b|^2 - 2 a.b, within a column by
-// |a|^2 - 2 a.b: what is left out is the same for all. Both lie within +-128 * 255^2, 24 bits with
-// their sign, and leave 8 bits of a 32-bit key for an index:
+// |a|^2 - 2 a.b, because the omitted term is constant. Both lie within +-128 * 255^2, which takes
+// 24 bits with the sign and leaves 8 bits of a 32-bit key for an index:
 //
 //   key = value * 256 + index % 256 = base - 512 a.b,    base = |b|^2 * 256 + index % 256
 //
-// so that the smallest key of up to 256 neighbours in a row is the nearest, the lowest index of
-// equal ones.
+// so that the smallest key of up to 256 consecutive neighbours is the nearest, and ties go to the
+// lowest index.
 inline constexpr int kKeyIndexBits = 8;
 inline constexpr int kKeyIndices = 1 << kKeyIndexBits;
 inline constexpr std::int32_t kProductScale = 2 * kKeyIndices;
-inline constexpr std::int32_t kNoKey = INT32_MAX;  // above that of every pair; of padding
+// Larger than the key of every pair; used for padding.
+inline constexpr std::int32_t kNoKey = INT32_MAX;
 inline constexpr std::int32_t kLargestValue = Features::kLength * 255 * 255;
 static_assert(std::int64_t(kLargestValue + 1) * kKeyIndices <= INT32_MAX);
 
 CORNEA_HD inline std::int32_t key_base(std::int32_t squared_norm, int index) {
   return squared_norm * kKeyIndices + index % kKeyIndices;
 }
-// Unsigned in between: the product alone may be past 2^31.
+// Unsigned arithmetic, because the product alone may exceed 2^31.
 CORNEA_HD inline std::int32_t key_of(std::int32_t base, std::int32_t product) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(base) -
                                    kProductScale * static_cast<std::uint32_t>(product));
@@ -36,7 +37,8 @@ CORNEA_HD inline std::int32_t key_of(std::int32_t base, std::int32_t product) {
 CORNEA_HD inline std::int32_t key_value(std::int32_t key) { return key >> kKeyIndexBits; }
 CORNEA_HD inline std::int32_t key_index(std::int32_t key) { return key & (kKeyIndices - 1); }
 
-// The nearest of a column so far, for minima that need no order: squared distance, then index.
+// The nearest row of a column so far: squared distance in the upper bits, then the index, so that
+// an atomic minimum gives the result in any order.
 using ColumnBest = std::uint64_t;
 inline constexpr ColumnBest kNoColumnBest = UINT64_MAX;
 CORNEA_HD inline ColumnBest column_best(std::int32_t d2, std::int32_t index) {
@@ -46,7 +48,7 @@ CORNEA_HD inline std::int32_t column_index(ColumnBest best) {
   return static_cast<std::int32_t>(best & 0xFFFFFFFFu);
 }
 
-// A neighbour enters the two nearest. Those of one row come in any order.
+// Inserts a neighbour into the two nearest. The neighbours of a row may come in any order.
 CORNEA_HD inline void enter_neighbour(Nearest& n, std::int32_t d2, std::int32_t index) {
   const bool first = d2 < n.d2 || (d2 == n.d2 && index < n.index);
   const bool second = d2 < n.second_d2 || (d2 == n.second_d2 && index < n.second);
@@ -61,30 +63,30 @@ CORNEA_HD inline void enter_neighbour(Nearest& n, std::int32_t d2, std::int32_t 
   }
 }
 
-// What the tests need of the options.
+// The options that the tests need.
 struct MatchTests {
   float ratio, max_distance;
   bool mutual;
 };
 
-// Distances are square roots of exact integers, rounded once; quotients too.
+// Distances are square roots of exact integers, rounded once; so are quotients.
 CORNEA_HD inline float distance_of(std::int32_t d2) { return sqrtf(static_cast<float>(d2)); }
 
-// 0 where there is no second neighbour, and 1 where both lie on the descriptor.
+// 0 if there is no second neighbour, and 1 if both distances are 0.
 CORNEA_HD inline float ratio_of(const Nearest& n) {
   if (n.second < 0) return 0;
   if (n.second_d2 == 0) return 1;
   return distance_of(n.d2) / distance_of(n.second_d2);
 }
 
-// d1 < r d2 as d1^2 < r^2 d2^2: r^2 is exact in double, the product is rounded once.
+// d1 < r d2, evaluated as d1^2 < r^2 d2^2: r^2 is exact in double, and the product is rounded once.
 CORNEA_HD inline bool passes_ratio(const Nearest& n, float ratio) {
   if (ratio >= 1 || n.second < 0) return true;
   const double r = ratio;
   return n.d2 < r * r * n.second_d2;
 }
 
-// Tests of a row; `nearest_to_b` is the nearest of A to the row's nearest.
+// The tests of a row; `nearest_to_b` is the nearest descriptor of A to the row's nearest neighbour.
 CORNEA_HD inline bool is_match(const Nearest& n, std::int32_t a, std::int32_t nearest_to_b,
                                const MatchTests& tests) {
   return n.index >= 0 && (!tests.mutual || nearest_to_b == a) && passes_ratio(n, tests.ratio) &&

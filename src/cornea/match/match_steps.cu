@@ -12,7 +12,7 @@ using namespace core;
 constexpr int kGroupRows = kBlockRows;  // rows per block, one per thread
 constexpr int kGroupWarps = kGroupRows / kWarp;
 
-// A chunk of 256 descriptors per block, 8 threads per descriptor, 16 bytes per thread.
+// One chunk of 256 descriptors per block, 8 threads per descriptor, 16 bytes per thread.
 constexpr int kNormThreads = 256, kThreadsPerNorm = Features::kLength / 16;
 constexpr int kNormsAtOnce = kNormThreads / kThreadsPerNorm;
 
@@ -40,7 +40,7 @@ __global__ void bases_kernel(const DeviceSet* sets, int set_count) {
 
 struct Group {
   const DevicePair& pair;
-  std::uint32_t index;  // among the pair's
+  std::uint32_t index;  // within the pair
   int row;              // of this thread
 };
 __device__ Group group_of(DeviceTable table) {
@@ -50,7 +50,7 @@ __device__ Group group_of(DeviceTable table) {
   return {pair, index, int(index) * kGroupRows + int(threadIdx.x)};
 }
 
-// The two nearest of a row over all walks, finished.
+// The two nearest neighbours of a row over all walks, with |a|^2 added.
 __device__ Nearest joined_row(const DevicePair& pair, int row) {
   Nearest n = pair.rows[row];
   for (std::uint32_t split = 1; split < pair.splits; ++split) {
@@ -89,7 +89,7 @@ __global__ void gather_kernel(DeviceTable table, const std::uint32_t* marks,
   const Group group = group_of(table);
   const DevicePair& pair = group.pair;
   const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
-  // Matches of the pair's groups before this one, a part of them by each warp.
+  // The number of matches in the pair's groups before this one; each warp sums a part of them.
   const std::uint32_t* counts = group_counts + pair.first_group;
   const std::uint32_t share = divide_up(group.index, std::uint32_t(kGroupWarps));
   const std::uint32_t before =

@@ -20,7 +20,8 @@ using Bytes = std::vector<std::uint8_t>;
 
 enum class Kind { noise, extremes, clustered, equal, near };
 
-// Clusters hold exact copies and neighbours one level away: many equal distances.
+// Clusters contain exact copies and neighbours that differ by one, which gives many equal
+// distances.
 Bytes descriptors(int count, Kind kind, std::uint64_t seed) {
   Random random(seed);
   Bytes bytes(std::size_t(count) * kLength);
@@ -64,7 +65,7 @@ int plain_d2(const std::uint8_t* a, const std::uint8_t* b) {
   return sum;
 }
 
-// The definition, written as it is said.
+// The definition, as plain loops.
 std::vector<Nearest> plain_nearest(const Bytes& a, const Bytes& b) {
   std::vector<Nearest> result;
   for (int i = 0; i < view_of(a).count; ++i) {
@@ -99,7 +100,7 @@ std::vector<Match> plain_match(const Bytes& a, const Bytes& b, const MatchOption
   return result;
 }
 
-// Every way to multiply that there is here: the CPU's by name, and the GPU's.
+// Every kernel on this machine: the CPU's by name, and the GPU's.
 struct Way {
   std::string device, kernel;
 };
@@ -160,7 +161,7 @@ TEST_P(Matching, LargestAndSmallestDistancesAreExact) {
   expect_plain(black, black);
 }
 
-TEST_P(Matching, OfEquallyNearOnesTheLowerIndexWins) {
+TEST_P(Matching, TiesGoToTheLowerIndex) {
   expect_plain(descriptors(500, Kind::clustered, 7), descriptors(600, Kind::clustered, 8));
   expect_plain(descriptors(300, Kind::equal, 7), descriptors(700, Kind::equal, 8));
   const auto found = matcher().nearest(view_of(descriptors(2, Kind::equal, 1)),
@@ -180,7 +181,7 @@ TEST_P(Matching, TestsSelectTheSameMatchesAsAPlainLoop) {
   }
 }
 
-TEST_P(Matching, RatioAndDistanceMeanWhatTheySay) {
+TEST_P(Matching, RatioAndDistanceHaveTheDocumentedMeaning) {
   // Distances 3 and 4 from the first descriptor: ratio 0.75.
   Bytes a(kLength, 10), b(2 * kLength, 10);
   b[0] = 14;
@@ -243,7 +244,7 @@ TEST_P(Matching, ABatchEqualsItsPairs) {
   EXPECT_TRUE(m.match_batch({}).empty());
 }
 
-TEST_P(Matching, ASmallCallAfterALargeOneSeesNothingOfIt) {
+TEST_P(Matching, ASmallCallIsNotAffectedByALargeOneBefore) {
   Matcher m = matcher();
   const Bytes a = descriptors(600, Kind::near, 1), b = descriptors(700, Kind::near, 2);
   const Bytes few = descriptors(33, Kind::noise, 3);
@@ -279,7 +280,7 @@ TEST_P(Matching, DescriptorsOnTheDeviceGiveTheSameMatches) {
   if (!context.is_cuda()) GTEST_SKIP() << "for CUDA";
   const Bytes a = descriptors(600, Kind::near, 1), b = descriptors(700, Kind::near, 2);
   Matcher m = matcher();
-  // Also where they are not aligned.
+  // Also if they are not aligned.
   for (std::size_t shift : {std::size_t(0), std::size_t(3)}) {
     auto on_device = [&](const Bytes& bytes) {
       Memory memory = context.allocate(Place::device, bytes.size() + shift, "test");
@@ -316,7 +317,7 @@ INSTANTIATE_TEST_SUITE_P(, Matching, ::testing::ValuesIn(ways()), [](const auto&
   return name;
 });
 
-TEST(MatchErrors, BadInputIsNamed) {
+TEST(MatchErrors, InvalidInputIsReported) {
   Matcher m(Context::cpu(1));
   const Bytes a(kLength, 1);
   EXPECT_THROW(m.match({nullptr, 3}, view_of(a)), Error);
@@ -327,7 +328,7 @@ TEST(MatchErrors, BadInputIsNamed) {
   EXPECT_THROW(m.match(without, view_of(a)), Error);
 }
 
-TEST(MatchErrors, BadOptionsAreNamed) {
+TEST(MatchErrors, InvalidOptionsAreReported) {
   for (const MatchOptions& o :
        {MatchOptions{.ratio = 0}, MatchOptions{.ratio = -1}, MatchOptions{.ratio = NAN},
         MatchOptions{.max_distance = -1}, MatchOptions{.max_distance = INFINITY}}) {
@@ -336,7 +337,7 @@ TEST(MatchErrors, BadOptionsAreNamed) {
   EXPECT_THROW(matcher_with_kernel(Context::cpu(1), {}, "abacus"), Error);
 }
 
-TEST(MatchReports, SayWhatRan) {
+TEST(MatchReports, NameTheKernelAndCountTheWork) {
   Features a, b;
   a.keypoints.resize(3);
   a.descriptors = descriptors(3, Kind::noise, 1);

@@ -1,5 +1,5 @@
-// For the tile_*.cc files only, and like tile_walk.h each has its own copy: four lanes of
-// Arm's vector unit.
+// For the tile_*.cc files only; like tile_walk.h it is compiled separately in each: four 32-bit
+// lanes of NEON.
 #pragma once
 
 #include <cstdint>

@@ -8,13 +8,13 @@ namespace cornea {
 namespace match {
 namespace {
 
-// Equal for equal floats: 0 and -0 are one place.
+// Equal for equal floats: 0 and -0 are the same coordinate.
 std::uint64_t bits_of(float x, float y) {
   return std::uint64_t{std::bit_cast<std::uint32_t>(x + 0.0f)} << 32 |
          std::bit_cast<std::uint32_t>(y + 0.0f);
 }
 
-// Products with odd constants; the upper bits are the ones to use (Knuth, vol. 3, 6.4).
+// Multiplicative hashing with odd constants, of which the upper bits are used (Knuth, vol. 3, 6.4).
 std::uint64_t hash_of(const Correspondence& m) {
   const std::uint64_t first = bits_of(m.x1, m.y1) * 0x9E3779B97F4A7C15u;
   const std::uint64_t second = bits_of(m.x2, m.y2) * 0xC2B2AE3D27D4EB4Fu;
@@ -28,7 +28,7 @@ bool same_places(const Correspondence& a, const Correspondence& b) {
 }  // namespace
 
 void PlaceFinder::clear(std::size_t count) {
-  // A quarter full at most: most entries are found at once.
+  // At most a quarter full, so that most lookups need one probe.
   const int bits = int(std::bit_width(4 * count + 1));
   shift_ = 64 - bits;
   table_.assign(std::size_t{1} << bits, 0);
@@ -96,7 +96,8 @@ std::vector<Match> one_per_place(std::vector<Match> matches, std::span<const Key
   places.reserve(matches.size());
   for (const Match& m : matches) {
     require(m.a >= 0 && std::size_t(m.a) < a.size() && m.b >= 0 && std::size_t(m.b) < b.size(),
-            "a match is of points ", m.a, " and ", m.b, " of ", a.size(), " and ", b.size());
+            "a match refers to points ", m.a, " and ", m.b, ", but there are ", a.size(), " and ",
+            b.size());
     const Keypoint &p = a[std::size_t(m.a)], &q = b[std::size_t(m.b)];
     places.push_back({p.x, p.y, q.x, q.y});
   }

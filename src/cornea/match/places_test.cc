@@ -14,7 +14,7 @@ namespace {
 using namespace core;
 using namespace match;
 
-TEST(Places, AreFoundAsByComparingAllWithAll) {
+TEST(Places, EqualThoseOfAnExhaustiveComparison) {
   Random random(3);
   PlaceFinder finder;
   for (const int count : {0, 1, 2, 9, 100, 3000}) {
@@ -40,14 +40,14 @@ TEST(Places, AreFoundAsByComparingAllWithAll) {
   }
 }
 
-TEST(Places, ZeroIsOnePlaceWhateverItsSign) {
+TEST(Places, PositiveAndNegativeZeroAreEqual) {
   PlaceFinder finder;
   EXPECT_TRUE(finder.repeats(std::vector<Correspondence>{{0, 1, 2, 3}, {-0.0f, 1, 2, 3}}));
   EXPECT_FALSE(finder.repeats(std::vector<Correspondence>{{1, 2, 3, 4}, {2, 1, 3, 4}}));
 }
 
 TEST(OnePerPlace, KeepsTheNearestOfEachAndTheOrder) {
-  // Points 0 and 1 of the first image are one place, as are 1 and 2 of the second.
+  // Points 0 and 1 of the first image have the same position, as have points 1 and 2 of the second.
   const std::vector<Keypoint> a = {{.x = 5, .y = 6}, {.x = 5, .y = 6, .angle = 2}, {.x = 1}};
   const std::vector<Keypoint> b = {{.x = 9}, {.x = 3, .y = 4}, {.x = 3, .y = 4, .angle = 1}};
   const std::vector<Match> matches = {

@@ -1,6 +1,6 @@
-// For .cu files only: products of bytes on the tensor cores, and copies into shared memory. From
-// Ampere on they are one instruction each; Turing (compute capability 7.5) has smaller ones that
-// make up the same product, and copies through registers.
+// For .cu files only: byte products on tensor cores, and asynchronous copies into shared memory.
+// From Ampere on each is one instruction; Turing (compute capability 7.5) composes the same product
+// from smaller instructions and copies through registers.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ __device__ inline std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-// Four 8 x 16-byte matrices; lane l gives the address of row l % 8 of matrix l / 8, and gets bytes
-// 4 (l % 4) .. of row l / 4 of each.
+// Loads four matrices of 8 x 16 bytes (ldmatrix). Lane l passes the address of row l % 8 of matrix
+// l / 8, and receives bytes 4 (l % 4) .. 4 (l % 4) + 3 of row l / 4 of each.
 __device__ inline void load_matrices(std::uint32_t (&to)[4], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -22,9 +22,10 @@ __device__ inline void load_matrices(std::uint32_t (&to)[4], std::uint32_t addre
                : "memory");
 }
 
-// sums += a (16 rows x 32 bytes) b (32 bytes x 8 columns). Lane l holds of a bytes 4 (l % 4) .. of
-// row l / 4, of row l / 4 + 8, and both 16 bytes on; of b bytes 4 (l % 4) .. of column l / 4, and
-// 16 bytes on; of the sums row l / 4, columns 2 (l % 4) + {0, 1}, and the same of row l / 4 + 8.
+// sums += a (16 rows x 32 bytes) * b (32 bytes x 8 columns). Lane l holds: of a, bytes 4 (l % 4) ..
+// 4 (l % 4) + 3 of row l / 4, the same of row l / 4 + 8, and both again 16 bytes further; of b, the
+// same bytes of column l / 4, and again 16 bytes further; of the sums, columns 2 (l % 4) + {0, 1}
+// of row l / 4, and of row l / 4 + 8.
 __device__ inline void multiply_bytes(std::int32_t (&sums)[4], const std::uint32_t (&a)[4],
                                       std::uint32_t b0, std::uint32_t b1) {
 #if __CUDA_ARCH__ >= 800
@@ -45,8 +46,8 @@ __device__ inline void multiply_bytes(std::int32_t (&sums)[4], const std::uint32
 #endif
 }
 
-// Begins to copy bytes from global to shared memory; zeros where there is nothing to copy, from
-// where no byte is read.
+// Starts a copy from global to shared memory. If there is nothing to copy, it writes zeros and
+// reads no byte.
 template <int bytes>
 __device__ inline void begin_copy(void* to, const void* from, bool any) {
   static_assert(bytes == 4 || bytes == 16);
@@ -70,14 +71,14 @@ __device__ inline void begin_copy(void* to, const void* from, bool any) {
 #endif
 }
 
-// Copies begun so far are one group.
+// Closes the group of copies started so far.
 __device__ inline void end_copy_group() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-// Waits until at most `groups` groups of this thread are under way.
+// Waits until at most `groups` groups of this thread are in flight.
 template <int groups>
 __device__ inline void wait_for_copies() {
 #if __CUDA_ARCH__ >= 800

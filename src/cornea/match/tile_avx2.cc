@@ -1,4 +1,4 @@
-// AVX2: bytes widened to 16 bits, two of one row times two of each of eight columns (VPMADDWD).
+// AVX2: bytes widened to 16 bits; two of one row times two of each of eight columns (VPMADDWD).
 #include "cornea/match/tile_kernel.h"
 
 #if defined(__x86_64__) && defined(__AVX2__)

@@ -1,5 +1,5 @@
-// AVX-512 VNNI: four bytes of one row times four of each of sixteen columns (VPDPBUSD). It takes
-// signed bytes on one side.
+// AVX-512 VNNI: four bytes of one row times four of each of sixteen columns (VPDPBUSD). The
+// instruction takes signed bytes on one side.
 #include "cornea/match/tile_kernel.h"
 
 #if defined(__x86_64__) && defined(__AVX512VNNI__)

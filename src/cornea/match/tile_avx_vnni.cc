@@ -1,5 +1,5 @@
-// AVX-VNNI: four bytes of one row times four of each of eight columns (VPDPBUSD). It takes
-// signed bytes on one side.
+// AVX-VNNI: four bytes of one row times four of each of eight columns (VPDPBUSD). The instruction
+// takes signed bytes on one side.
 #include "cornea/match/tile_kernel.h"
 
 #if defined(__x86_64__) && defined(__AVXVNNI__)
@@ -39,7 +39,7 @@ struct AvxVnni : Avx2Lanes {
   }
 };
 
-// Older compilers do not know its name.
+// Checked with CPUID, because older compilers do not know the name of this feature.
 bool has_avx_vnni() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);

@@ -1,6 +1,6 @@
-// One way of the CPU to multiply descriptors, chosen when the program runs. Every way is a file of
-// its own (tile_ummla.cc, tile_avx2.cc, ..) that is compiled for its instructions; what they share
-// is in tile_walk.h. All give the same integers.
+// A CPU kernel for the dot products of descriptors, selected at run time. Every kernel is a file of
+// its own (tile_ummla.cc, tile_avx2.cc, ..) that is compiled for its instruction set; their common
+// code is in tile_walk.h. All give the same integers.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 namespace cornea::match {
 
 // At most 256 rows of A against at most 256 columns of B, both padded to whole panels. A panel is a
-// few descriptors, laid out as the kernel reads them.
+// few descriptors in the layout that the kernel reads.
 struct TileTask {
   const std::uint8_t* a;         // panels of rows
   const std::int32_t* a_base;    // key_base() of the rows, kNoKey for padding
-  const std::int32_t* a_offset;  // what a row's products start from
+  const std::int32_t* a_offset;  // initial value of a row's products
   int a_panels;
   const std::uint8_t* b;  // panels of columns
   const std::int32_t* b_base;
@@ -26,22 +26,22 @@ struct TileTask {
 
 struct TileKernel {
   const char* name;
-  int rows, columns;         // of a panel; they divide 256
-  std::size_t packed_bytes;  // of a descriptor
+  int rows, columns;         // per panel; both divide 256
+  std::size_t packed_bytes;  // per descriptor
   bool (*runs_here)();
-  // Writes `count` descriptors (fewer than a panel's: the rest is zero) as one panel. `offset` gets
-  // what the products of each row start from.
+  // Packs `count` descriptors into one panel; if there are fewer than a panel holds, the rest is
+  // zero. `offset` receives the initial value of the products of each row.
   void (*pack_rows)(const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset);
   void (*pack_columns)(const std::uint8_t* from, int count, std::uint8_t* to);
   void (*walk)(const TileTask& task);
 };
 
-// Those that this machine can run, the fastest first.
+// The kernels that this machine can run, the fastest first.
 const std::vector<const TileKernel*>& tile_kernels();
 // An unknown name is an error that lists the known ones.
 const TileKernel& find_tile_kernel(const std::string& name);
 
-// Null where the build is for another kind of machine.
+// Null if the build is for another architecture.
 const TileKernel* ummla_tile_kernel();
 const TileKernel* udot_tile_kernel();
 const TileKernel* avx512_vnni_tile_kernel();

@@ -1,5 +1,5 @@
-// For every machine: products in float, which every vector unit multiplies fast. They are exact:
-// all sums are integers below 2^24.
+// For every machine: products in float, which every vector unit multiplies fast. They are exact,
+// because all sums are integers below 2^24.
 #include "cornea/match/tile_walk.h"
 
 namespace cornea::match {

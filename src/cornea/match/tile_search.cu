@@ -1,11 +1,11 @@
 // The search: products on the tensor cores, minima in registers.
 //
-// A warp holds 64 rows of A in registers, all 128 bytes of them, and takes 8 columns of B at a time
-// from shared memory: 16 products of 16 x 8 x 32, then 16 distances per lane. Of each it makes a
-// key for its row and one for its column (match_math.h), one multiplication and addition each. The
-// two smallest keys of a row stay in registers through a chunk of 256 columns; those of columns go
-// through three shuffles, shared memory, and one atomic minimum a column and block, which needs no
-// order.
+// A warp holds 64 rows of A in registers, all 128 bytes of each, and takes 8 columns of B at a time
+// from shared memory: 16 products of 16 x 8 x 32, then 16 distances per lane. Each distance gives a
+// key for its row and a key for its column (match_math.h), with one multiply-add each. The two
+// smallest keys of a row stay in registers through a chunk of 256 columns; the column keys are
+// reduced by three shuffles, in shared memory, and by one atomic minimum per column and block,
+// which does not depend on the order.
 #include "cornea/core/cuda.h"
 #include "cornea/core/warp.h"
 #include "cornea/match/device_match.h"
@@ -18,11 +18,11 @@ using namespace core;
 
 constexpr int kLength = Features::kLength;
 constexpr int kWarps = 4, kThreads = kWarps * kWarp;
-constexpr int kWarpRows = kBlockRows / kWarps;  // 64: as many as registers hold
+constexpr int kWarpRows = kBlockRows / kWarps;  // 64: as many as the registers hold
 constexpr int kRowTiles = kWarpRows / 16;
-constexpr int kSteps = kLength / 32;      // of 32 bytes, a product each
-constexpr int kTileColumns = 128;         // of B in shared memory; two tiles, one being filled
-constexpr int kLaneRows = 2 * kRowTiles;  // rows whose keys a lane sees
+constexpr int kSteps = kLength / 32;      // steps of 32 bytes, one product each
+constexpr int kTileColumns = 128;         // of B in shared memory; double-buffered
+constexpr int kLaneRows = 2 * kRowTiles;  // rows whose keys a lane holds
 static_assert(kBlockRows == 2 * kTileColumns, "A comes in through the two tiles");
 static_assert(kChunkColumns == 2 * kTileColumns);
 static_assert(kTileColumns == kThreads, "a thread finishes a column");
@@ -37,8 +37,8 @@ __device__ std::int32_t smallest(std::int32_t a, std::int32_t b, std::int32_t c)
   return __vimin3_s32(a, b, c);
 }
 
-// Rows of 128 bytes lie in shared memory with their 16-byte parts in an order that depends on the
-// row (part ^ row % 8), so that 8 rows' parts of one place lie in different banks.
+// Rows of 128 bytes are swizzled in shared memory: their 16-byte parts are permuted by part ^ row %
+// 8, so that the same part of 8 rows lies in different banks.
 __device__ int part_offset(int row, int part) { return row * kLength + ((part ^ (row & 7)) << 4); }
 
 __device__ void begin_tile(std::uint8_t* tile, const std::uint8_t* data, int first, int count) {
@@ -53,7 +53,7 @@ __device__ void begin_tile(std::uint8_t* tile, const std::uint8_t* data, int fir
   }
 }
 
-// The two smallest keys of the rows of a lane.
+// The two smallest keys of each of a lane's rows.
 struct RowKeys {
   std::int32_t best[kLaneRows], second[kLaneRows];
 
@@ -66,7 +66,7 @@ struct RowKeys {
     second[r] = smallest(second[r], high, max(best[r], low));
     best[r] = min(best[r], low);
   }
-  // In every lane, those of the four lanes that share a row.
+  // Combines the keys of the four lanes that share a row; every lane gets the result.
   __device__ void join_lanes() {
 #pragma unroll
     for (int r = 0; r < kLaneRows; ++r) {
@@ -81,7 +81,7 @@ struct RowKeys {
   }
 };
 
-// Row r of a lane's rows, counted from the warp's first.
+// Row r of a lane's rows, relative to the warp's first row.
 __device__ int lane_row(int r, int lane) { return r * 8 + lane / 4; }
 
 // A lane's share of the warp's rows of A.
@@ -93,7 +93,8 @@ struct RowBytes {
     const int first = warp * kWarpRows % kTileColumns;
 #pragma unroll
     for (int i = 0; i < kRowTiles; ++i) {
-      // Matrices in the order of multiply_bytes(): 8 rows, the 8 below, and both 16 bytes on.
+      // The matrices in the order of multiply_bytes(): 8 rows, the 8 below, and both 16 bytes
+      // further.
       const int row = first + i * 16 + (lane / 8 % 2) * 8 + lane % 8;
 #pragma unroll
       for (int s = 0; s < kSteps; ++s) {
@@ -103,8 +104,8 @@ struct RowBytes {
   }
 };
 
-// The smallest of 8 lanes' keys for each of two columns: lanes whose number has bit 2 clear end up
-// with the first column's, the others with the second's.
+// The smallest of 8 lanes' keys for each of two columns: lanes with bit 2 clear get that of the
+// first column, the others that of the second.
 __device__ std::int32_t join_columns(std::int32_t key0, std::int32_t key1, int lane) {
   const bool upper = lane & 4;
   std::int32_t mine = upper ? key1 : key0;
@@ -118,7 +119,7 @@ template <bool columns>
 __device__ void search_tile(SharedTiles& tiles, int stage, const RowBytes& a,
                             const std::int32_t (&a_base)[kLaneRows], RowKeys& rows, int warp,
                             int lane) {
-  // Lane l gives row l % 8 of part l / 8, and of the four parts after those.
+  // Lane l passes row l % 8 of part l / 8, and of the four parts after those.
   const std::uint32_t low = shared_address(tiles.bytes[stage] + part_offset(lane % 8, lane / 8));
   const std::uint32_t high =
       shared_address(tiles.bytes[stage] + part_offset(lane % 8, lane / 8 + 4));
@@ -159,10 +160,10 @@ __device__ void search_tile(SharedTiles& tiles, int stage, const RowBytes& a,
   }
 }
 
-// Two of the lane's rows after join_lanes(): the four lanes that share 8 rows take 2 each.
+// Each lane's own rows after join_lanes(): the four lanes that share 8 rows take 2 each.
 constexpr int kOwnRows = kLaneRows / 4;
 
-// Keys of a chunk, widened, into the neighbours of the lane's own rows.
+// Widens the keys of a chunk and inserts them into the neighbours of the lane's own rows.
 __device__ void leave_chunk(RowKeys& keys, int first_column, int lane, Nearest (&own)[kOwnRows]) {
   keys.join_lanes();
 #pragma unroll
@@ -232,7 +233,7 @@ __global__ void __launch_bounds__(kThreads, kSearchBlocksPerProcessor)
     search_tile<columns>(tiles, tile % 2, a, a_base, keys, warp, lane);
     const int column = first + tile * kTileColumns + int(threadIdx.x);
     const std::int32_t norm = key_value(tiles.base[tile % 2][threadIdx.x]);
-    __syncthreads();  // the tile may be overwritten, and the columns' keys are there
+    __syncthreads();  // the tile may be overwritten, and the column keys are complete
     if constexpr (columns) {
       const std::int32_t least =
           min(min(tiles.column[0][threadIdx.x], tiles.column[1][threadIdx.x]),

@@ -1,4 +1,4 @@
-// UDOT of Arm (dotprod): four bytes of one row times four bytes of each of four columns.
+// Arm UDOT (dotprod): four bytes of one row times four bytes of each of four columns.
 #include "cornea/match/tile_kernel.h"
 
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)

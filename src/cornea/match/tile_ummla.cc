@@ -1,4 +1,4 @@
-// UMMLA of Arm (i8mm): two rows of 8 bytes times two columns of 8 bytes, into four sums.
+// Arm UMMLA (i8mm): two rows of 8 bytes times two columns of 8 bytes, into four sums.
 #include "cornea/match/tile_kernel.h"
 
 #if defined(__aarch64__) && defined(__ARM_FEATURE_MATMUL_INT8)
@@ -14,7 +14,7 @@ namespace {
 // A vector is two rows, two columns: a0 b0, a0 b1, a1 b0, a1 b1.
 struct Ummla : NeonLanes {
   static constexpr int kRowsPerVector = 2, kColumnsPerVector = 2;
-  // 16 sums in registers leave room for what they are made of.
+  // 16 accumulators leave registers for the operands.
   static constexpr int kRows = 8, kColumns = 8, kRowVectors = 4, kColumnVectors = 4;
   using Packed = std::uint8_t;
   static constexpr int kGroup = 8;

@@ -1,9 +1,9 @@
-// For the tile_*.cc files only: what the CPU's ways to multiply share. Everything lies in an
-// unnamed namespace and calls no inline function from elsewhere: each file compiles its own copy
-// for its own instructions, and no other file may be given that copy.
+// For the tile_*.cc files only: the common code of the CPU's dot-product kernels. Everything is in
+// an unnamed namespace and calls no inline function from elsewhere: each file compiles its own copy
+// for its own instruction set, and the linker must not use that copy for another file.
 //
 // A kernel K holds kRows x kColumns products at a time as kRowVectors x kColumnVectors vectors of
-// 32-bit lanes, and says which row and column a lane belongs to: a.b for lane l of vector (r, c).
+// 32-bit lanes, and defines the row and the column of each lane: a.b for lane l of vector (r, c).
 //   spread_rows(p)[l], spread_columns(p)[l]:  p[row], p[column] of lane l
 // Its descriptors are packed in groups of kGroup numbers of type Packed. With kSigned its columns
 // hold b - 128, and products start from 128 times a row's sum: a.b = a.(b - 128) + 128 sum(a).
@@ -24,7 +24,7 @@ constexpr int kLength = Features::kLength;
 inline std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
 inline std::int32_t larger(std::int32_t a, std::int32_t b) { return a < b ? b : a; }
 
-// Panels: for every group of `group` bytes, that group of one descriptor after the other, as
+// Packs panels: for every group of `group` bytes, that group of one descriptor after the other, as
 // Element, with `flip` applied to the bits. Padding is descriptors of zeros.
 template <class Element, int group, int descriptors, std::uint8_t flip = 0>
 inline void pack_panel(const std::uint8_t* from, int count, std::uint8_t* to_bytes) {
@@ -45,7 +45,7 @@ inline void pack_panel(const std::uint8_t* from, int count, std::uint8_t* to_byt
 }
 
 template <class K>
-constexpr std::size_t kPackedBytes = kLength * sizeof(typename K::Packed);  // of a descriptor
+constexpr std::size_t kPackedBytes = kLength * sizeof(typename K::Packed);  // per descriptor
 
 template <class K>
 inline void pack_rows(const std::uint8_t* from, int count, std::uint8_t* to, std::int32_t* offset) {
@@ -62,8 +62,8 @@ inline void pack_columns(const std::uint8_t* from, int count, std::uint8_t* to) 
   pack_panel<typename K::Packed, K::kGroup, K::kColumns, K::kSigned ? 0x80 : 0>(from, count, to);
 }
 
-// The two smallest of all lanes of a row. Lanes of several rows lie in one vector: those of row i
-// are at i * kLanesPerRow.
+// The two smallest keys over all lanes of a row. A vector may hold lanes of several rows: those of
+// row i start at i * kLanesPerRow.
 template <class K>
 inline void fold_row(typename K::Vector best, typename K::Vector second, std::int32_t* best_out,
                      std::int32_t* second_out) {
@@ -85,8 +85,8 @@ inline void fold_row(typename K::Vector best, typename K::Vector second, std::in
   }
 }
 
-// One panel of rows against one of columns: products, then keys into the minima. Rows' minima stay
-// in registers or close by; a column's are in `columns`, one vector for each of its vectors.
+// One panel of rows against one of columns: products, then keys into the minima. Row minima stay in
+// registers or in L1; column minima are in `columns`, one vector per column vector.
 template <class K>
 inline void enter_block(const std::uint8_t* a, const std::int32_t* a_offset,
                         const typename K::Vector* a_base, const std::uint8_t* b,
@@ -113,7 +113,7 @@ template <class K>
 inline void walk_tile(const TileTask& t) {
   using Vector = typename K::Vector;
   constexpr int kRowsPerVector = K::kRowsPerVector;
-  constexpr int kColumnLanes = K::kColumnVectors * K::kLanes;  // of a panel
+  constexpr int kColumnLanes = K::kColumnVectors * K::kLanes;  // per panel
   alignas(64) std::int32_t columns[kKeyIndices / K::kColumns * kColumnLanes];
   for (int i = 0; i < t.b_panels * kColumnLanes; ++i) columns[i] = kNoKey;
   for (int p = 0; p < t.a_panels; ++p) {
@@ -132,7 +132,7 @@ inline void walk_tile(const TileTask& t) {
       fold_row<K>(best[r], second[r], t.best + row, t.second + row);
     }
   }
-  // Lanes of one column lie kColumnsPerVector apart in its vector.
+  // The lanes of one column are kColumnsPerVector apart in its vector.
   for (int i = 0; i < t.b_panels * K::kColumns; ++i) {
     const std::int32_t* lanes = columns + i / K::kColumnsPerVector * K::kLanes;
     std::int32_t smallest = kNoKey;

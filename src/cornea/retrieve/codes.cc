@@ -42,7 +42,7 @@ void rotate(std::int64_t residual[kLength]) {
 
 ImageCodes codes_of_image(const std::uint8_t* descriptors, std::span<const std::uint32_t> words,
                           const std::uint8_t* centroids) {
-  // By word; of one word in any order, as sums have none.
+  // Sorted by word; the order within a word does not matter, because only sums follow.
   std::vector<std::uint64_t> sorted(words.size());
   for (std::size_t i = 0; i < words.size(); ++i) sorted[i] = std::uint64_t{words[i]} << 32 | i;
   std::sort(sorted.begin(), sorted.end());

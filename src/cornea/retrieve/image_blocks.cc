@@ -9,7 +9,7 @@
 namespace cornea::retrieve {
 namespace {
 
-constexpr int kMostDescriptors = 1 << 24;  // of an image
+constexpr int kMostDescriptors = 1 << 24;  // per image
 constexpr std::size_t kMostImages = 1 << 24;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The images of a collection in the order of their keys, a block of descriptors at a time.
+// The images of a collection in the order of their keys, read in blocks of descriptors.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace cornea::retrieve {
 
-// Thrown between steps where RetrieveEvents::stop says so.
+// Thrown between steps if RetrieveEvents::stop returns true.
 struct Stopped {};
 inline void stop_if_asked(const RetrieveEvents& events) {
   if (events.stop()) throw Stopped{};
 }
 
-// Rows of descriptors that are looked at together: 16 MB. Between them a run can be stopped.
+// Descriptors per block: 16 MB. A run can be stopped between blocks.
 inline constexpr int kBlockRows = 1 << 17;
 
-// Those with descriptors. Places are numbers of images in the order of their keys.
+// The images that have descriptors. A place is the rank of an image in the order of keys.
 struct Collection {
   Collection(const RetrieveInput& input, const RetrieveEvents& events);
 
@@ -28,15 +28,16 @@ struct Collection {
 
   struct Block {
     int first = 0, count = 0;             // places
-    std::vector<std::size_t> rows = {0};  // where each image's begin; one more than images
+    std::vector<std::size_t> rows = {0};  // first row of each image; one entry more than images
     std::vector<std::uint8_t> descriptors = {};
   };
-  // Reads all of them, block by block; an image is never split. `stage` is what is told of it.
+  // Reads all images, block by block; an image is never split. `stage` is the name for the
+  // progress.
   void read(const char* stage, const std::function<void(const Block&)>& use) const;
 
   const RetrieveInput& input;
   const RetrieveEvents& events;
-  std::vector<int> order;  // of places, in the input
+  std::vector<int> order;  // index in the input, by place
   std::int64_t descriptors = 0;
 };
 

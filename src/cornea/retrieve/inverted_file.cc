@@ -10,15 +10,15 @@
 namespace cornea::retrieve {
 namespace {
 
-constexpr int kQueriesAtOnce = 1024;  // between two looks at RetrieveEvents::stop
-constexpr int kQueryGrain = 8;        // queries of a thread at a time, which share their sums' room
+constexpr int kQueriesAtOnce = 1024;  // between two calls of RetrieveEvents::stop
+constexpr int kQueryGrain = 8;  // queries per piece of work, which share the memory of their sums
 
-// The highest scores so far, the worst at the top of a heap.
+// The highest scores so far, as a heap with the lowest on top.
 class Best {
  public:
   explicit Best(int count) : count_(count) {}
 
-  // Later images have higher numbers: they enter only with a higher score.
+  // Images are offered in ascending order, so that ties keep the earlier one.
   void offer(std::uint32_t image, Wide numerator, Wide denominator) {
     const bool full = heap_.size() == count_;
     const std::int64_t least = full ? heap_.front().score + 1 : 1;

@@ -1,4 +1,4 @@
-// Compiled per instruction set, as the baseline of x86-64 has no instruction that counts bits.
+// Compiled per instruction set, because the x86-64 baseline has no population count instruction.
 #include "cornea/retrieve/list_scan.h"
 
 namespace cornea::retrieve::CORNEA_ISA {

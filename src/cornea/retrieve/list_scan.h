@@ -1,4 +1,4 @@
-// Inner loop of a query: one code against the list of a word.
+// The inner loop of a query: one code against the list of a word.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace cornea::retrieve {
 
-// An image per entry, ascending, and its code of the word.
+// One entry per image, in ascending order, with its code for the word.
 struct WordList {
   const std::uint32_t* images;
   const Code* codes;
   std::size_t count;
 };
 
-// sums[image] += idf * weights[signs in which the codes differ] for every entry.
+// sums[image] += idf * weights[Hamming distance of the codes] for every entry.
 CORNEA_PER_ISA(void, add_similarities,
                (const WordList& list, const Code& query, std::int64_t idf,
                 const std::int32_t* weights, std::int64_t* sums),

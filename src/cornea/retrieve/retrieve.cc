@@ -20,7 +20,7 @@ using namespace retrieve;
 constexpr int kMostWords = 1 << 20, kMostTraining = 1 << 26, kMostNeighbours = 1 << 20;
 constexpr int kMostIterations = 1000, kMostPower = 8;
 
-// Nearest words of all descriptors, and from them the codes of all images.
+// Finds the nearest words of all descriptors and computes the codes of all images.
 InvertedFile make_index(const Context& context, const Collection& collection,
                         const Vocabulary& vocabulary, NearestWords& nearest,
                         const Weights& weights) {
@@ -42,7 +42,7 @@ InvertedFile make_index(const Context& context, const Collection& collection,
   return file;
 }
 
-// Each pair once, by the indices of the input.
+// Each pair once, by indices of the input.
 std::vector<RetrievedPair> pairs_of(const std::vector<std::vector<Alike>>& alike,
                                     const std::vector<int>& order) {
   std::vector<RetrievedPair> pairs;

@@ -7,7 +7,7 @@
 namespace cornea::retrieve {
 namespace {
 
-TEST(RetrieveMath, LogarithmsAreThoseOfTheLibraryRoundedDown) {
+TEST(RetrieveMath, LogarithmsEqualStdLog2RoundedDown) {
   for (std::uint64_t x = 1; x < 70000; ++x) {
     ASSERT_EQ(log2_fixed(x),
               static_cast<std::int64_t>(std::floor(65536 * std::log2(static_cast<long double>(x)))))
@@ -16,7 +16,7 @@ TEST(RetrieveMath, LogarithmsAreThoseOfTheLibraryRoundedDown) {
   for (int bit = 0; bit < 64; ++bit) EXPECT_EQ(log2_fixed(std::uint64_t{1} << bit), bit * 65536);
 }
 
-TEST(RetrieveMath, AWordThatAllImagesHaveStillCounts) {
+TEST(RetrieveMath, AWordInAllImagesHasAPositiveWeight) {
   EXPECT_EQ(inverse_document_frequency(1, 1), 65536);  // log2(2 / 1)
   EXPECT_EQ(inverse_document_frequency(3, 1), 2 * 65536);
   EXPECT_GT(inverse_document_frequency(2000, 2000), 0);
@@ -44,7 +44,7 @@ TEST(RetrieveMath, OnlySimilaritiesAboveTheThresholdCount) {
   EXPECT_EQ(weights[32], 0);
 }
 
-TEST(RetrieveMath, RootsAreTheSmallestWhoseSquareIsNotBelow) {
+TEST(RetrieveMath, RootsAreRoundedUp) {
   for (std::uint64_t x :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3},
         std::uint64_t{65536}, std::uint64_t{123456789}, (std::uint64_t{1} << 57) - 1}) {

@@ -31,7 +31,7 @@ class Retrieve : public testing::OnEveryDevice {
   RetrieveReport report;
 };
 
-// The signs of an image's words, by loops over all that the formulas name.
+// The signs of an image's words, with plain loops over the formulas.
 std::map<int, std::vector<bool>> plain_codes(const DrawnImage& image,
                                              const Vocabulary& vocabulary) {
   std::map<int, std::vector<int>> residuals;
@@ -69,7 +69,7 @@ std::map<int, std::vector<bool>> plain_codes(const DrawnImage& image,
   return codes;
 }
 
-// The pairs as they are defined: a double loop over images and no inverted file.
+// The pairs by definition: a double loop over images without an inverted file.
 Pairs plain_pairs(const DrawnImages& images, const RetrieveOptions& options) {
   const Context context = Context::cpu(1);
   const RetrieveInput input = input_of(images);
@@ -135,7 +135,7 @@ Pairs plain_pairs(const DrawnImages& images, const RetrieveOptions& options) {
   return pairs;
 }
 
-TEST_P(Retrieve, IsTheDefinitionToTheInteger) {
+TEST_P(Retrieve, EqualsTheDefinitionExactly) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     const DrawnImages images = drawn_groups(5, 4, 40, seed);
     for (const RetrieveOptions& options :
@@ -201,8 +201,9 @@ TEST_P(Retrieve, GivesTheSamePairsWhateverTheOrderOfImages) {
   EXPECT_EQ(renamed, found);
 }
 
-TEST_P(Retrieve, OfEquallyAlikeImagesTheLowestKeysAreKept) {
-  // Five copies of an image: all scores are equal, so that each lists the two lowest other keys.
+TEST_P(Retrieve, TiesGoToTheLowestKeys) {
+  // Five copies of an image: all scores are equal, so that each image lists the two lowest other
+  // keys.
   DrawnImages images = drawn_groups(3, 1, 40, 2);
   const std::vector<std::uint64_t> keys = {50, 40, 30, 20, 10};
   for (std::uint64_t key : keys) images.push_back({key, images[0].descriptors});
@@ -221,7 +222,7 @@ TEST_P(Retrieve, OfEquallyAlikeImagesTheLowestKeysAreKept) {
   EXPECT_EQ(copies, expected);
 }
 
-TEST_P(Retrieve, TakesImagesWithoutDescriptors) {
+TEST_P(Retrieve, AcceptsImagesWithoutDescriptors) {
   DrawnImages images = drawn_groups(2, 3, 50, 5);
   const Pairs before = pairs(images);
   images.insert(images.begin() + 3, DrawnImage{12345, {}});
@@ -238,7 +239,7 @@ TEST_P(Retrieve, TakesImagesWithoutDescriptors) {
   EXPECT_EQ(report.images, 6);
 }
 
-TEST_P(Retrieve, TakesNoImageOneImageAndImagesOfNothing) {
+TEST_P(Retrieve, AcceptsNoImageOneImageAndOnlyEmptyImages) {
   EXPECT_TRUE(pairs({}).empty());
   EXPECT_TRUE(pairs({DrawnImage{1, {}}, DrawnImage{2, {}}}).empty());
   EXPECT_EQ(report.images, 0);
@@ -247,7 +248,7 @@ TEST_P(Retrieve, TakesNoImageOneImageAndImagesOfNothing) {
   EXPECT_GT(report.words, 0);
 }
 
-TEST_P(Retrieve, TakesDescriptorsThatAreAllEqual) {
+TEST_P(Retrieve, AcceptsEqualDescriptors) {
   DrawnImages images;
   for (std::uint64_t key : {7, 5, 6}) {
     images.push_back({key, std::vector<std::uint8_t>(20 * kLength, 9)});
@@ -259,7 +260,7 @@ TEST_P(Retrieve, TakesDescriptorsThatAreAllEqual) {
 }
 
 TEST_P(Retrieve, ReadsABlockAtATime) {
-  // More rows than a block has: the collection is read in parts, and each image twice.
+  // More descriptors than fit in a block: the collection is read in parts, and each image twice.
   DrawnImages images = drawn_groups(3, 2, 20, 11);
   DrawnImage large{99, {}};
   large.descriptors = testing::drawn_descriptors(kBlockRows + 100, 3);
@@ -296,7 +297,7 @@ std::string refusal_of(const RetrieveOptions& options) {
   return refusal([&] { options.validate(); });
 }
 
-TEST(RetrieveInput, WrongOptionsAreRefusedByName) {
+TEST(RetrieveInput, InvalidOptionsAreReportedByName) {
   EXPECT_NO_THROW(RetrieveOptions{}.validate());
   EXPECT_EQ(refusal_of({.neighbours = 0}), "neighbours is 1 to 1048576, not 0");
   EXPECT_EQ(refusal_of({.neighbours = INT32_MAX}), "neighbours is 1 to 1048576, not 2147483647");
@@ -313,7 +314,7 @@ TEST(RetrieveInput, WrongOptionsAreRefusedByName) {
   EXPECT_NE(refusal_of({.threshold = 128}).find("threshold is 0"), std::string::npos);
 }
 
-TEST(RetrieveInput, WrongImagesAreRefused) {
+TEST(RetrieveInput, InvalidImagesAreRejected) {
   const Context context = Context::cpu(1);
   DrawnImages images = drawn_groups(2, 2, 10, 1);
   auto said = [&](const RetrieveInput& input) {
@@ -350,7 +351,7 @@ TEST(RetrieveEvents, ProgressReachesTheTotalOfEveryStage) {
   for (const auto& [stage, steps] : last) EXPECT_EQ(steps.first, steps.second) << stage;
 }
 
-TEST(RetrieveEvents, StopEndsItWithoutAResultAtEveryStep) {
+TEST(RetrieveEvents, StopEndsTheCallWithoutAResultAtEveryStep) {
   const DrawnImages images = drawn_groups(4, 3, 50, 1);
   bool ended = false;
   for (int steps = 0; !ended; ++steps) {

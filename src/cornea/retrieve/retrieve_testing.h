@@ -1,4 +1,4 @@
-// For tests: collections of images whose descriptors are drawn, in groups that look alike.
+// For tests: collections of images with random descriptors, in groups that look alike.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,8 @@ inline std::vector<std::uint8_t> drawn_descriptors(int count, std::uint64_t seed
   return bytes;
 }
 
-// Images of a group have the same descriptors, each time a little changed, the first image fewer
-// than the next. Keys are drawn and in no order.
+// Images of a group have the same descriptors with small random changes, the first image fewer than
+// the next. Keys are random and unsorted.
 inline DrawnImages drawn_groups(int groups, int images_per_group, int descriptors,
                                 std::uint64_t seed) {
   core::Random random(seed);
@@ -51,7 +51,7 @@ inline DrawnImages drawn_groups(int groups, int images_per_group, int descriptor
   return images;
 }
 
-// Refers to the images, which have to outlive it.
+// Refers to the images, which must outlive it.
 inline RetrieveInput input_of(const DrawnImages& images) {
   RetrieveInput input;
   for (const DrawnImage& image : images) input.images.push_back({image.key, image.count()});

@@ -18,7 +18,7 @@ using namespace core;
 
 constexpr int kDescriptorsPerWord = 64;
 constexpr std::int64_t kFewestWords = 256, kMostWords = 65536;
-constexpr int kWordGrain = 64;  // words of a thread at a time
+constexpr int kWordGrain = 64;  // words per piece of work
 
 struct Drawn {
   std::uint64_t draw = 0;
@@ -26,7 +26,7 @@ struct Drawn {
   std::uint64_t rank = 0;
 };
 
-// The rows of an image that are drawn, ascending.
+// The rows drawn from an image, in ascending order.
 std::vector<Drawn> draw_rows(std::uint64_t seed, std::uint64_t key, std::uint32_t rows,
                              std::size_t count) {
   std::vector<Drawn> all(rows);
@@ -69,7 +69,7 @@ std::vector<std::uint8_t> first_centroids(const Training& training, int words) {
   return centroids;
 }
 
-// Rows by word: those of word w are rows[begin[w]] to rows[begin[w + 1]].
+// Rows sorted by word: those of word w are rows[begin[w]] to rows[begin[w + 1]].
 struct Cells {
   Cells(const std::vector<std::uint32_t>& word_of, std::size_t words)
       : begin(words + 1), rows(word_of.size()) {
@@ -81,7 +81,7 @@ struct Cells {
   std::vector<std::uint32_t> begin, rows;
 };
 
-// Whether a centroid changed is what is returned.
+// Returns whether a centroid changed.
 bool set_to_means(const Context& context, const Training& training, const Cells& cells,
                   std::vector<std::uint8_t>& centroids) {
   const std::vector<std::uint8_t> before = centroids;

@@ -1,4 +1,4 @@
-// Visual words: k-means in whole numbers over descriptors that are drawn from the collection.
+// Visual words: integer k-means over descriptors that are drawn from the collection.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,29 @@
 
 namespace cornea::retrieve {
 
-// Where words = 0: the largest power of two of at most one word per 64 descriptors, of 256 to
-// 65,536.
+// The number of words for words = 0: the largest power of two with at most one word per 64
+// descriptors, between 256 and 65,536.
 int words_for(std::int64_t descriptors);
-// Where training = 0.
+// Used if training = 0.
 inline constexpr int kTrainingPerWord = 32;
 inline std::int64_t training_for(int words) { return std::int64_t{kTrainingPerWord} * words; }
 
-// Drawn descriptors, in the order of (key of the image, descriptor).
+// The drawn descriptors, in the order of (key of the image, descriptor).
 struct Training {
   std::vector<std::uint8_t> descriptors;
-  std::vector<std::uint64_t> ranks;  // random, one each: the words begin with the lowest
+  std::vector<std::uint64_t>
+      ranks;  // random, one per descriptor: those with the lowest are the initial words
 
   std::size_t size() const { return ranks.size(); }
 };
 
-// Of an image with n of all D descriptors the ceil(n wanted / D) whose random numbers of (seed, key
-// of the image, descriptor) are lowest; of equal numbers the lower descriptor.
+// From an image with n of all D descriptors draws the ceil(n wanted / D) with the lowest random
+// numbers, which depend on (seed, key of the image, descriptor); ties go to the lower descriptor.
 Training draw_training(const Context& context, const Collection& collection, std::int64_t wanted,
                        std::uint64_t seed);
 
-// Nearest words by the exact matcher, the lowest of equally near ones. Descriptors and words lie in
-// host memory; on CUDA words are uploaded once, where they are set.
+// Nearest words by the exact matcher; ties go to the lowest word. Descriptors and words lie in host
+// memory; on CUDA the words are uploaded once, when they are set.
 class NearestWords {
  public:
   explicit NearestWords(const Context& context)
@@ -61,10 +62,10 @@ struct Vocabulary {
   int size() const;
 };
 
-// Begins with the descriptors of the lowest ranks, equal descriptors once, in the order of
-// training. An iteration assigns every descriptor to its nearest word, the lowest of equally near
-// ones, and sets each word to the mean of its descriptors, halves rounded up; a word without any
-// stays. Ends after `iterations`, or before where an iteration changes no word.
+// Starts with the descriptors of the lowest ranks, without duplicates, in the order of training. An
+// iteration assigns every descriptor to its nearest word (ties go to the lowest) and sets each word
+// to the mean of its descriptors, rounded half up; a word without descriptors is unchanged. Ends
+// after `iterations`, or earlier if an iteration changes no word.
 Vocabulary learn_vocabulary(const Context& context, const Training& training, int words,
                             int iterations, NearestWords& nearest, const RetrieveEvents& events);
 

@@ -30,7 +30,7 @@ Training training_of(const Bytes& descriptors) {
   return training;
 }
 
-// k-means as it is said, with plain loops.
+// k-means with plain loops.
 Vocabulary plain_vocabulary(const Training& training, int words, int iterations) {
   std::vector<int> rows(training.size());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int>(i);
@@ -72,7 +72,7 @@ Vocabulary plain_vocabulary(const Training& training, int words, int iterations)
     changed = false;
     for (std::size_t word = 0; word < centroids.size(); ++word) {
       for (int k = 0; k < kLength && counts[word] > 0; ++k) {
-        const int mean = (sums[word][k] + counts[word] / 2) / counts[word];  // halves up
+        const int mean = (sums[word][k] + counts[word] / 2) / counts[word];  // rounded half up
         changed |= centroids[word][k] != mean;
         centroids[word][k] = static_cast<std::uint8_t>(mean);
       }
@@ -84,7 +84,7 @@ Vocabulary plain_vocabulary(const Training& training, int words, int iterations)
   return result;
 }
 
-TEST_P(RetrieveVocabulary, IsThatOfPlainLoops) {
+TEST_P(RetrieveVocabulary, EqualsPlainKMeans) {
   for (int words : {1, 7, 40, 300}) {
     const Training training = training_of(testing::drawn_descriptors(700, words));
     for (int iterations : {1, 3}) {
@@ -96,7 +96,7 @@ TEST_P(RetrieveVocabulary, IsThatOfPlainLoops) {
   }
 }
 
-TEST_P(RetrieveVocabulary, EndsWhereNothingChanges) {
+TEST_P(RetrieveVocabulary, EndsWhenNothingChanges) {
   Bytes bytes = testing::drawn_descriptors(5, 3);
   const Bytes five = bytes;
   for (int copies = 0; copies < 3; ++copies) bytes.insert(bytes.end(), five.begin(), five.end());
@@ -105,16 +105,16 @@ TEST_P(RetrieveVocabulary, EndsWhereNothingChanges) {
   EXPECT_EQ(found.size(), 5);
 }
 
-TEST_P(RetrieveVocabulary, EqualDescriptorsAreOneWord) {
+TEST_P(RetrieveVocabulary, EqualDescriptorsGiveOneWord) {
   const Bytes equal(100 * kLength, 77);
   const Vocabulary found = learn(training_of(equal), 16, 10);
   EXPECT_EQ(found.centroids, Bytes(kLength, 77));
 }
 
-TEST_P(RetrieveVocabulary, AWordThatLosesItsDescriptorsStays) {
-  // All on a line; words begin at 0, 10 and 11. In the first iteration the word at 10 has 6 and 10
-  // and goes to 8, while the twenty at 5, as near to 0 as to 10, bring the word at 0 to 5. Then 6
-  // belongs to that and 10 to the word at 11.
+TEST_P(RetrieveVocabulary, AWordWithoutDescriptorsIsUnchanged) {
+  // All descriptors lie on a line; the words start at 0, 10 and 11. In the first iteration the word
+  // at 10 has the descriptors 6 and 10 and moves to 8, while the twenty at 5, which are as close to
+  // 0 as to 10, move the word at 0 to 5. Then 6 belongs to that word and 10 to the word at 11.
   Bytes bytes;
   for (int v : {0, 10, 11, 6}) bytes.insert(bytes.end(), kLength, v);
   bytes.insert(bytes.end(), 20 * kLength, 5);
@@ -141,7 +141,7 @@ TEST_P(RetrieveVocabulary, IsTheSameForEveryNumberOfThreads) {
   }
 }
 
-TEST(RetrieveTraining, AnImageGivesItsShareAndTheSameDescriptorsInEveryOrder) {
+TEST(RetrieveTraining, EveryImageContributesItsShareInAnyOrderOfImages) {
   testing::DrawnImages images = testing::drawn_groups(4, 3, 50, 1);
   const Context context = Context::cpu(2);
   auto draw = [&](std::int64_t wanted, std::uint64_t seed) {

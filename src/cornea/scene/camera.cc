@@ -61,8 +61,9 @@ Camera look_at(const Eigen::Vector3d& eye, const Eigen::Vector3d& target, int wi
 Eigen::Matrix3d fundamental(const Camera& a, const Camera& b) {
   const RelativePose pose(a, b);
   const double reach = 1.0 + a.centre().norm() + b.centre().norm();
-  require(pose.t.norm() > 1e-12 * reach,
-          "the two cameras share one centre, so that no fundamental matrix relates their images");
+  require(
+      pose.t.norm() > 1e-12 * reach,
+      "the two cameras have the same centre, so that no fundamental matrix relates their images");
   const Eigen::Matrix3d F =
       b.K.inverse().transpose() * cross_matrix(pose.t) * pose.R * a.K.inverse();
   return F / F.norm();
@@ -85,8 +86,8 @@ Camera moved_camera(const Camera& camera, const Eigen::Matrix3d& M, int width, i
           A.topLeftCorner<2, 2>().determinant() > 0.0,
       "a camera can be moved by a similarity or an affinity that keeps orientation, not by this "
       "matrix");
-  // A = K' Q with K' upper triangular and Q a turn about the axis: the second row of A is K'(1, 1)
-  // times that of Q.
+  // A = K' Q with K' upper triangular and Q a rotation about the axis: the second row of A is K'(1,
+  // 1) times that of Q.
   const Eigen::Matrix3d Q = about_z(std::atan2(A(1, 0), A(1, 1)));
   Camera moved = camera;
   moved.width = width;

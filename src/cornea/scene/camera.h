@@ -23,31 +23,33 @@ struct CORNEA_API Camera {
   Eigen::Matrix3d R = Eigen::Matrix3d::Identity();  // x_cam = R x_world + t
   Eigen::Vector3d t = Eigen::Vector3d::Zero();
 
-  // The pixel that shows a point of the world; meaningful where depth(world) > 0.
+  // The pixel at which a point of the world appears; valid if depth(world) > 0.
   Eigen::Vector2d project(const Eigen::Vector3d& world) const;
-  // How far in front of the camera the point lies, along the camera's z.
+  // The depth of the point: its coordinate along the camera's z axis.
   double depth(const Eigen::Vector3d& world) const;
-  // The direction, in the world, of what a pixel shows, with a component of 1 along the camera's z:
-  // the point at depth d is centre() + d ray(x, y).
+  // The world direction of a pixel's ray, with a component of 1 along the camera's z axis: the
+  // point at depth d is centre() + d ray(x, y).
   Eigen::Vector3d ray(double x, double y) const;
   Eigen::Vector3d centre() const;
 };
 
-// A camera at `eye` that sees `target` in the middle of its image and the world's z upwards, turned
-// by `roll` radians about its axis. Square pixels of 1 / focal_px.
+// A camera at `eye` that has `target` in the middle of its image and the world's z axis upwards,
+// rotated by `roll` radians about its optical axis. Pixels are square; the focal length is focal_px
+// pixels.
 CORNEA_API Camera look_at(const Eigen::Vector3d& eye, const Eigen::Vector3d& target, int width,
                           int height, double focal_px, double roll = 0.0);
 
-// F with x_b^T F x_a = 0 for the two images x_a, x_b of any point; Frobenius norm 1. Two cameras
-// with one centre have no fundamental matrix: invalid_argument.
+// F with x_b^T F x_a = 0 for the images x_a, x_b of any point; Frobenius norm 1. Throws
+// invalid_argument if the cameras have the same centre, because there is no fundamental matrix.
 CORNEA_API Eigen::Matrix3d fundamental(const Camera& a, const Camera& b);
 
-// H with x_b ~ H x_a for the images of a point of the plane; Frobenius norm 1. A camera in the
-// plane itself is an error: invalid_argument.
+// H with x_b ~ H x_a for the images of a point of the plane; Frobenius norm 1. Throws
+// invalid_argument if the first camera lies in the plane.
 CORNEA_API Eigen::Matrix3d plane_homography(const Camera& a, const Camera& b, const Plane& plane);
 
-// The camera whose image is that of `camera`, moved by x' ~ M x with a similarity or an affinity M
-// that keeps orientation: K' R' = M K R, so that the geometry of moved views stays exact.
+// The camera whose image is that of `camera` transformed by x' ~ M x, where M is a similarity or an
+// affinity that preserves orientation: K' R' = M K R, so that the geometry of transformed views
+// stays exact.
 CORNEA_API Camera moved_camera(const Camera& camera, const Eigen::Matrix3d& M, int width,
                                int height);
 

@@ -25,13 +25,14 @@ Vector3d point_in(Random& random, double size) {
 Camera left_camera() { return look_at({-2.0, -9.0, 1.5}, {0.2, 0.0, 0.3}, 640, 480, 600.0, 0.1); }
 Camera right_camera() { return look_at({1.5, -8.0, 2.5}, {0.0, 0.3, 0.0}, 800, 500, 750.0, -0.2); }
 
-// The constraint in pixels: the distance of the second point from the first one's epipolar line.
+// The epipolar constraint in pixels: the distance of the second point from the epipolar line of the
+// first.
 double epipolar_distance(const Matrix3d& F, const Vector2d& a, const Vector2d& b) {
   const Vector3d line = F * a.homogeneous();
   return std::abs(line.dot(b.homogeneous())) / line.head<2>().norm();
 }
 
-TEST(Camera, ProjectsWhatItsRaysReach) {
+TEST(Camera, ProjectsPointsOnItsRaysBackToThePixel) {
   const Camera camera = left_camera();
   Random random(1);
   for (int i = 0; i < 100; ++i) {
@@ -43,7 +44,7 @@ TEST(Camera, ProjectsWhatItsRaysReach) {
   }
 }
 
-TEST(Camera, SeesItsTargetInTheMiddleAndUpAsUp) {
+TEST(Camera, HasItsTargetInTheMiddleAndIsUpright) {
   const Camera camera = look_at({3.0, -4.0, 2.0}, {0.0, 0.0, 0.0}, 641, 481, 500.0);
   EXPECT_NEAR((camera.project(Vector3d::Zero()) - Vector2d(320.0, 240.0)).norm(), 0.0, 1e-9);
   EXPECT_LT(camera.project(Vector3d(0.0, 0.0, 0.5)).y(), 239.0);
@@ -68,11 +69,11 @@ TEST(Fundamental, HoldsForTheImagesOfEveryPoint) {
     EXPECT_LT(epipolar_distance(F, a.project(world), b.project(world)), 1e-9);
     EXPECT_NEAR(b.project(world).homogeneous().dot(F * a.project(world).homogeneous()), 0.0, 1e-9);
   }
-  // And not for the images of two different points.
+  // The constraint does not hold for the images of two different points.
   EXPECT_GT(epipolar_distance(F, a.project({1, 0, 0}), b.project({0, 1, 1})), 5.0);
 }
 
-TEST(Fundamental, DoesNotExistForOneCentre) {
+TEST(Fundamental, DoesNotExistForCamerasWithTheSameCentre) {
   Camera turned = left_camera();
   const Matrix3d turn = Eigen::AngleAxisd(0.2, Vector3d::UnitY()).toRotationMatrix();
   turned.R = turn * turned.R;

@@ -22,7 +22,8 @@ class Board {
  public:
   Board(const CheckerboardOptions& options, const Eigen::Matrix3d& image_from_board)
       : options_(options), board_from_image_(image_from_board.inverse()) {
-    // Points in front of the camera have w > 0; the board's own centre tells the matrix's sign.
+    // Points in front of the camera have w > 0; the centre of the board determines the sign of the
+    // matrix.
     const Eigen::Vector3d centre =
         image_from_board * Eigen::Vector3d(options.columns / 2.0, options.rows / 2.0, 1.0);
     const double w = (board_from_image_ * (centre / centre.z())).z();
@@ -52,7 +53,7 @@ class Board {
   };
   Cell cell(double x, double y) const {
     const Eigen::Vector3d p = board_from_image_ * Eigen::Vector3d(x, y, 1.0);
-    // All that lies beyond one side of the board counts as one cell.
+    // Everything beyond one side of the board counts as one cell.
     return {std::clamp(std::floor(p.x() / p.z()), -1.0, double(options_.columns)),
             std::clamp(std::floor(p.y() / p.z()), -1.0, double(options_.rows)), p.z() > 0.0};
   }
@@ -130,7 +131,8 @@ Eigen::Matrix3d tilted_view(int width, int height, double rotate_degrees,
        Eigen::AngleAxisd(tilt_vertical_axis_degrees * degree, Eigen::Vector3d::UnitY()) *
        Eigen::AngleAxisd(rotate_degrees * degree, Eigen::Vector3d::UnitZ()))
           .toRotationMatrix();
-  // The image stands at depth focal_px, where it shows at its own size, and turns about its centre.
+  // The image is placed at depth focal_px, where it appears at its own size, and rotated about its
+  // centre.
   Eigen::Matrix3d K, to_plane;
   K << focal_px, 0.0, (width - 1) / 2.0, 0.0, focal_px, (height - 1) / 2.0, 0.0, 0.0, 1.0;
   to_plane << 1.0, 0.0, -(width - 1) / 2.0, 0.0, 1.0, -(height - 1) / 2.0, 0.0, 0.0, 1.0;

@@ -54,7 +54,7 @@ TEST(Checkerboard, IsExactWhenItsCellsCoverWholePixels) {
 }
 
 TEST(Checkerboard, IsMiddleGrayAtItsCorners) {
-  // Only turned: the four cells at a corner have equal angles.
+  // Without a tilt the four cells at a corner have equal angles.
   CheckerboardOptions options = tilted_board();
   options.homography = tilted_view(320, 240, 17.0, 0.0, 0.0, 400.0);
   const Checkerboard board = checkerboard(Context::cpu(2), options);
@@ -65,7 +65,7 @@ TEST(Checkerboard, IsMiddleGrayAtItsCorners) {
   }
 }
 
-TEST(Checkerboard, IsPointSymmetricAboutItsCornersAndNowhereNearThem) {
+TEST(Checkerboard, IsPointSymmetricAboutItsCornersOnly) {
   const Checkerboard board = checkerboard(Context::cpu(2), tilted_board());
   const Image<float> smooth = smoothed(board.image);
   const auto asymmetry = [&](const Vector2d& centre) {
@@ -85,7 +85,7 @@ TEST(Checkerboard, IsPointSymmetricAboutItsCornersAndNowhereNearThem) {
 }
 
 TEST(Checkerboard, PixelsOnAnEdgeHoldTheCoveredShare) {
-  // The edges lie at 7.25 + 8 k: a pixel is dark by three quarters, then light.
+  // The edges lie at 7.25 + 8 k: a pixel on an edge is three quarters dark, one quarter light.
   CheckerboardOptions options{.width = 32, .height = 32, .columns = 4, .rows = 4, .cell = 8.0};
   options.homography(0, 2) = -0.25;
   const Checkerboard board = checkerboard(Context::cpu(1), options);
@@ -93,14 +93,14 @@ TEST(Checkerboard, PixelsOnAnEdgeHoldTheCoveredShare) {
   EXPECT_NEAR(board.corners[0].x(), 7.25, 1e-12);
 }
 
-TEST(Checkerboard, GivesTheSameBytesOnAnyThreads) {
+TEST(Checkerboard, GivesTheSameBytesOnAnyNumberOfThreads) {
   const Checkerboard one = checkerboard(Context::cpu(1), tilted_board());
   const Checkerboard two = checkerboard(Context::cpu(2), tilted_board());
   EXPECT_EQ(std::memcmp(one.image.host().data, two.image.host().data, 320 * 240 * sizeof(float)),
             0);
 }
 
-TEST(Checkerboard, RefusesWrongOptions) {
+TEST(Checkerboard, RejectsInvalidOptions) {
   const auto refuses = [](const CheckerboardOptions& options) {
     try {
       checkerboard(Context::cpu(1), options);

@@ -21,7 +21,7 @@ namespace {
 using namespace core;
 using gaussian::gaussian_blur;
 
-constexpr int kRows = 16;             // a piece of parallel work
+constexpr int kRows = 16;             // rows per piece of parallel work
 constexpr double kLargestSide = 1e6;  // pixels
 constexpr double kGrayLevel = 1.0 / 255.0;
 
@@ -55,7 +55,7 @@ Image<float> copy_of(HostView<const float> image) {
   return copy;
 }
 
-// A normal deviate for one pixel (Box & Muller).
+// A normal deviate per pixel (Box-Muller).
 double pixel_noise(std::uint64_t seed, int x, int y) {
   const Philox4 hash = philox(seed, static_cast<std::uint64_t>(y), static_cast<std::uint64_t>(x));
   const double u = 1.0 - unit_double(hash.v[0], hash.v[1]), v = unit_double(hash.v[2], hash.v[3]);
@@ -87,14 +87,18 @@ Image<float> through_jpeg(const Image<float>& image, int quality) {
 }  // namespace
 
 void Degradation::validate() const {
-  require(std::isfinite(rotate_degrees), "a rotation is a number of degrees, not ", rotate_degrees);
-  require(scale >= 1.0 / 64.0 && scale <= 64.0, "a scale lies in 1/64..64, not ", scale);
-  require(blur >= 0.0 && blur <= 1000.0, "a blur lies in 0..1000 pixels, not ", blur);
-  require(contrast >= 0.0 && std::isfinite(contrast), "a contrast is 0 or more, not ", contrast);
-  require(std::isfinite(brightness), "a brightness is a number of gray levels, not ", brightness);
-  require(noise >= 0.0 && std::isfinite(noise), "the noise is 0 gray levels or more, not ", noise);
-  require(jpeg_quality >= 0 && jpeg_quality <= 100,
-          "a JPEG quality lies in 1..100, or is 0 for none; it is not ", jpeg_quality);
+  require(std::isfinite(rotate_degrees), "rotate_degrees is ", rotate_degrees,
+          " and must be a finite number");
+  require(scale >= 1.0 / 64.0 && scale <= 64.0, "scale is ", scale, " and must be 1/64 to 64");
+  require(blur >= 0.0 && blur <= 1000.0, "blur is ", blur, " and must be 0 to 1000 pixels");
+  require(contrast >= 0.0 && std::isfinite(contrast), "contrast is ", contrast,
+          " and must be 0 or more");
+  require(std::isfinite(brightness), "brightness is ", brightness,
+          " and must be a finite number of gray levels");
+  require(noise >= 0.0 && std::isfinite(noise), "noise is ", noise,
+          " and must be 0 gray levels or more");
+  require(jpeg_quality >= 0 && jpeg_quality <= 100, "jpeg_quality is ", jpeg_quality,
+          " and must be 1 to 100, or 0 for no compression");
 }
 
 Eigen::Matrix3d degraded_from_original(int width, int height, const Degradation& how) {

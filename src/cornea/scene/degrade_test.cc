@@ -27,7 +27,7 @@ Image<float> constant(int width, int height, float value) {
   return image;
 }
 
-// A smooth picture, so that resampling hardly changes it.
+// A smooth picture, which resampling hardly changes.
 Image<float> waves(int width, int height) {
   Image<float> image(width, height);
   for (int y = 0; y < height; ++y) {
@@ -81,7 +81,7 @@ double largest_difference(const Image<float>& a, const Image<float>& b) {
   return largest;
 }
 
-TEST(Degrade, LeavesThePictureAloneByDefault) {
+TEST(Degrade, DoesNotChangeThePictureByDefault) {
   const Image<float> image = testing::random_image<float>(31, 22, 1);
   const Degraded result = degraded(image, {});
   EXPECT_LT(largest_difference(result.image, image), 1e-7);
@@ -94,7 +94,7 @@ TEST(Degrade, AddsNoiseOfTheGivenDeviation) {
   EXPECT_NEAR(255.0 * mean(noisy), 127.5, 0.15);
 }
 
-TEST(Degrade, DrawsTheSameNoiseOnAnyThreadsAndOtherNoiseForAnotherSeed) {
+TEST(Degrade, NoiseDependsOnTheSeedAndNotOnTheThreads) {
   const Image<float> image = waves(90, 70);
   const Degradation how{.rotate_degrees = 20.0, .scale = 0.7, .blur = 1.0, .noise = 5.0, .seed = 3};
   Degradation other = how;
@@ -125,14 +125,14 @@ TEST(Degrade, KeepsValuesBetweenBlackAndWhite) {
   }
 }
 
-TEST(Degrade, BlurTakesGradientsAway) {
+TEST(Degrade, BlurReducesGradients) {
   const Image<float> image = testing::random_image<float>(64, 48, 5);
   const Image<float> result = degraded(image, {.blur = 1.5}).image;
   EXPECT_LT(gradient_energy(result), 0.02 * gradient_energy(image));
   EXPECT_NEAR(mean(result), mean(image), 0.01);
 }
 
-TEST(Degrade, TurnsByNinetyDegreesPixelForPixel) {
+TEST(Degrade, RotatesByNinetyDegreesExactly) {
   const Image<float> image = testing::random_image<float>(41, 41, 6);
   const Image<float> result = degraded(image, {.rotate_degrees = 90.0}).image;
   for (int y = 0; y < 41; ++y) {  // clockwise: the left column becomes the top row
@@ -162,7 +162,7 @@ TEST(Degrade, MovesContentWhereTheMatrixSays) {
   }
 }
 
-TEST(Degrade, WhatATurnUncoversIsMeanGray) {
+TEST(Degrade, AreasUncoveredByARotationAreMeanGray) {
   const Image<float> image = waves(100, 40);
   EXPECT_NEAR(degraded(image, {.rotate_degrees = 90.0}).image(0, 20), mean(image), 1e-6);
 }
@@ -203,7 +203,7 @@ TEST(DegradedCamera, KeepsTheGeometryOfTransformedPoints) {
   }
 }
 
-TEST(Degradation, RefusesWrongOptions) {
+TEST(Degradation, RejectsInvalidOptions) {
   const Image<float> image = constant(8, 8, 0.5f);
   const auto refuses = [&](const Degradation& how) {
     try {

@@ -1,4 +1,4 @@
-// Capital letters, 5 x 7, for the writing on the scene's walls and boxes.
+// Capital letters of 5 x 7 dots, for the text on the scene's walls and boxes.
 #pragma once
 
 #include <array>

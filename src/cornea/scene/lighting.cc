@@ -14,8 +14,7 @@ Vector3d Lighting::Occluder::inward(const Vector3d& v) const {
   return {cosine * v.x() + sine * v.y(), -sine * v.x() + cosine * v.y(), v.z()};
 }
 
-// The slab test: the ray to the sun meets the box if the spans of all three axes share a stretch
-// ahead.
+// The slab test: the ray to the sun hits the box if the intervals of all three axes overlap ahead.
 bool Lighting::Occluder::blocks_sun(const Vector3d& point) const {
   const Vector3d p = inward(point - middle);
   double enter = 1e-6, leave = std::numeric_limits<double>::infinity();
@@ -58,7 +57,8 @@ Lighting::Lighting(const World& world) : to_sun_(world.to_sun.normalized()) {
   }
 }
 
-// Sends the part of each box that lies before the face along the sun's rays onto the face's plane.
+// Projects the part of each box that lies in front of the face onto the face's plane, along the
+// sun's rays.
 void Lighting::find_shadows(const Face& face, LitFace& lit) const {
   const Vector3d normal = face.normal();
   for (std::size_t box = 0; box < occluders_.size(); ++box) {
@@ -83,7 +83,7 @@ void Lighting::find_shadows(const Face& face, LitFace& lit) const {
     for (int c = 0; c < 8; ++c) {
       const double height = normal.dot(corners[c]);
       if (height >= 0.0) cast(corners[c]);
-      for (int axis : {1, 2, 4}) {  // edges that pierce the plane
+      for (int axis : {1, 2, 4}) {  // edges that intersect the plane
         const double other = normal.dot(corners[c ^ axis]);
         if (height > 0.0 && other < 0.0) {
           cast(corners[c] + (corners[c ^ axis] - corners[c]) * (height / (height - other)));
@@ -96,7 +96,8 @@ void Lighting::find_shadows(const Face& face, LitFace& lit) const {
   }
 }
 
-// The sky that boxes leave open: less at the foot of a wall and on the ground beside one.
+// The fraction of the sky that boxes do not occlude: less at the foot of a wall and on the ground
+// beside one.
 double Lighting::openness(const LitFace& face, const Vector3d& point) const {
   if (!face.ground) return 1.0 - 0.35 * std::exp(-std::max(point.z(), 0.0) / 0.30);
   double open = 1.0;

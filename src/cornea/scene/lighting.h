@@ -1,5 +1,5 @@
-// How bright a white face is at one of its points: sky light, dimmed near the ground and near
-// boxes, and the sun where no box is in the way.
+// The brightness of a white face at one of its points: sky light, reduced near the ground and near
+// boxes, and sunlight where no box blocks it.
 #pragma once
 
 #include <vector>
@@ -13,11 +13,11 @@ namespace cornea::scene {
 class Lighting {
  public:
   explicit Lighting(const World& world);
-  // At (a, b) metres on the world's face of that index.
+  // At (a, b) metres on the face with that index.
   double at(int face, double a, double b) const;
 
  private:
-  // A box in a frame of its own: centre at the origin, sides along the axes.
+  // A box in its own frame: centre at the origin, sides along the axes.
   struct Occluder {
     Eigen::Vector3d middle, half, to_sun;
     double cosine, sine;
@@ -25,7 +25,7 @@ class Lighting {
     bool blocks_sun(const Eigen::Vector3d& point) const;
     double distance_on_ground(const Eigen::Vector3d& point) const;
   };
-  // The part of a face, as a rectangle in its own coordinates, where a box may cast shadow.
+  // The part of a face, as a rectangle in its own coordinates, where a box may cast a shadow.
   struct Shadow {
     int box;
     double low_a = 0.0, low_b = 0.0, high_a = 0.0, high_b = 0.0;
@@ -37,7 +37,7 @@ class Lighting {
     Eigen::Vector3d origin, u, v;
     bool ground = false;
     double sky = 0.0, sun = 0.0;
-    std::vector<Shadow> shadows{};  // empty where the sun comes from behind
+    std::vector<Shadow> shadows{};  // empty if the sun is behind the face
   };
 
   void find_shadows(const Face& face, LitFace& lit) const;

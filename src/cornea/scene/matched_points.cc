@@ -39,7 +39,7 @@ MatchedPoints make_matched_points(const MatchedPointsOptions& options) {
       (AngleAxisd(0.1 * random.normal(), Vector3d::UnitZ()) *
        AngleAxisd(about_y, Vector3d::UnitY()) * AngleAxisd(about_x, Vector3d::UnitX()))
           .toRotationMatrix();
-  // One draw per statement: compilers are free in the order of arguments.
+  // One draw per statement, because the order of evaluation of arguments is unspecified.
   Vector3d move;
   move.x() = 1 + random.uniform();
   move.y() = random.normal() / 2;

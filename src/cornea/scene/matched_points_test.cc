@@ -15,7 +15,7 @@ double algebraic_error(const std::array<double, 9>& F, const Correspondence& m) 
   return std::abs(a * m.x2 + b * m.y2 + F[6] * m.x1 + F[7] * m.y1 + F[8]) / std::hypot(a, b);
 }
 
-TEST(MatchedPoints, FitTheirMatrix) {
+TEST(MatchedPoints, SatisfyTheirFundamentalMatrix) {
   const auto points = make_matched_points({.count = 300, .outliers = 0.4, .noise = 0, .seed = 4});
   ASSERT_EQ(points.matches.size(), 300u);
   EXPECT_EQ(std::count(points.inliers.begin(), points.inliers.end(), 1), 180);
@@ -31,13 +31,13 @@ TEST(MatchedPoints, FitTheirMatrix) {
   EXPECT_GT(far, 100);
 }
 
-TEST(MatchedPoints, HaveTheNoiseThatWasAskedFor) {
+TEST(MatchedPoints, HaveTheRequestedNoise) {
   const auto points = make_matched_points({.count = 2000, .noise = 0.5, .seed = 5});
   double square = 0;
   for (const Correspondence& m : points.matches) {
     square += std::pow(algebraic_error(points.F, m), 2) / points.matches.size();
   }
-  // Across the line, from a point of each image.
+  // Perpendicular to the epipolar line, with the noise of both points.
   EXPECT_NEAR(std::sqrt(square), 0.5 * std::sqrt(2.0), 0.15);
   EXPECT_EQ(points.matches, make_matched_points({.count = 2000, .noise = 0.5, .seed = 5}).matches);
   EXPECT_NE(points.matches, make_matched_points({.count = 2000, .noise = 0.5, .seed = 6}).matches);

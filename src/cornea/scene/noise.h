@@ -1,4 +1,4 @@
-// The pieces that procedural textures are made of: hashing, noise, and shapes filtered over a
+// The building blocks of procedural textures: hashing, noise, and shapes that are filtered over a
 // sample's width. All are pure functions of position and seed.
 #pragma once
 
@@ -20,7 +20,7 @@ inline std::int64_t floor_cell(double x) { return static_cast<std::int64_t>(std:
 inline double mix(double a, double b, double share_of_b) { return a + (b - a) * share_of_b; }
 inline double saturate(double x) { return std::clamp(x, 0.0, 1.0); }
 
-// Random values at the integer points, 0..255. One hash serves a block of 4 x 4 points.
+// Random values of 0..255 at the integer points. One hash serves a block of 4 x 4 points.
 class Lattice {
  public:
   explicit Lattice(std::uint64_t seed) : seed_(seed) {}
@@ -58,8 +58,8 @@ inline double noise(std::uint64_t seed, double x, double y) {
   return mix(mix(a, b, sx), mix(c, d, sx), sy) * (2.0 / 255.0) - 1.0;
 }
 
-// Octaves of noise, each half as wide and half as strong as the one before. An octave fades out as
-// its wavelength shrinks from four to two sample widths, so that none is sampled too coarsely.
+// Fractal noise: each octave has half the wavelength and half the amplitude of the previous one. An
+// octave fades out as its wavelength shrinks from four to two sample widths, which avoids aliasing.
 // `x`, `y` and `width` (of a sample) are in units of the first octave's wavelength.
 inline double fractal(std::uint64_t seed, double x, double y, int octaves, double width) {
   double sum = 0.0, amplitude = 0.5, frequency = 1.0;
@@ -74,11 +74,12 @@ inline double fractal(std::uint64_t seed, double x, double y, int octaves, doubl
   return sum;
 }
 
-// How much of a sample `width` wide at signed distance d from an edge lies on its positive side.
+// The share of a sample of the given width, at signed distance d from an edge, on the edge's
+// positive side.
 inline double beyond(double d, double width) { return saturate(d / width + 0.5); }
 
-// The share of [x - width / 2, x + width / 2] that stripes [k period, k period + stripe) cover,
-// exactly, however small the stripes.
+// The share of [x - width / 2, x + width / 2] covered by the stripes [k period, k period + stripe).
+// Exact however narrow the stripes are.
 inline double stripes(double x, double period, double stripe, double width) {
   const auto covered_up_to = [&](double end) {
     const double whole = std::floor(end / period);
@@ -87,7 +88,7 @@ inline double stripes(double x, double period, double stripe, double width) {
   return (covered_up_to(x + 0.5 * width) - covered_up_to(x - 0.5 * width)) / width;
 }
 
-// The share of a square sample at (u, v) that an upright rectangle covers.
+// The share of a square sample at (u, v) covered by an axis-aligned rectangle.
 inline double rectangle(double u, double v, double u0, double v0, double u1, double v1,
                         double width) {
   const double across = saturate(beyond(u - u0, width) + beyond(u1 - u, width) - 1.0);

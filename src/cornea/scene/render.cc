@@ -21,8 +21,8 @@ using namespace core;
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr int kTile = 16;       // pixels; a tile tests only the faces whose bounds meet it
-constexpr double kNear = 1e-3;  // metres; nothing nearer to the camera is seen
+constexpr int kTile = 16;       // pixels; a tile tests only the faces whose bounds overlap it
+constexpr double kNear = 1e-3;  // metres; near clipping distance
 
 // A face as one camera sees it.
 struct SeenFace {
@@ -39,7 +39,7 @@ struct Hit {
   double inverse_depth = 0.0;  // 0 for the sky
 };
 
-// Bounds of the part of the face that lies before the camera; false if there is none.
+// Bounds of the part of the face in front of the camera; returns false if there is none.
 bool find_bounds(const Camera& camera, const Face& face, SeenFace& seen) {
   std::array<Vector3d, 4> corner;
   for (int c = 0; c < 4; ++c) {
@@ -72,7 +72,7 @@ std::vector<SeenFace> seen_faces(const World& world, const Camera& camera) {
   for (std::size_t i = 0; i < world.faces.size(); ++i) {
     const Face& face = world.faces[i];
     if ((camera.centre() - face.origin).dot(face.normal()) <= 0.0)
-      continue;  // from behind, edge on
+      continue;  // seen from behind or edge-on
     SeenFace seen{.face = &face, .index = static_cast<int>(i)};
     if (!find_bounds(camera, face, seen)) continue;
     Matrix3d pixel_from_place;
@@ -107,8 +107,8 @@ Hit nearest(const std::vector<const SeenFace*>& faces, double x, double y) {
   return hit;
 }
 
-// How wide a pixel is on the face where the ray meets it, in metres: the longer side of its image
-// under the derivative of (a, b) by (x, y).
+// The width of a pixel on the face where the ray hits it, in metres: the longer side of its image
+// under the Jacobian of (a, b) with respect to (x, y).
 double pixel_width_on_face(const Hit& hit) {
   const Matrix3d& m = hit.seen->place_from_pixel;
   const double along_x = std::hypot(m(0, 0) - hit.a * m(2, 0), m(1, 0) - hit.b * m(2, 0));

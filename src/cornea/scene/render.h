@@ -1,10 +1,10 @@
 // Views of a world by ray casting, and cameras to take them with.
 //
-// On a face, pixel and place are related by a homography, so that a ray meets it in one 3 x 3
-// product:
+// The pixels of a face and its points are related by a homography, so that a ray is intersected
+// with it by one 3 x 3 product:
 //   (a, b, 1) / depth = P^-1 (x, y, 1),   P = K [R u, R v, R origin + t].
-// A pixel is the mean of samples x samples rays over its square. Light = ambient + sun where the
-// sun reaches, the same from every side (Lambert), so that a point looks the same to all cameras.
+// A pixel is the mean of samples x samples rays over its square. Light = ambient + sun where no
+// shadow falls, with Lambertian reflection, so that a point looks the same to all cameras.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct RenderOptions {
   void validate() const;  // throws invalid_argument
 };
 
-// Gray, 0..1. The same bytes on any number of threads.
+// Gray, 0..1. The result does not depend on the number of threads.
 Image<float> render(const Context& context, const World& world, const Camera& camera,
                     const RenderOptions& options = {});
 
-// Depth along the camera's z at the centre of every pixel, exact; infinity where the sky is.
+// Exact depth along the camera's z axis at the centre of every pixel; infinity for the sky.
 Image<float> depth(const Context& context, const World& world, const Camera& camera);
 
 struct PathOptions {
@@ -37,13 +37,14 @@ struct PathOptions {
   int width = 1280, height = 960;       // pixels
   double field_of_view_degrees = 60.0;  // across the image's width
   double focal_px = 0.0;                // if not 0 it replaces the field of view
-  double jitter = 0.02;  // how far cameras stray from the arc, as a share of the viewing distance
+  // Deviation of the cameras from the arc, as a share of the viewing distance.
+  double jitter = 0.02;
   std::uint64_t seed = 1;
 
   void validate() const;  // throws invalid_argument
 };
 
-// Cameras from left to right on an arc around the world's centre, which they look at.
+// Cameras from left to right on an arc around the world's centre, at which they look.
 std::vector<Camera> camera_path(const World& world, const PathOptions& options);
 
 }  // namespace cornea::scene

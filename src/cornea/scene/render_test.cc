@@ -28,7 +28,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-TEST(Render, ShowsTheSamePointsAlikeToTwoCameras) {
+TEST(Render, APointHasTheSameBrightnessInTwoViews) {
   const Context context = Context::cpu(2);
   const World world = street_world(1);
   const std::vector<Camera> cameras = camera_path(world, small_path(2));
@@ -42,7 +42,7 @@ TEST(Render, ShowsTheSamePointsAlikeToTwoCameras) {
       const Vector3d point = cameras[0].centre() + depth_a(x, y) * cameras[0].ray(x, y);
       const Vector2d in_b = cameras[1].project(point);
       if (!inside(cameras[1], in_b)) continue;
-      // Hidden from b by something nearer?
+      // Is it occluded in b?
       const double seen = depth_b(std::lround(in_b.x()), std::lround(in_b.y()));
       if (std::abs(seen - cameras[1].depth(point)) > 0.05) continue;
       right.push_back(std::abs(a(x, y) - testing::bilinear(b, in_b)));
@@ -52,7 +52,7 @@ TEST(Render, ShowsTheSamePointsAlikeToTwoCameras) {
   }
   ASSERT_GT(right.size(), 20000u);
   EXPECT_LT(median(right), 0.02);
-  EXPECT_GT(median(wrong), 4.0 * median(right));  // the test can tell
+  EXPECT_GT(median(wrong), 4.0 * median(right));  // the comparison detects wrong correspondences
 }
 
 TEST(Render, AgreesWithThePlanesHomography) {
@@ -86,7 +86,7 @@ TEST(Render, UsesTheWholeRangeOfGray) {
   EXPECT_GT(sorted[sorted.size() * 49 / 50], 0.80f);
 }
 
-TEST(Render, GivesTheSameBytesOnAnyThreadsAndOtherOnesForAnotherSeed) {
+TEST(Render, DependsOnTheSeedAndNotOnTheThreads) {
   const PathOptions path{.count = 1, .width = 100, .height = 75};
   const auto picture = [&](std::uint64_t seed, int threads) {
     const World world = street_world(seed);
@@ -99,7 +99,7 @@ TEST(Render, GivesTheSameBytesOnAnyThreadsAndOtherOnesForAnotherSeed) {
   EXPECT_FALSE(testing::same_bytes(one, picture(4, 1)));
 }
 
-TEST(Render, MoreRaysConverge) {
+TEST(Render, ConvergesWithMoreRays) {
   const World world = street_world(2);
   const Camera camera = camera_path(world, {.count = 1, .width = 80, .height = 60})[0];
   const Context context = Context::cpu(2);
@@ -156,14 +156,14 @@ TEST(CameraPath, TakesAFieldOfViewOrAFocalLength) {
   EXPECT_NEAR(camera_path(world, {.focal_px = 777.0})[0].K(1, 1), 777.0, 1e-9);
 }
 
-TEST(CameraPath, StraysWithTheSeed) {
+TEST(CameraPath, JitterDependsOnTheSeed) {
   const World world = planar_world(1);
   const Camera one = camera_path(world, {.seed = 1})[0], again = camera_path(world, {.seed = 1})[0];
   EXPECT_EQ(one.t, again.t);
   EXPECT_NE(one.t, camera_path(world, {.seed = 2})[0].t);
 }
 
-TEST(CameraPath, RefusesWrongOptions) {
+TEST(CameraPath, RejectsInvalidOptions) {
   const World world = planar_world(1);
   EXPECT_THROW(camera_path(world, {.count = 0}), Error);
   EXPECT_THROW(camera_path(world, {.step_degrees = std::nan("")}), Error);

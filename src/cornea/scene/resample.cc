@@ -12,7 +12,7 @@
 namespace cornea::scene {
 namespace {
 
-constexpr int kRows = 16;  // a piece of parallel work
+constexpr int kRows = 16;  // rows per piece of parallel work
 
 // Weights of the four neighbours -1, 0, 1, 2 at the fraction f past neighbour 0.
 void catmull_rom(double f, double (&weight)[4]) {

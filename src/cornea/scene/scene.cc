@@ -43,14 +43,14 @@ CheckerboardOptions board_options(const SceneOptions& options) {
 World scene_world(const SceneOptions& options) {
   if (options.kind == SceneKind::boxes) return street_world(options.seed);
   if (options.kind == SceneKind::plane) return planar_world(options.seed);
-  World board;  // drawn by checkerboard(); only its place matters here
+  World board;  // drawn by checkerboard(); only its position matters here
   board.plane = Plane{-Eigen::Vector3d::UnitY(), 0.0};
   board.viewing_distance = 7.0;
   board.viewing_elevation = 10.0;
   return board;
 }
 
-// The board stands upright in the plane y = 0, its middle at the origin.
+// The board stands upright in the plane y = 0, with its middle at the origin.
 Eigen::Matrix3d image_from_board(const Camera& camera, int columns, int rows) {
   const double cell = kBoardWidth / std::max(columns, rows);
   const Eigen::Vector3d u(cell, 0.0, 0.0), v(0.0, 0.0, -cell);
@@ -70,7 +70,7 @@ View take_picture(const Context& context, const SceneOptions& options, const Wor
   return {{}, std::move(board.image), camera, std::move(board.corners)};
 }
 
-// What view number i suffers.
+// The degradation of view i.
 Degradation degradation_of(const SceneOptions& options, int i) {
   Degradation how = options.degradation;
   const Philox4 hash = philox(options.seed ^ how.seed, 4, static_cast<std::uint64_t>(i));
@@ -126,7 +126,7 @@ void SceneOptions::validate() const {
 View make_view(const Context& context, const SceneOptions& options, int index) {
   options.validate();
   require(index >= 0 && index < options.views, "view ", index, " of ", options.views,
-          " was asked for; they count from 0");
+          " was asked for; views are numbered from 0");
   const World world = scene_world(options);
   const std::vector<Camera> cameras = camera_path(world, path_options(options));
   View view = take_picture(context, options, world, cameras[static_cast<std::size_t>(index)]);

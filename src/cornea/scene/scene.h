@@ -1,6 +1,7 @@
 // Synthetic views with exact ground truth, in one call: cameras on an arc around a world, their
-// pictures, and what the pictures suffered. Between views i and j, fundamental(views[i].camera,
-// views[j].camera) is exact; on a flat scene so is plane_homography(..., *scene_plane(options)).
+// pictures, and optional degradations of the pictures. Between views i and j,
+// fundamental(views[i].camera, views[j].camera) is exact; on a flat scene so is
+// plane_homography(..., *scene_plane(options)).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ enum class SceneKind {
 };
 
 CORNEA_API std::string_view name(SceneKind kind);
-// "checkerboard", "plane" or "boxes"; another name is an error that lists them.
+// "checkerboard", "plane" or "boxes"; any other name is an error that lists these.
 CORNEA_API SceneKind scene_kind(std::string_view name);
 
 struct CORNEA_API SceneOptions {
@@ -41,8 +42,9 @@ struct CORNEA_API SceneOptions {
   double jitter = 0.02;                 // share of the viewing distance
   int samples = 4;                      // rays per pixel and axis
   int board_columns = 10, board_rows = 7;  // cells, for the checkerboard
-  // Blur, tones, noise and compression change every view, each with noise of its own. Rotation and
-  // scale change all views but the first, so that a pair differs by them.
+  // Blur, contrast, brightness, noise and compression change every view, with different noise for
+  // each. Rotation and scale change all views but the first, so that they are differences between
+  // the views of a pair.
   Degradation degradation = {};
 
   void validate() const;  // throws invalid_argument
@@ -51,18 +53,18 @@ struct CORNEA_API SceneOptions {
 struct View {
   std::string name = {};                      // "view_000", "view_001", ...
   Image<float> image = {};                    // 0..1
-  Camera camera = {};                         // of the picture as it is, degraded or not
+  Camera camera = {};                         // of the picture after its degradation
   std::vector<Eigen::Vector2d> corners = {};  // checkerboard: exact inner corners, row by row
 };
 
 CORNEA_API std::vector<View> make_views(const Context& context, const SceneOptions& options);
-// One of them, from 0 on: for scenes of more views than fit in memory.
+// A single view, numbered from 0: for scenes with more views than fit in memory.
 CORNEA_API View make_view(const Context& context, const SceneOptions& options, int index);
 
-// The cameras alone, without drawing anything.
+// The cameras alone, without rendering.
 CORNEA_API std::vector<Camera> scene_cameras(const SceneOptions& options);
 
-// The plane that everything lies in; none for boxes.
+// The plane that contains the whole scene; none for boxes.
 CORNEA_API std::optional<Plane> scene_plane(const SceneOptions& options);
 
 }  // namespace cornea

@@ -57,7 +57,7 @@ TEST(Scene, CheckerboardCornersFollowTheGeometryOfTheirViews) {
   }
 }
 
-TEST(Scene, GivesTheSameBytesRunAfterRunAndOnAnyThreads) {
+TEST(Scene, GivesTheSameBytesInEveryRunAndOnAnyNumberOfThreads) {
   SceneOptions options = small_scene(SceneKind::boxes);
   options.views = 2;
   options.degradation = {.blur = 0.7, .noise = 4.0, .jpeg_quality = 80};
@@ -68,10 +68,10 @@ TEST(Scene, GivesTheSameBytesRunAfterRunAndOnAnyThreads) {
   EXPECT_FALSE(testing::same_bytes(one[0].image, make_views(Context::cpu(2), options)[0].image));
 }
 
-TEST(Scene, EveryViewHasNoiseOfItsOwn) {
+TEST(Scene, EveryViewHasDifferentNoise) {
   SceneOptions options = small_scene(SceneKind::plane);
   options.step_degrees = 0.0;
-  options.jitter = 0.0;  // all views alike but for the noise
+  options.jitter = 0.0;  // all views are equal except for the noise
   EXPECT_TRUE(testing::same_bytes(make_views(Context::cpu(2), options)[0].image,
                                   make_views(Context::cpu(2), options)[1].image));
   options.degradation.noise = 3.0;
@@ -86,7 +86,7 @@ TEST(Scene, KnowsItsKindsByName) {
   EXPECT_THROW(scene_kind("moon"), Error);
 }
 
-TEST(Scene, RefusesWrongOptions) {
+TEST(Scene, RejectsInvalidOptions) {
   const auto refuses = [](const SceneOptions& options) {
     try {
       make_views(Context::cpu(1), options);

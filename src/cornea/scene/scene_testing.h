@@ -1,4 +1,4 @@
-// What several tests of rendered pictures look with.
+// Helpers shared by tests of rendered pictures.
 #pragma once
 
 #include <cmath>

@@ -11,7 +11,7 @@ namespace {
 
 using namespace core;
 
-// Each pattern works in `t`, the range from dark (0) to light (1).
+// Each pattern returns a value between dark (0) and light (1).
 double plain(const Texture& t, double u, double v, double width) {
   return 0.6 + 0.10 * fractal(t.seed, u / 0.4, v / 0.4, 4, width / 0.4);
 }
@@ -27,7 +27,7 @@ double bricks(const Texture& t, double u, double v, double width) {
                                   (1.0 - stripes(v, course, joint, width));
   const Philox4 hash = cell_hash(t.seed, row, column);
   double brick = 0.22 + 0.34 * unit(hash, 0) + (hash.v[1] % 11 == 0 ? -0.16 : 0.0);
-  // Light from above catches the upper edge and leaves the lower one dark.
+  // Light from above brightens the upper edge and darkens the lower one.
   brick += 0.10 * beyond(in_v - 0.88 * course, width) - 0.10 * beyond(0.24 * course - in_v, width);
   const double chip_size = (0.06 + 0.16 * unit(hash, 3)) * course;
   const double chip = disc(in_u, in_v, joint + unit(hash, 2) * (length - joint),
@@ -90,7 +90,7 @@ double crate(const Texture& t, double u, double v, double width) {
     value = mix(value, 0.10, 0.7 * shadow * (1.0 - cover));
     if (cover > 0.0) value = mix(value, top(), cover);
   };
-  // The brace from one lower corner to the other upper one, then the frame over it.
+  // The brace from a lower corner to the opposite upper one, then the frame over it.
   const double from_foot = t.seed & 1 ? u : t.width - u, length = std::hypot(t.width, t.height);
   const double off = std::abs(from_foot * t.height - v * t.width) / length;
   const double along = (from_foot * t.width + v * t.height) / length;
@@ -109,7 +109,7 @@ double crate(const Texture& t, double u, double v, double width) {
 }
 
 // The ink of one line of letters; (x, y) in letter heights from the line's upper left. A letter is
-// 5 x 7 dots with a gap of one, so that a line advances by 6/7 a letter.
+// 5 x 7 dots with a gap of one dot, so that a line advances by 6/7 per letter.
 double ink(char letter, double x, double y, double width) {
   if (letter == ' ' || x < 0.0 || y < 0.0 || y >= 1.0) return 0.0;
   const int column = static_cast<int>(x * 7.0), row = static_cast<int>(y * 7.0);
@@ -117,7 +117,7 @@ double ink(char letter, double x, double y, double width) {
   return mix(glyph_ink(letter, column, row) ? 1.0 : 0.0, 0.5, saturate(7.0 * width - 0.7));
 }
 
-// Ragged lines of random words over a column of the given size; y counts down from its top.
+// Ragged lines of random words in a column of the given size; y is measured down from its top.
 double paragraph(std::uint64_t seed, double x, double y, double line_width, double height,
                  double letter, double width) {
   const double pitch = 1.6 * letter, advance = 6.0 / 7.0 * letter;
@@ -137,8 +137,8 @@ double paragraph(std::uint64_t seed, double x, double y, double line_width, doub
 constexpr std::array<std::string_view, 10> kHeadlines = {
     "CORNEA", "CORNER", "EPIPOLE", "SCALE", "MATCH", "RANSAC", "VIEW", "POINTS", "SIGMA", "TENSOR"};
 
-// A word from kHeadlines, set to fill the width; y counts down from its top. Letters are as high as
-// headline_height() says.
+// A word from kHeadlines, scaled to fill the width; y is measured down from its top.
+// headline_height() gives the height of the letters.
 std::string_view headline(std::uint64_t seed) { return kHeadlines[seed % kHeadlines.size()]; }
 double headline_height(std::uint64_t seed, double line_width) {
   return line_width / (6.0 / 7.0 * static_cast<double>(headline(seed).size()) - 1.0 / 7.0);
@@ -163,7 +163,7 @@ double page(const Texture& t, double u, double v, double width) {
   return 0.88 - 0.80 * dark + 0.06 * fractal(t.seed + 2, u / 0.2, v / 0.2, 3, width / 0.2);
 }
 
-// Rings, bars and diamonds, the larger ones behind.
+// Rings, bars and diamonds, the larger ones behind the smaller.
 double shapes(const Texture& t, double u, double v, double width, double value) {
   for (int shape = 0; shape < 9; ++shape) {
     const Philox4 hash = cell_hash(t.seed, shape, 99);
@@ -211,7 +211,8 @@ double blocks(const Texture& t, double u, double v, double width) {
     const Philox4 hash = cell_hash(seed, level, 5);
     tone = unit(hash, 0);
     if (level > 2 && hash.v[1] % 4 == 0) break;
-    // Cut the longer side between a third and two thirds and go on in the part that holds (u, v).
+    // Splits the longer side between one third and two thirds and continues in the part that
+    // contains (u, v).
     const double at = 0.33 + 0.34 * unit(hash, 2);
     const bool across = w > h;
     const double cut = across ? left + at * w : low + at * h;

@@ -30,7 +30,7 @@ TEST(Texture, StaysBetweenDarkAndLight) {
   }
 }
 
-TEST(Texture, DependsOnTheSeedAndThePlaceAlone) {
+TEST(Texture, DependsOnlyOnTheSeedAndThePosition) {
   for (Pattern pattern : kPatterns) {
     const Texture one{.pattern = pattern, .seed = 1, .width = 1.5, .height = 1.5};
     Texture other = one;
@@ -46,7 +46,8 @@ TEST(Texture, DependsOnTheSeedAndThePlaceAlone) {
   }
 }
 
-// The mean over a wide sample is near the mean of narrow ones: nothing jumps as cameras move away.
+// The mean over a wide sample is close to the mean of narrow ones: the brightness does not jump as
+// cameras move away.
 TEST(Texture, FadesTowardsItsMeanForWideSamples) {
   const Texture bricks{
       .pattern = Pattern::bricks, .seed = 3, .width = 50, .height = 50, .cell = 0.1};
@@ -74,7 +75,7 @@ TEST(Noise, IsContinuousAndCentred) {
   EXPECT_NEAR(sum / n, 0.0, 0.25);
 }
 
-TEST(Stripes, CoverTheirShareAtEveryWidth) {
+TEST(Stripes, CoverTheCorrectShareAtEveryWidth) {
   EXPECT_NEAR(stripes(0.15, 1.0, 0.3, 0.01), 1.0, 1e-9);
   EXPECT_NEAR(stripes(0.65, 1.0, 0.3, 0.01), 0.0, 1e-9);
   EXPECT_NEAR(stripes(0.30, 1.0, 0.3, 0.02), 0.5, 1e-9);

@@ -23,14 +23,14 @@ Texture fresh(Random& random, Pattern pattern, double cell, double dark, double 
       .pattern = pattern, .seed = fresh_seed(random), .cell = cell, .dark = dark, .light = light};
 }
 
-// A texture for each side, drawn with different seeds, and a lid.
+// One texture per side, with different seeds, and one for the lid.
 std::array<Texture, 5> sides(Random& random, const Texture& side, const Texture& lid) {
   std::array<Texture, 5> all = {side, side, side, side, lid};
   for (Texture& texture : all) texture.seed = fresh_seed(random);
   return all;
 }
 
-// What the boxes are made of; neighbours in the list look different from each other.
+// The surfaces of the boxes; consecutive kinds look different from each other.
 std::array<Texture, 5> box_surface(Random& random, int kind) {
   const Texture carton = fresh(random, Pattern::plain, 0.2, 0.30, 0.80);
   switch (kind % 6) {
@@ -64,7 +64,7 @@ void add_ground(World& world, Random& random) {
       {Vector3d(-60.0, -60.0, 0.0), Vector3d::UnitX(), Vector3d::UnitY(), paving, -1});
 }
 
-// A sheet on the front of the last box added, one centimetre before it.
+// A poster on the front of the last box, one centimetre in front of it.
 void add_poster(World& world, Random& random, double left, double low, double width,
                 double height) {
   const int box = static_cast<int>(world.boxes.size()) - 1;
@@ -99,7 +99,7 @@ struct Place {
   double x, y, size, height;
 };
 
-// Small boxes in front, large ones behind, gaps to look through.
+// Small boxes in front, large ones behind, with gaps between them.
 constexpr std::array<Place, 11> kPlaces = {{{-3.3, 2.6, 1.35, 1.25},
                                             {-1.2, 3.2, 1.05, 0.85},
                                             {0.75, 2.9, 1.30, 1.45},

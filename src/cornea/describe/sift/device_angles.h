@@ -1,16 +1,16 @@
-// For .cu files of SIFT: from a warp's histograms of directions to the angles of a point.
+// For .cu files of SIFT: from a warp's orientation histograms to the angles of a point.
 #pragma once
 
 #include "cornea/describe/sift/device_sift.h"
 
 namespace cornea::sift {
 
-// Of a histogram: lanes that add to one bin do not collide.
+// Length of a histogram, padded so that lanes that add to the same bin have no bank conflict.
 inline constexpr int kAnglePitch = kAngleBins + 1;
 static_assert(kAngleParts == core::kWarp);
 
-// Adds the histograms of a warp's lanes up and writes the highest peaks of the sum, as the angles
-// of point i of an image. `raw` and `smooth` have room for kAngleBins each.
+// Sums the histograms of a warp's lanes and writes the highest peaks of the sum as the angles of
+// point i of an image. `raw` and `smooth` have room for kAngleBins each.
 inline __device__ void place_peaks(const float* histograms, float* raw, float* smooth, int most,
                                    const PointLists& points, int image, std::uint32_t i,
                                    const AngleLists& angles) {
@@ -45,7 +45,7 @@ inline __device__ void place_peaks(const float* histograms, float* raw, float* s
       std::uint64_t(__ballot_sync(~0u, second_is)) << kWarp | __ballot_sync(~0u, first_is);
   const std::size_t at = std::size_t(image) * points.capacity + i;
   auto place = [&](int b) {
-    int rank = 0;  // peaks that are higher, or as high and before it
+    int rank = 0;  // number of peaks that are higher, or equal and before it
     for (std::uint64_t rest = peaks; rest; rest &= rest - 1) {
       const int other = __ffsll(rest) - 1;
       rank += smooth[other] > smooth[b] || (smooth[other] == smooth[b] && other < b);
@@ -59,7 +59,7 @@ inline __device__ void place_peaks(const float* histograms, float* raw, float* s
   if (lane == 0) {
     const int found = min(__popcll(peaks), most);
     angles.counts[at] = found;
-    // Sums have no order.
+    // A sum does not depend on the order of atomics.
     atomicAdd(angles.group_counts + image * point_groups(points.capacity) + i / kGroupPoints,
               std::uint32_t(found));
   }

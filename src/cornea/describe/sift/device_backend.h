@@ -1,5 +1,5 @@
-// SIFT on CUDA: the memory, the order of the steps, the graphs. Its functions lie in sift_memory.cu
-// (what is where), sift_steps.cu (what runs when) and device_sift.cu (calls and results).
+// SIFT on CUDA: memory, order of the steps, graphs. The member functions are in sift_memory.cu
+// (memory layout), sift_steps.cu (order of the kernels) and device_sift.cu (calls and results).
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 
 namespace cornea::sift {
 
-inline constexpr int kMostImages = 16;  // at once
-// Octaves are described in two parts: the first octave while the smaller ones, which do not fill
-// the device, are still being made.
+inline constexpr int kMostImages = 16;  // most images that are processed together
+// The octaves are processed in two parts: the first octave is described while the smaller ones,
+// which do not fill the device, are still being computed.
 inline constexpr int kParts = 2;
 
 class DeviceSift : public SiftBackend {
@@ -41,16 +41,17 @@ class DeviceSift : public SiftBackend {
   }
 
  private:
-  // What is counted, an image each, through the first part of the octaves and in all; and extrema,
-  // a part each.
+  // Counters, one per image: after the first part of the octaves and in total; kExtrema has one per
+  // part.
   enum Count { kFirstPoints, kPoints, kKeptPoints, kFirstFeatures, kFeatures, kExtrema, kCounts };
   struct Sizes {
-    std::size_t space, marks, rows, row_groups, point_groups, points, features;  // items
+    std::size_t space, marks, rows, row_groups, point_groups, points, features;  // numbers of items
     std::size_t cleared() const { return marks + rows + row_groups + point_groups; }
     std::uint32_t extrema;
   };
 
-  // The steps run on a stream of their own, after what the caller has queued on the context's.
+  // The steps run on a stream of their own; it waits for the work that the caller has queued on the
+  // context's stream.
   void follow_caller();
 
   // Memory.
@@ -88,11 +89,12 @@ class DeviceSift : public SiftBackend {
 
   // Results.
   void wait(int slot);
-  // After an error: nothing is under way any more, and no later image is to blame.
+  // After an error: waits for all work, so that a later call does not report the failure of this
+  // one.
   void wait_for_all() noexcept;
   bool has_room(int slot, int images);
   void copy_out(int slot, Count count, std::span<Features> out);
-  std::size_t slot_features(int slot) const {  // where a slot's features begin
+  std::size_t slot_features(int slot) const {  // first feature of a slot
     return std::size_t(feature_capacity_) * slot_images_ * slot;
   }
 
@@ -137,30 +139,30 @@ class DeviceSift : public SiftBackend {
   }
   bool caps_points() const { return options_.max_points > 0 || options_.max_per_cell > 0; }
 
-  Context caller_;   // as it was given
+  Context caller_;   // as given
   Context context_;  // with the stream of the steps
   SiftOptions options_;
   SiftLimits limits_;
   SizeLevels sizes_;
   core::Frames frames_;
-  core::StageClock untimed_;             // of the filters
-  DeviceView<const std::uint8_t> mask_;  // the last one, where graphs look for it
+  core::StageClock untimed_;             // for the filters, whose times are not reported
+  DeviceView<const std::uint8_t> mask_;  // the last mask, at the address that graphs use
   Streams streams_;
   std::vector<std::unique_ptr<filter::FloatFilter>> filters_;  // by level
   bool forks_ = true;                                          // filters can run on side streams
   bool capturing_ = false;
-  bool keeps_ = false;  // descriptors stay on the device as well
-  bool stays_ = false;  // in a call whose features stay on the device alone
+  bool keeps_ = false;  // descriptors are also kept on the device
+  bool stays_ = false;  // this call leaves its features on the device only
   SiftShape shape_;
   DeviceSpace space_;
-  // In memory that every call clears: marks, their counts by row and by group of rows, angles by
-  // group of points, and the number of extrema.
+  // Sizes of the memory that every call clears: marks, their counts per row and per group of rows,
+  // angles per group of points, and the number of extrema.
   std::size_t words_ = 0, rows_ = 0, row_groups_ = 0, point_groups_ = 0;
-  int slot_images_ = 0;  // that a slot has room for
+  int slot_images_ = 0;  // capacity of a slot
   std::uint32_t extremum_capacity_ = 0, point_capacity_ = 0, feature_capacity_ = 0;
   std::vector<Graph> graphs_;
-  std::vector<std::size_t> held_;                      // what the graphs were made with
-  std::size_t largest_image_ = 0, largest_group_ = 0;  // pixels of their first octaves
+  std::vector<std::size_t> held_;                      // the addresses and capacities in the graphs
+  std::size_t largest_image_ = 0, largest_group_ = 0;  // pixels of the first octaves
 
   core::CellSelection cells_;
   core::Buffer floats_{Place::device, "sift: scale space"};

@@ -20,7 +20,7 @@ void DeviceSift::wait_for_all() noexcept {
   cudaGetLastError();
 }
 
-// Whether everything that was found found room; if not, the next prepare() makes some.
+// Whether all capacities were sufficient; if not, the next prepare() increases them.
 bool DeviceSift::has_room(int slot, int images) {
   const std::uint32_t* found = host_counts(slot);
   const auto most = [](const std::uint32_t* of, int n) { return *std::max_element(of, of + n); };
@@ -38,7 +38,7 @@ bool DeviceSift::has_room(int slot, int images) {
   return room;
 }
 
-// The features that were counted by now, from those on that `out` has.
+// Appends the features counted so far to `out`, starting after those that it already has.
 void DeviceSift::copy_out(int slot, Count count, std::span<Features> out) {
   const std::size_t first = slot_features(slot);
   std::size_t bytes = 0;
@@ -66,7 +66,7 @@ void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span
   if (shape.octaves.empty()) return;
   follow_caller();
   const std::size_t at_once = images_at_once(shape, images.size());
-  // One group of images is under way while the features of the one before are copied.
+  // A group of images; while it is processed, the features of the previous group are copied.
   struct Group {
     std::size_t first, count;
     int slot;

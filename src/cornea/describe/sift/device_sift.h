@@ -1,9 +1,9 @@
-// SIFT's steps on CUDA: what the kernels' files share.
+// SIFT's steps on CUDA: declarations that the .cu files share.
 //
-// Images of a batch go through every step together. Extrema are listed in no order; the pixels they
-// settle on become bits, one per pixel, and one count per row, from which points are gathered in
-// order, so that no atomic decides an order. What is found without an order never leaves the
-// device.
+// All images of a batch go through each step together. Extrema are listed unordered. The pixels to
+// which their fits converge are marked, one bit per pixel and one count per row, and stream
+// compaction gathers the points in order, so that no atomic decides an order. Unordered lists never
+// leave the device.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +21,22 @@ namespace cornea::sift {
 
 inline constexpr int kMostOctaves = 32;
 
-// A scale space of several images, as kernels see it.
+// The scale space of several images, as kernels see it.
 struct DeviceOctave {
   float* levels = nullptr;  // all images of level 0, then all of level 1, ..
   int width = 0, height = 0, stride = 0;
   float step = 1, origin = 0;
   int index = 0;
-  // Of the rows in which points are sought, level by level, those of this octave begin here.
+  // Index of this octave's first row among the rows searched for points, level by level.
   std::uint32_t first_row = 0, first_word = 0;
-  int words_per_row = 0;  // of marks
+  int words_per_row = 0;  // words of marks
 
   CORNEA_HD std::size_t image_floats() const { return std::size_t(stride) * height; }
 };
 struct DeviceSpace {
   DeviceOctave octaves[kMostOctaves];
   int count = 0, images = 0, intervals = 0;
-  std::uint32_t rows = 0, words = 0;  // of marks, an image
+  std::uint32_t rows = 0, words = 0;  // of marks, per image
 
   CORNEA_HD DeviceView<float> level(int octave, int level, int image) const {
     const DeviceOctave& o = octaves[octave];
@@ -45,10 +45,10 @@ struct DeviceSpace {
   }
 };
 
-// D_l of an octave of one image.
+// The differences D_l of an octave of one image.
 struct DeviceDifferences {
   const float* levels;
-  std::size_t level_floats;  // from a level to the next
+  std::size_t level_floats;  // distance between levels
   int stride;
   __device__ float operator()(int l, int x, int y) const {
     const float* at = levels + level_floats * l + std::ptrdiff_t(stride) * y + x;
@@ -61,34 +61,34 @@ inline __device__ DeviceDifferences differences_of(const DeviceSpace& space, int
   return {o.levels + image * o.image_floats(), o.image_floats() * space.images, o.stride};
 }
 
-// An extremum's pixel.
+// The pixel of an extremum.
 struct Extremum {
   std::uint32_t place;  // image << 16 | octave << 8 | level
-  std::uint32_t pixel;  // y * width + x of its octave
+  std::uint32_t pixel;  // y * width + x in its octave
 };
 
-// What is counted on the way. The host looks at it at the end: where more was found than there was
-// room for, it makes room and runs again.
+// Counters of a call. The host checks them at the end: if more items were found than there was room
+// for, it enlarges the memory and runs again.
 struct ExtremumList {
   Extremum* items;
   std::uint32_t capacity;
   std::uint32_t* count;
 };
-// A step may look at a part of a list: at what lies between two counts.
-struct PointLists {  // one an image
+// A step may process a part of a list: the items between two counts.
+struct PointLists {  // one list per image
   SiftPoint* points;
   std::uint32_t capacity;
   std::uint32_t* counts;
-  const std::uint32_t* first = nullptr;  // null: from the beginning
+  const std::uint32_t* first = nullptr;  // null: from the start
   CORNEA_HD SiftPoint* of(int image) const { return points + std::size_t(image) * capacity; }
   __device__ std::uint32_t begin(int image) const { return first ? first[image] : 0; }
   __device__ std::uint32_t end(int image) const { return min(counts[image], capacity); }
 };
 struct AngleLists {
-  float* turns;                 // kMostAngles a point
-  std::uint8_t* counts;         // of each point
-  std::uint32_t* group_counts;  // of kGroupPoints points each, at 0 in the beginning
-  PointShape* shapes;           // of each point; null: all are round
+  float* turns;                 // kMostAngles per point, in turns
+  std::uint8_t* counts;         // per point
+  std::uint32_t* group_counts;  // per kGroupPoints points; zeroed before use
+  PointShape* shapes;           // per point; null: all are round
 };
 inline constexpr std::uint32_t kGroupPoints = 64;
 CORNEA_HD inline std::uint32_t point_groups(std::uint32_t capacity) {
@@ -107,7 +107,8 @@ struct FeatureLists {
   __device__ std::uint32_t begin(int image) const { return first ? first[image] : 0; }
   __device__ std::uint32_t end(int image) const { return min(counts[image], capacity); }
 };
-// Where finished features go: pinned host memory, and descriptors on the device where they stay.
+// Where finished features are written: pinned host memory and, if descriptors are kept, device
+// memory.
 struct FeatureTargets {
   Keypoint* keypoints;
   std::uint8_t* descriptors;
@@ -116,15 +117,16 @@ struct FeatureTargets {
 struct Marks {
   std::uint32_t* bits;
   std::uint32_t* row_counts;
-  std::uint32_t* group_counts;  // of kGroupRows rows each
+  std::uint32_t* group_counts;  // per kGroupRows rows
 };
 inline constexpr std::uint32_t kGroupRows = 64;
 CORNEA_HD inline std::uint32_t row_groups(std::uint32_t rows) {
   return core::divide_up(rows, kGroupRows);
 }
 
-// Each queues a step on a stream.
-// Images that lie one below the other, as floats.
+// Each function queues one step on a stream.
+
+// Converts images stacked vertically to floats.
 template <class T>
 void enqueue_place(cudaStream_t stream, DeviceView<const T> first, DeviceView<float> out,
                    int images, bool doubled);
@@ -134,18 +136,19 @@ void enqueue_extrema(cudaStream_t stream, const DeviceSpace& space, int octave,
 void enqueue_settle(cudaStream_t stream, const DeviceSpace& space, const SiftLimits& limits,
                     const ExtremumList& list, DeviceView<const std::uint8_t> mask,
                     const Marks& marks);
-// The points of some octaves; those of the octaves before them come first in the list.
+// The points of some octaves; in the list they follow those of the octaves before.
 void enqueue_gather(cudaStream_t stream, const DeviceSpace& space, int first_octave, int octaves,
                     const SiftLimits& limits, const Marks& marks, const PointLists& points);
-// Which points the cap by grid cell keeps, as 0 or 1 in selection.keep(); images are `width` wide.
+// Writes to selection.keep() whether the cap per grid cell keeps a point (1) or not (0). Images are
+// `width` wide.
 void enqueue_cell_cap(cudaStream_t stream, const DeviceSpace& space, int width,
                       const PointLists& points, KeepPoints rank, int cell, int most,
                       const core::CellSelection& selection);
-// The first `most` (0: all) by rank of the points whose `keep` (if there is one) is not 0.
+// Keeps the `most` (0: all) highest-ranked points among those whose `keep` (if given) is not 0.
 void enqueue_point_cap(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                        KeepPoints rank, const std::uint8_t* keep, std::uint32_t most,
                        const PointLists& kept);
-// With affine shape, their shapes and the angles on the normalised plane.
+// With affine shape: the shapes, and the angles in the normalised plane.
 void enqueue_angles(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                     int most, const AngleLists& angles);
 void enqueue_affine_angles(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
@@ -153,15 +156,15 @@ void enqueue_affine_angles(cudaStream_t stream, const DeviceSpace& space, const 
 // The features of the points in order.
 void enqueue_features(cudaStream_t stream, int images, const PointLists& points,
                       const AngleLists& angles, const FeatureLists& features);
-// One feature per point of the first image, with the point's first angle, 0 if it has none; or with
+// One feature per point of the first image, with the point's first angle (0 if it has none) or with
 // the given angles.
 void enqueue_one_each(cudaStream_t stream, const PointLists& points, const AngleLists& angles,
                       const float* turns, const FeatureLists& features);
 // How features are described.
 struct DescriptorRule {
   bool root, pooled;
-  SizeLevels sizes;          // of pooling
-  const PointShape* shapes;  // of each point; null: all are round
+  SizeLevels sizes;          // for domain-size pooling
+  const PointShape* shapes;  // per point; null: all are round
 };
 void enqueue_descriptors(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                          const FeatureLists& features, const DescriptorRule& rule,

@@ -62,8 +62,8 @@ TEST_P(SiftOnDevice, GivesTheSameBytesAHundredTimes) {
   }
 }
 
-TEST_P(SiftOnDevice, AFrameDoesNotDependOnTheFramesBefore) {
-  // What a call leaves behind: counts, marks, graphs, capacities.
+TEST_P(SiftOnDevice, AFrameDoesNotDependOnEarlierFrames) {
+  // State that a call leaves behind: counts, marks, graphs, capacities.
   const Image<std::uint8_t> rich = to_u8(blob_image(320, 240, 1));
   const Image<std::uint8_t> poor = to_u8(draw({{160.2, 120.4, 5, 0.4}}, 320, 240));
   Sift sift(context);
@@ -76,14 +76,14 @@ TEST_P(SiftOnDevice, AFrameDoesNotDependOnTheFramesBefore) {
     sift.detect(poor, found);
     ASSERT_TRUE(equal(found, of_poor)) << i;
   }
-  // With times by stage the steps run one after the other.
+  // With stage times the steps run one after the other.
   sift.time_stages(true);
   sift.detect(rich, found);
   EXPECT_TRUE(equal(found, of_rich));
 }
 
-TEST_P(SiftOnDevice, MemoryThatGrowsAfterABatchIsSeen) {
-  // After a batch there is room for more points of a single image than it was told of.
+TEST_P(SiftOnDevice, MemoryThatGrowsAfterABatchIsUsed) {
+  // After a batch the memory is larger than the capacity for the points of a single image.
   const Image<std::uint8_t> plain = to_u8(blob_image(400, 300)), crowded = crowded_image(400, 300);
   for (const SiftOptions& options :
        {SiftOptions{.contrast = 0.001, .edge_ratio = 0, .max_points = 100},
@@ -99,7 +99,7 @@ TEST_P(SiftOnDevice, MemoryThatGrowsAfterABatchIsSeen) {
   }
 }
 
-TEST_P(SiftOnDevice, LargerImagesInBetweenDoNotDisturb) {
+TEST_P(SiftOnDevice, LargerImagesInBetweenDoNotChangeResults) {
   const SiftOptions options{
       .scale_space = ScaleSpace::trilateral, .contrast = 0.01, .edge_ratio = 0, .max_points = 200};
   const Image<std::uint8_t> small = to_u8(blob_image(80, 60)), large = to_u8(blob_image(160, 120));
@@ -113,7 +113,7 @@ TEST_P(SiftOnDevice, LargerImagesInBetweenDoNotDisturb) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(equal(sift.detect(small), of_small)) << i;
 }
 
-TEST_P(SiftOnDevice, MakesRoomForMorePointsThanUsual) {
+TEST_P(SiftOnDevice, EnlargesItsMemoryForManyPoints) {
   const Image<std::uint8_t> image = crowded_image(800, 600);
   const SiftOptions options{.contrast = 0.001, .edge_ratio = 0};
   Sift sift(context, options);
@@ -176,7 +176,8 @@ TEST_P(SiftOnDevice, LeavesFeaturesOnTheDeviceWithoutATransfer) {
   };
   for (const SiftOptions& options :
        {SiftOptions{}, SiftOptions{.max_points = 100}, SiftOptions{.affine_shape = true},
-        SiftOptions{.contrast = 0.001, .edge_ratio = 0}}) {  // more points than there is room for
+        SiftOptions{.contrast = 0.001,
+        .edge_ratio = 0}}) {  // more points than the initial capacity
     Sift sift(context, options), other(context, options);
     const Features of_plain = other.detect(plain), of_crowded = other.detect(crowded);
     for (int run = 0; run < 3; ++run) {  // step by step, and as a graph
@@ -196,7 +197,7 @@ TEST_P(SiftOnDevice, LeavesFeaturesOnTheDeviceWithoutATransfer) {
   }
 }
 
-TEST_P(SiftOnDevice, FramesTakeNoMoreMemory) {
+TEST_P(SiftOnDevice, MemoryDoesNotGrowOverFrames) {
   const Image<std::uint8_t> image = to_u8(blob_image(200, 150));
   Sift sift(context);
   Features features;
@@ -206,25 +207,25 @@ TEST_P(SiftOnDevice, FramesTakeNoMoreMemory) {
   EXPECT_EQ(context.memory().allocations, before);
 }
 
-TEST_P(SiftOnDevice, StatesItsMemory) {
+TEST_P(SiftOnDevice, ReportsTheMemoryItNeeds) {
   Sift doubled(context), plain(context, {.doubled = false});
   EXPECT_GT(doubled.memory_needed(1920, 1080), 3 * plain.memory_needed(1920, 1080));
   EXPECT_GE(plain.memory_needed(1920, 1080), 6u * 4 * 1920 * 1080);
   const Image<std::uint8_t> image = to_u8(blob_image(300, 200));
   const std::size_t before = context.memory().bytes;
   doubled.detect(image);
-  // Pinned memory for results and the slack of blocks come on top.
+  // Pinned memory for results and rounding of block sizes are not included.
   const double taken = double(context.memory().bytes - before);
   EXPECT_NEAR(doubled.memory_needed(300, 200) / taken, 1, 0.4) << taken;
 }
 
-TEST(Sift, GivesTheSameBytesOnAnyThreads) {
+TEST(Sift, GivesTheSameBytesOnAnyNumberOfThreads) {
   const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
   const Features one = Sift(Context::cpu(1)).detect(image);
   for (int threads : {2, 5}) EXPECT_TRUE(equal(one, Sift(Context::cpu(threads)).detect(image)));
 }
 
-// What CUDA finds is what the CPU finds, in every scale space, to the bit.
+// CUDA gives the same bits as the CPU, in every scale space.
 TEST(SiftDevices, GiveTheSameBits) {
   const auto devices = testing::devices();
   if (std::find(devices.begin(), devices.end(), "cuda") == devices.end()) {
@@ -272,7 +273,7 @@ TEST(SiftDevices, GiveTheSameBits) {
   }
 }
 
-TEST(SiftDevices, GoesOnWhenThereWasNoMoreMemory) {
+TEST(SiftDevices, RecoversFromRunningOutOfMemory) {
   const auto devices = testing::devices();
   if (std::find(devices.begin(), devices.end(), "cuda") == devices.end()) {
     GTEST_SKIP() << "there is no CUDA device here";

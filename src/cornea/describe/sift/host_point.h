@@ -1,4 +1,5 @@
-// What SIFT does with one point on the CPU, whose levels lie in the part or in a patch.
+// SIFT's steps for one point on the CPU. The levels are those of the current part of the scale
+// space or of a patch.
 #pragma once
 
 #include <array>
@@ -14,8 +15,8 @@ class PointSteps {
 
   // Round unless the options ask for affine shape.
   PointShape shape(const SiftPoint& point, Patch& patch) const;
-  // The turns of its features in the normalised plane; at most `most`, or one that is upright in
-  // the image for most = 0. Returns how many.
+  // The angles of its features in the normalised plane, in turns: at most `most`, or one that is
+  // upright in the image if most = 0. Returns their number.
   int angles(const SiftPoint& point, const PointShape& shape, int most,
              std::array<float, kMostAngles>& turns, Patch& patch) const;
   void describe(const SiftPoint& point, const PointShape& shape, float turn,

@@ -16,14 +16,14 @@ namespace {
 
 using namespace core;
 
-// A point with what is known of its features so far.
+// A point and the features found for it so far.
 struct HeldPoint {
   static constexpr int kNotYet = -1;
   FoundPoint found;
   int angles = kNotYet;
   PointShape shape;
   std::array<float, kMostAngles> turns;
-  std::array<int, kMostAngles> rows;  // of their descriptors
+  std::array<int, kMostAngles> rows;  // rows of their descriptors
 };
 
 auto order_of(const HeldPoint& p) {
@@ -64,7 +64,7 @@ class HostSift : public SiftBackend {
             "the last image has no level ", level, " of octave ", octave);
     if (!space_.is_one_part()) {
       fail(ErrorCode::unsupported, "the scale space of ", shape.width, " x ", shape.height,
-           " pixels was made in parts, and its levels are gone; look at those of a smaller image");
+           " pixels was computed in parts and is not kept; use a smaller image");
     }
     const auto from = space_.level(octave, level);
     Image<float> copy(from.width, from.height);
@@ -75,7 +75,8 @@ class HostSift : public SiftBackend {
  private:
   static constexpr int kPointsAtOnce = 16;
 
-  // Memory that runs out is an error that says how much there should be, and what takes less.
+  // Runs a call; if memory runs out, throws an error that states how much is needed and how to need
+  // less.
   template <class Call>
   void within_memory(AnyView image, const Call& call) {
     std::string why;
@@ -140,15 +141,15 @@ class HostSift : public SiftBackend {
     });
   }
 
-  // Adds the points of a part, under the caps. A point that a cap drops among those known so far
-  // cannot come back when more are known, so that what is left in the end does not depend on the
-  // parts.
+  // Adds the points of a part and applies the caps. A point that a cap drops now cannot be kept
+  // when more points are known, so the final result does not depend on the split into parts.
   void hold(const std::vector<FoundPoint>& found) {
     const auto known = static_cast<std::ptrdiff_t>(points_.size());
     for (const FoundPoint& p : found) points_.push_back({p, HeldPoint::kNotYet, {}, {}, {}});
     auto before = [](const HeldPoint& a, const HeldPoint& b) { return order_of(a) < order_of(b); };
     std::inplace_merge(points_.begin(), points_.begin() + known, points_.end(), before);
-    // An extremum of another part may have settled on the same pixel; the first is the known one.
+    // The fits of extrema in two parts may converge to the same pixel; the point that is already
+    // known is kept.
     auto same = [](const HeldPoint& a, const HeldPoint& b) { return order_of(a) == order_of(b); };
     points_.erase(std::unique(points_.begin(), points_.end(), same), points_.end());
 
@@ -184,7 +185,7 @@ class HostSift : public SiftBackend {
   struct Feature {
     int point, angle;
   };
-  // A feature for each angle of each point, in order.
+  // One feature per angle of each point, in order.
   std::vector<Feature> features() const {
     std::vector<Feature> list;
     for (int i = 0; i < static_cast<int>(points_.size()); ++i) {
@@ -193,7 +194,7 @@ class HostSift : public SiftBackend {
     return list;
   }
 
-  // Describes the features that are new, behind the descriptors of parts before.
+  // Describes the new features and appends their descriptors to those of earlier parts.
   void describe_new(std::vector<std::uint8_t>& descriptors) {
     std::vector<Feature> list = features();
     int rows = static_cast<int>(descriptors.size() / kDescriptorLength);
@@ -215,8 +216,7 @@ class HostSift : public SiftBackend {
     });
   }
 
-  // Descriptors lie in the order in which parts had them; they are put in order where there were
-  // several.
+  // Descriptors are stored in the order of the parts; if there were several, they are sorted.
   void write(Features& out) {
     const std::vector<Feature> list = features();
     out.keypoints.resize(list.size());

@@ -23,34 +23,35 @@ using namespace sift;
 
 }  // namespace
 void SiftOptions::validate() const {
-  require(sigma_range > 0 && std::isfinite(sigma_range),
-          "sigma_range is a positive number of gray levels, not ", sigma_range);
-  require(octaves >= 0 && octaves <= 32, "octaves lie in 0..32, not ", octaves);
-  require(intervals >= 1 && intervals <= 8, "intervals lie in 1..8, not ", intervals);
-  require(sigma >= 0.5 && sigma <= 16, "SIFT's sigma lies in 0.5..16 pixels, not ", sigma);
-  require(blur >= 0 && blur <= 16, "the image's blur lies in 0..16 pixels, not ", blur);
-  require(contrast >= 0 && contrast < 1, "contrast is 0 or more and below 1, not ", contrast);
-  require(edge_ratio == 0 || (edge_ratio >= 1 && edge_ratio <= 1e6),
-          "the edge ratio lies in 1..1000000, or is 0 for no test, not ", edge_ratio);
-  constexpr double kWidestFilter = 100;  // pixels, of those that keep edges
+  require(sigma_range > 0 && std::isfinite(sigma_range), "sigma_range is ", sigma_range,
+          " and must be a positive number of gray levels");
+  require(octaves >= 0 && octaves <= 32, "octaves is ", octaves, " and must be 0 to 32");
+  require(intervals >= 1 && intervals <= 8, "intervals is ", intervals, " and must be 1 to 8");
+  require(sigma >= 0.5 && sigma <= 16, "sigma is ", sigma, " and must be 0.5 to 16 pixels");
+  require(blur >= 0 && blur <= 16, "blur is ", blur, " and must be 0 to 16 pixels");
+  require(contrast >= 0 && contrast < 1, "contrast is ", contrast, " and must be in [0, 1)");
+  require(edge_ratio == 0 || (edge_ratio >= 1 && edge_ratio <= 1e6), "edge_ratio is ", edge_ratio,
+          " and must be 1 to 1000000, or 0 for no edge test");
+  constexpr double kWidestFilter = 100;  // pixels, of edge-preserving filters
   require(
       scale_space == ScaleSpace::gaussian || level_increment(*this, intervals + 2) <= kWidestFilter,
       "a sigma of ", sigma, " with ", intervals,
-      " interval(s) is too wide for filters that keep edges; choose a smaller sigma or more "
+      " interval(s) is too wide for edge-preserving filters; choose a smaller sigma or more "
       "intervals");
-  require(orientations >= 0 && orientations <= kMostAngles, "orientations lie in 0..", kMostAngles,
-          ", not ", orientations);
-  require(max_points >= 0, "max_points is 0 or more, not ", max_points);
-  require(cell >= 0 && max_per_cell >= 0, "the grid's cell and its cap are 0 or more, not ", cell,
-          " and ", max_per_cell);
+  require(orientations >= 0 && orientations <= kMostAngles, "orientations is ", orientations,
+          " and must be 0 to ", kMostAngles);
+  require(max_points >= 0, "max_points is ", max_points, " and must be 0 (no limit) or more");
+  require(cell >= 0 && max_per_cell >= 0, "cell is ", cell, " and max_per_cell is ", max_per_cell,
+          "; both must be 0 or more");
   require((cell > 0) == (max_per_cell > 0),
-          "a cap by grid cell needs both cell and max_per_cell; one of them is 0");
+          "a cap per grid cell needs both cell and max_per_cell; one of them is 0");
 }
 
 std::unique_ptr<FloatFilter> sift::make_level_filter(const Context& context,
                                                      const SiftOptions& options, int level) {
   const double sigma = level_increment(options, level);
-  // Filters that keep edges begin at 0.1 pixels; below that nothing is left to filter.
+  // Edge-preserving filters accept a sigma of at least 0.1 pixels. Smaller increments, which hardly
+  // change the image, use the Gaussian.
   constexpr double kNarrowestFilter = 0.1;
   if (options.scale_space == ScaleSpace::gaussian || sigma < kNarrowestFilter) {
     return std::make_unique<gaussian::Blur>(context, GaussianOptions{sigma});
@@ -69,7 +70,7 @@ void check_call(const Context& context, std::span<const AnyView> images, AnyView
   constexpr int kLongestSide = 500000;  // pixels
   const AnyView& first = images[0];
   require(std::max(first.width(), first.height()) <= kLongestSide, "an image of ", first.width(),
-          " x ", first.height(), " pixels is too long for SIFT; cut it in parts of at most ",
+          " x ", first.height(), " pixels is too large for SIFT; split it into parts of at most ",
           kLongestSide);
 }
 
@@ -106,7 +107,7 @@ struct Sift::Inside {
         backend(make_backend(given, wanted)),
         clock(backend->context()) {}
 
-  // Runs a call of the backend and reports on it.
+  // Runs a call of the backend and fills the report.
   template <class Call>
   void run(AnyView image, std::size_t images, const Call& call) {
     const Stopwatch watch;
@@ -177,8 +178,8 @@ const std::uint8_t* Sift::device_descriptors() const {
 }
 
 DeviceFeatures Sift::detect_on_device(AnyView image, AnyView mask) {
-  require(inside_->context.is_cuda(), "features stay on a CUDA device, and the context is that of ",
-          inside_->context.name(), "; detect() leaves them on the host");
+  require(inside_->context.is_cuda(), "detect_on_device() needs a CUDA context, and this one is ",
+          inside_->context.name(), "; detect() returns the features on the host");
   check_call(inside_->context, {&image, 1}, mask);
   DeviceFeatures found;
   inside_->run(image, 1, [&](StageClock* clock) {

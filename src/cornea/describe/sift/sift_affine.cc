@@ -19,7 +19,7 @@ struct GridWeights {
 const GridWeights<kShapeGrid> kShapeWeights(kShapeSpacing, kShapeSigma);
 const GridWeights<kAngleGrid> kAngleWeights(kAngleSpacing, kAngleSigma);
 
-// Sums of every 32nd sample each.
+// Partial sums, each over every 32nd sample.
 struct MomentParts {
   Four xx[kShapeParts / 4], xy[kShapeParts / 4], yy[kShapeParts / 4];
 };
@@ -65,7 +65,7 @@ void add_angles(HostView<const float> level, const SampleFrame& frame, SamplePla
       store4(weights + i, weight);
     }
     for (int i = 0; i < kAngleGrid; ++i) {
-      // A full turn is none; and what comes of infinite pixels stays within the histogram.
+      // A full circle is bin 0; this also keeps results of infinite pixels inside the histogram.
       const int bin = static_cast<unsigned>(bins[i]) < kAngleBins ? bins[i] : 0;
       parts[(j * kAngleGrid + i) % kAngleParts][bin] += std::sqrt(squares[i]) * weights[i];
     }

@@ -6,13 +6,13 @@ namespace {
 
 using namespace core;
 
-constexpr int kPointWarps = 8;  // of a block, a point each
+constexpr int kPointWarps = 8;  // warps per block, one point per warp
 constexpr int kShapeSamples = kShapeGrid * kShapeGrid, kAngleSamples = kAngleGrid * kAngleGrid;
 static_assert(kShapeParts == kWarp && kAngleParts == kWarp);
 
 struct Gradient {
   float gx, gy;
-  bool counts;  // whether the sample lies in the level
+  bool counts;  // whether the sample lies inside the level
 };
 __device__ Gradient gradient_at(const DeviceView<const float>& level, const SampleFrame& frame,
                                 int i, int j) {
@@ -35,7 +35,7 @@ __device__ Gradient gradient_at(const DeviceView<const float>& level, const Samp
           mix(mix(b1 - up1, down1 - a1, fy), mix(b2 - up2, down2 - a2, fy), fx), true};
 }
 
-// The moments under a shape, by one warp: a lane adds every 32nd sample.
+// Warp collective: the moments under a shape; each lane adds every 32nd sample.
 __device__ Moments moments_of(const DeviceView<const float>& level, const SampleFrame& frame,
                               const float* weights) {
   Moments sum{0, 0, 0};
@@ -51,7 +51,7 @@ __device__ Moments moments_of(const DeviceView<const float>& level, const Sample
   return {warp_sum(sum.xx), warp_sum(sum.xy), warp_sum(sum.yy)};
 }
 
-// A warp per point: its shape, and then its angles on the normalised plane.
+// One warp per point: its shape, and then its angles in the normalised plane.
 __global__ void __launch_bounds__(kPointWarps* kWarp)
     affine_angles_kernel(const __grid_constant__ DeviceSpace space, PointLists points, int most,
                          AngleLists angles) {

@@ -1,5 +1,5 @@
-// Affine shape and domain-size pooling against their definition (sift.h) in double precision, and
-// on images whose affine map is known.
+// Affine shape and domain-size pooling, compared with their definition (sift.h) in double precision
+// and on images whose affine map is known.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -57,21 +57,21 @@ double between(const Image<float>& level, double x, double y) {
   return (1 - fy) * ((1 - fx) * level(x0, y0) + fx * level(x0 + 1, y0)) +
          fy * ((1 - fx) * level(x0, y0 + 1) + fx * level(x0 + 1, y0 + 1));
 }
-// 0 where the 4 x 4 pixels around the place are not all there.
+// 0 unless the 4 x 4 pixels around the position are all inside.
 Gradient gradient_at(const Image<float>& level, double x, double y) {
   if (x < 1 || y < 1 || x >= level.width() - 2 || y >= level.height() - 2) return {};
   return {between(level, x + 1, y) - between(level, x - 1, y),
           between(level, x, y + 1) - between(level, x, y - 1)};
 }
 
-// The symmetric root of the moments' inverse, its smaller eigenvalue 1 and its larger one at most
-// 5, by the eigenvectors.
+// The symmetric square root of the inverse of the moments, with the smaller eigenvalue 1 and the
+// larger one at most 5, computed from eigenvectors.
 Matrix shape_of(double xx, double xy, double yy) {
   const double axis = 0.5 * std::atan2(2 * xy, xx - yy);  // of the larger moment
   const double mean = (xx + yy) / 2, radius = std::hypot((xx - yy) / 2, xy);
   const double stretch = std::min(5.0, std::sqrt((mean + radius) / (mean - radius)));
   const double c = std::cos(axis), s = std::sin(axis);
-  // Long across the larger moment.
+  // The longer axis is perpendicular to that of the larger moment.
   return {c * c + stretch * s * s, (1 - stretch) * c * s, (1 - stretch) * c * s,
           s * s + stretch * c * c};
 }
@@ -96,7 +96,8 @@ Matrix adapted(const Image<float>& level, const PointPlace& p) {
   return a;
 }
 
-// Peaks of the directions on the normalised plane, as angles there, the highest first.
+// The peaks of the orientation histogram in the normalised plane, as angles there, the highest
+// first.
 std::vector<double> angles_of(const Image<float>& level, const PointPlace& p, const Matrix& a) {
   std::array<double, 36> raw{}, bins{};
   for (int i = 0; i < 256; ++i) {
@@ -117,7 +118,7 @@ std::vector<double> angles_of(const Image<float>& level, const PointPlace& p, co
   return {2 * std::numbers::pi / 36 * (b + 0.5 * (before - after) / (before - 2 * height + after))};
 }
 
-// Normalised, cut at 0.2 and normalised. `frame` maps the plane in which a cell is 3 wide.
+// Normalised, clamped at 0.2 and normalised. `frame` maps the plane in which a cell is 3 wide.
 std::vector<double> descriptor_of(const Image<float>& level, double x, double y,
                                   const Matrix& frame, int per_cell) {
   std::vector<double> cells(128);
@@ -193,7 +194,8 @@ TEST_P(SiftOnDevice, AdaptsShapesAndAnglesAsDefined) {
     const double angle = angles_of(level, p, a)[0];
     const auto x = a * std::array{std::cos(angle), std::sin(angle)};
     const double off = std::remainder(k.angle - std::atan2(x[1], x[0]), 2 * std::numbers::pi);
-    open += std::abs(off) > 2e-3;  // a sample on the border of two bins, or two peaks as high
+    // A sample on the border of two bins, or two peaks of equal height.
+    open += std::abs(off) > 2e-3;
   }
   EXPECT_LE(open, 4);
 }
@@ -252,7 +254,7 @@ TEST_P(SiftOnDevice, PoolsDomainSizesAsDefined) {
 // ---------------------------------------------------------------------------------------------
 // Images whose map is known.
 
-// Blobs as a camera sees them that maps place p of the plane to m p + (width, height) / 2.
+// Blobs as seen by a camera that maps position p of the plane to m p + (width, height) / 2.
 Image<float> seen(const std::vector<Blob>& blobs, int width, int height, const Matrix& m) {
   Image<float> image(width, height);
   const Matrix back = m.inverse();
@@ -276,7 +278,7 @@ std::vector<Blob> blobs_of_plane(int side, int count, std::uint64_t seed) {
 }
 const Matrix kTilted = {0.42, 0.1, -0.2, 1.1};  // a tilt of about 2.7
 
-// How far from round an ellipse is when seen in the frame of another: the ratio of its axes.
+// The ratio of the axes of an ellipse seen in the frame of another: how far it is from round.
 double axes_ratio(const Matrix& frame, const Matrix& other) {
   const Matrix m = frame.inverse() * other, w = m * m.transposed();
   const double mean = (w.a + w.d) / 2, radius = std::hypot((w.a - w.d) / 2, w.b);
@@ -308,7 +310,7 @@ TEST_P(SiftOnDevice, ShapesFollowAKnownMap) {
   EXPECT_LT(adapted[adapted.size() / 2], 1.4);
 }
 
-// Matches that join the same place of the plane.
+// The number of matches that join the same position of the plane.
 int correct_matches(const Context& context, const SiftOptions& options, const Image<float>& front,
                     const Image<float>& tilted) {
   Sift sift(context, options);
@@ -332,7 +334,7 @@ TEST_P(SiftOnDevice, AffineShapeMatchesMoreOfATiltedImage) {
   EXPECT_GT(affine, 40);
 }
 
-TEST_P(SiftOnDevice, DescribesItsOwnEllipsesAsItFoundThem) {
+TEST_P(SiftOnDevice, DescribeReproducesTheDescriptorsOfDetectedEllipses) {
   const Image<std::uint8_t> image = to_u8(blob_image(240, 180));
   for (bool pooled : {false, true}) {
     Sift sift(context, {.affine_shape = true, .domain_size_pooling = pooled});
@@ -367,7 +369,7 @@ TEST_P(SiftOnDevice, UprightEllipsesKeepTheXAxis) {
   EXPECT_GT(stretched, int(found.size()) / 4);
 }
 
-TEST_P(SiftOnDevice, AFlatPlaceIsRound) {
+TEST_P(SiftOnDevice, APointWithoutGradientsIsRound) {
   Image<float> image(64, 48);
   std::fill_n(image.host().data, 64 * 48, 0.25f);
   const std::vector<Corner> corners = {{30.5f, 20.25f, 1}, {0, 0, 1}, {63, 47, 1}};
@@ -378,7 +380,7 @@ TEST_P(SiftOnDevice, AFlatPlaceIsRound) {
   for (std::uint8_t byte : found.descriptors) EXPECT_EQ(byte, 0);
 }
 
-TEST_P(SiftOnDevice, RefusesAShapeThatIsNone) {
+TEST_P(SiftOnDevice, RejectsAnInvalidShape) {
   const Image<float> image = blob_image(64, 48);
   std::vector<Keypoint> points = {{30, 20, 2, 0, 0, 0, 0.5f, 0}};
   Sift sift(context, {.affine_shape = true});
@@ -389,7 +391,7 @@ TEST_P(SiftOnDevice, RefusesAShapeThatIsNone) {
   EXPECT_THROW(sift.describe(image, points, found, Angles::keep), Error);
 }
 
-TEST(SiftAffine, GivesTheSameBytesOnAnyThreads) {
+TEST(SiftAffine, GivesTheSameBytesOnAnyNumberOfThreads) {
   const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
   for (const SiftOptions& options :
        {SiftOptions{.affine_shape = true}, SiftOptions{.domain_size_pooling = true},

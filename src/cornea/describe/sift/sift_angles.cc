@@ -13,9 +13,9 @@ using namespace core;
 using Floats = Pack<float>;
 using Words = Pack<std::int32_t>;
 
-constexpr int kMostColumns = 64;  // gradients that are made at once
+constexpr int kMostColumns = 64;  // gradients that are computed together
 
-// Gradients of `count` pixels of a row: their bins and their magnitudes times the weights.
+// The gradients of `count` pixels of a row: their bins and their weighted magnitudes.
 CORNEA_VECTOR_CLONES
 void gradient_row(const float* above, const float* row, const float* below, const float* weights,
                   float row_weight, int count, std::int32_t* bins, float* magnitudes) {
@@ -61,7 +61,7 @@ int find_angles(HostView<const float> level, const SiftPoint& point, int most,
       const float* row = level.row(y) + x;
       gradient_row(row - level.stride, row, row + level.stride, weights + x - left, row_weight,
                    count, bins, magnitudes);
-      // Every 32nd pixel of the window's square.
+      // Partial histogram k gets every 32nd pixel of the window's square, starting with pixel k.
       const auto first = static_cast<std::uint32_t>(j + r) * side + x - (window.x - r);
       for (int i = 0; i < count; ++i) {
         parts[(first + i) % kAngleParts][bins[i]] += magnitudes[i];

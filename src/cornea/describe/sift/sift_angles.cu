@@ -6,12 +6,12 @@ namespace {
 
 using namespace core;
 
-constexpr int kPointWarps = 8;  // of a block, a point each
-constexpr int kAtOnce = 4;      // gradients of a lane that are under way at a time
-constexpr int kTabled = 64;     // pixels across the windows whose weights are kept
+constexpr int kPointWarps = 8;  // warps per block, one point per warp
+constexpr int kAtOnce = 4;      // gradients in flight per lane
+constexpr int kTabled = 64;  // largest window width, in pixels, whose weights are kept in a table
 
-// One warp per point: a lane gathers the gradients of every 32nd pixel of the window's square in a
-// histogram of its own.
+// One warp per point: each lane accumulates the gradients of every 32nd pixel of the window's
+// square in a histogram of its own.
 __global__ void __launch_bounds__(kPointWarps* kWarp)
     angles_kernel(const __grid_constant__ DeviceSpace space, PointLists points, int most,
                   AngleLists angles) {
@@ -37,11 +37,11 @@ __global__ void __launch_bounds__(kPointWarps* kWarp)
     for (int b = 0; b < kAngleBins; ++b) mine[b] = 0;
     __syncwarp();
     const bool tabled = side <= kTabled;
-    // Rows of the window that the level has gradients for; pixels are counted from its own first
-    // one on, whatever is cut.
+    // Rows of the window for which the level has gradients; pixels are numbered from the start of
+    // the uncropped window.
     const int first_row = max(1 - top, 0), end_row = min(side, level.height - 1 - top);
     const int offset = (lane + kWarp - first_row * side % kWarp) % kWarp;
-    // From a pixel of this lane's to the next, 32 further on in the square.
+    // From one pixel of this lane to the next, 32 pixels further in the square.
     const int rows_on = kWarp / side, columns_on = kWarp % side;
     int column = offset % side, row = first_row + offset / side;
     const int pixels = max(end_row - first_row, 0) * side;

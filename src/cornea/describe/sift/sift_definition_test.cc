@@ -1,8 +1,9 @@
-// SIFT's points and angles against steps 1 to 3 of its definition (sift.h), in double precision.
+// Compares SIFT's points and orientations with steps 1 to 3 of its definition (sift.h) in double
+// precision.
 //
-// Floats round, so a decision that hangs on less than a rounding error may go either way. The
-// definition therefore answers yes, no or maybe. Every yes must be found, all that is found must be
-// a yes or lie beside a maybe, and there must be few of the latter.
+// A decision within the rounding error of floats may go either way. The definition therefore
+// answers yes, no or maybe. Every yes must be found, every point that is found must be a yes or
+// close to a maybe, and there must be few of the latter.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,11 +22,11 @@ using namespace core;
 
 using testing::SiftOnDevice;
 
-// Decisions closer than these are a maybe.
+// Margins within which a decision is a maybe.
 constexpr double kTie = 1e-6;         // between two values of D, where black to white is 1
 constexpr double kRelative = 1e-4;    // of |D| to the contrast, of the curvatures to their limit
-constexpr double kHalfPixel = 1e-3;   // of a place to the middle between two pixels
-constexpr double kPeakHeight = 1e-3;  // of a peak to 0.8 of the highest, as a share of that
+constexpr double kHalfPixel = 1e-3;   // of a position to the middle between two pixels
+constexpr double kPeakHeight = 1e-3;  // of a peak to 0.8 of the highest, relative to that
 
 enum Verdict { no, maybe, yes };
 Verdict decide(double margin, double uncertainty) {
@@ -33,7 +34,7 @@ Verdict decide(double margin, double uncertainty) {
 }
 bool is_between_pixels(double x) { return std::abs(x - std::floor(x) - 0.5) < kHalfPixel; }
 
-// 1. The scale space, of which this is one level.
+// 1. Scale space: one level.
 struct Level {
   int width, height;
   std::vector<double> values;
@@ -43,8 +44,8 @@ struct Level {
   double& operator()(int x, int y) { return values[y * width + x]; }
 };
 
-// Blurs the rows and turns the result over, so that twice is both ways. Beyond its border the image
-// is mirrored without repeating the edge.
+// Blurs along the rows and transposes the result, so that two calls blur both ways. The image is
+// mirrored at its border without repeating the edge.
 Level blurred_rows(const Level& in, double sigma) {
   const int radius = int(std::ceil(4 * sigma)), last = in.width - 1;
   Level out(in.height, in.width);
@@ -65,7 +66,8 @@ Level blurred(const Level& in, double sigma) {
   return blurred_rows(blurred_rows(in, sigma), sigma);
 }
 
-// Likewise. Pixel x lies at x / 2 - 1 / 4 of the image, which goes on with its last pixel.
+// Doubles along the rows and transposes. Pixel x lies at x / 2 - 1 / 4 in the image; border pixels
+// are repeated.
 Level doubled_rows(const Level& in) {
   Level out(in.height, 2 * in.width);
   for (int x = 0; x < 2 * in.width; ++x) {
@@ -112,12 +114,13 @@ std::vector<Octave> scale_space(const Image<float>& image, const SiftOptions& op
   return octaves;
 }
 
-// 2. Points. Whether D is the largest of its 27 and positive, or the smallest and negative.
+// 2. Points. Whether D is positive and the largest, or negative and the smallest, of its 3 x 3 x 3
+// neighbourhood.
 Verdict is_extremum(const Octave& o, const Cell& p) {
   const double own = o.d(p[0], p[1], p[2]), sign = own > 0 ? 1 : -1;
   double rival = 0;
   for (int i = 0; i < 27; ++i) {
-    if (i == 13) continue;  // itself
+    if (i == 13) continue;  // the pixel itself
     rival = std::max(rival, sign * o.d(p[0] + i % 3 - 1, p[1] + i / 3 % 3 - 1, p[2] + i / 9 - 1));
   }
   return decide(sign * own - rival, kTie);
@@ -137,7 +140,7 @@ Fit fit_at(const Octave& o, const Cell& p) {
   const double xy = (d(1, 1, 0) - d(1, -1, 0) - d(-1, 1, 0) + d(-1, -1, 0)) / 4;
   const double xl = (d(1, 0, 1) - d(1, 0, -1) - d(-1, 0, 1) + d(-1, 0, -1)) / 4;
   const double yl = (d(0, 1, 1) - d(0, 1, -1) - d(0, -1, 1) + d(0, -1, -1)) / 4;
-  // Hessian times offset = -gradient, by Gauss and Jordan with the largest pivots.
+  // Solves Hessian * offset = -gradient by Gauss-Jordan elimination with pivoting.
   std::array<double, 4> rows[3] = {{xx, xy, xl, -gx}, {xy, yy, yl, -gy}, {xl, yl, ll, -gl}};
   for (int i = 0; i < 3; ++i) {
     auto less = [&](auto& a, auto& b) { return std::abs(a[i]) < std::abs(b[i]); };
@@ -153,7 +156,7 @@ Fit fit_at(const Octave& o, const Cell& p) {
   return fit;
 }
 
-// Follows up to 5 fits to a pixel that holds its own extremum, unless they leave the octave.
+// Follows up to 5 fits to a pixel that contains its own extremum, unless they leave the octave.
 Verdict settle_strictly(const Octave& o, Cell& p, Fit& fit) {
   for (int step = 0; step < 5; ++step) {
     fit = fit_at(o, p);
@@ -170,7 +173,7 @@ Verdict settle_strictly(const Octave& o, Cell& p, Fit& fit) {
   return no;
 }
 
-// Follows up to 5 fits within the level, a pixel at a time in x and y.
+// Follows up to 5 fits within the level, one pixel at a time in x and y.
 Verdict settle_in_level(const Octave& o, Cell& p, Fit& fit) {
   auto is_open = [](double offset, double limit) { return std::abs(offset - limit) < 1e-3; };
   fit = fit_at(o, p);
@@ -208,13 +211,14 @@ Verdict is_stable(const Fit& fit, const SiftOptions& options) {
   return std::min(strong, decide(limit / (fit.trace * fit.trace) - 1, kRelative));
 }
 
-// 3. Angles.
+// 3. Orientations.
 struct Peak {
   Verdict is_peak;
   double angle;
 };
 
-// Of a point in an octave's pixels. Empty where it is open which pixels its disc has.
+// The peaks for a point in pixels of its octave. Empty if it is uncertain which pixels its disc
+// contains.
 std::vector<Peak> peaks_at(const Level& level, double px, double py, double scale) {
   const double sigma = 1.5 * scale;
   if (is_between_pixels(px) || is_between_pixels(py) || is_between_pixels(3 * sigma)) return {};
@@ -253,7 +257,7 @@ struct Point {
   std::vector<Peak> peaks;
 };
 
-// In the order that sift.h promises.
+// The expected points, in the order stated in sift.h.
 std::vector<Point> definition(const Image<float>& image, const SiftOptions& options) {
   std::vector<Point> points;
   for (const Octave& o : scale_space(image, options)) {
@@ -270,7 +274,7 @@ std::vector<Point> definition(const Image<float>& image, const SiftOptions& opti
       if (is_point == no) continue;
       const double x = p[0] + fit.offset[0], y = p[1] + fit.offset[1];
       const double scale = options.sigma * std::exp2((p[2] + fit.offset[2]) / options.intervals);
-      Point& point = found[{p[2], p[1], p[0]}];  // where two extrema may have settled
+      Point& point = found[{p[2], p[1], p[0]}];  // two extrema may converge to the same pixel
       point.is_point = std::max(point.is_point, is_point);
       point.octave = o.index, point.scale = o.step * scale, point.response = std::abs(fit.value);
       point.x = o.step * x + o.origin, point.y = o.step * y + o.origin;
@@ -314,7 +318,7 @@ bool is_same(const Peak& a, double angle) {
   return std::abs(std::remainder(a.angle - angle, 2 * std::numbers::pi)) < 0.01;
 }
 
-// How many were held against the definition, and how many hang on a maybe.
+// How many points were compared with the definition, and how many are a maybe.
 struct Counts {
   int compared = 0, open = 0;
 };
@@ -334,7 +338,7 @@ void compare_angles(const Point& p, const std::vector<double>& found, Counts& co
   }
 }
 
-TEST_P(SiftOnDevice, FindsTheExtremaAndAnglesOfTheDefinition) {
+TEST_P(SiftOnDevice, FindsTheExtremaAndOrientationsOfTheDefinition) {
   Counts points, angles;
   for (int i = 0; i < 20; ++i) {
     SiftOptions options =
@@ -348,7 +352,7 @@ TEST_P(SiftOnDevice, FindsTheExtremaAndAnglesOfTheDefinition) {
     const Image<float> image = i % 2 ? mixed_image(97, 83, i) : mixed_image(160, 120, i);
     const std::vector<Point> expected = definition(image, options);
     const std::vector<Keypoint> found = Sift(context, options).detect(image).keypoints;
-    auto k = found.begin();  // both are in one order
+    auto k = found.begin();  // both are in the same order
     auto expect_open_until = [&](auto end) {
       for (; k != end; ++k, ++points.open) {
         auto is_beside = [&](const Point& p) {

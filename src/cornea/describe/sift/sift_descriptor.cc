@@ -10,10 +10,10 @@ namespace {
 
 using namespace core;
 
-// What the samples of one row give: magnitudes under the Gaussian, and directions of 0..8.
+// The samples of one row: magnitudes weighted by the Gaussian, and directions of 0..8.
 template <int per_cell>
 struct Grid {
-  static constexpr int kSamples = (kCells + 1) * per_cell;  // along its side
+  static constexpr int kSamples = (kCells + 1) * per_cell;  // samples per row of the grid
   static constexpr int kRoom = divide_up(kSamples, 4) * 4;
   float gaussian[kRoom] = {}, second[kRoom] = {};
   Grid() {
@@ -45,16 +45,16 @@ void sample_row(HostView<const float> level, const SampleFrame& frame, SamplePla
     const Four along = frame.ax * gx + frame.ay * gy;
     const Four aside = frame.bx * gx + frame.by * gy;
     store4(out.direction + i, turn_of(aside, along) * float(kDirections));
-    // A turn alone changes no magnitude.
+    // A rotation alone does not change the magnitude.
     store4(squares + i, affine ? along * along + aside * aside : gx * gx + gy * gy);
     store4(weights + i, weight);
   }
   for (int i = 0; i < kRoom; ++i) out.magnitude[i] = std::sqrt(squares[i]) * weights[i];
 }
 
-// Shares a row's samples out between cells and directions. The first and the last cell lie beyond
-// the descriptor. A cell's directions are one vector: adding nothing to most of them takes less
-// time than going through memory for two.
+// Distributes the samples of a row between cells and directions. The first and the last cell lie
+// outside the descriptor. The directions of a cell are one vector: adding zero to most of them
+// takes less time than two scattered accesses to memory.
 typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
 typedef std::int32_t EightWords __attribute__((vector_size(32)));
 using CellRow = float[kCells + 2][kDirections];
@@ -80,7 +80,8 @@ void share_out(const SampleRow<per_cell>& samples, CellRow& cells) {
 }
 
 constexpr int kParts = 32;
-// The sum of kDescriptorLength values: of each 32nd, and then of halves.
+// The sum of kDescriptorLength values: 32 partial sums over every 32nd value, then combined by
+// halves.
 template <class Value>
 float sum_of(const Value& value) {
   float sums[kParts];
@@ -106,7 +107,7 @@ void cells_of(HostView<const float> level, const SampleFrame& frame, SamplePlace
            : sample_row<per_cell, false, affine>(level, frame, instead, j, samples);
     CellRow cells;
     share_out(samples, cells);
-    // Between two rows of cells.
+    // The sample row lies between two rows of cells.
     const int second = j / per_cell;
     for (int row = second - 1; row <= second; ++row) {
       if (row < 0 || row >= kCells) continue;

@@ -5,30 +5,30 @@ namespace {
 
 using namespace core;
 
-constexpr int kThreads = 128;  // a block takes a feature at a time, a byte of it a thread
-// Of a grid with `per_cell` samples along a side of a cell.
+constexpr int kThreads = 128;  // a block processes one feature at a time, one byte of it per thread
+// The layout for a grid with `per_cell` samples per side of a cell.
 template <int per_cell>
 struct Grid {
   static constexpr int kSide = (kCells + 1) * per_cell, kSamples = kSide * kSide;
-  static constexpr int kPatch = per_cell;  // samples side by side that a warp takes at a time
-  // A row of samples gives each cell across it a histogram. Threads that read neighbouring cells
-  // and directions do not collide.
+  static constexpr int kPatch = per_cell;  // neighbouring samples that a warp processes at a time
+  // Each row of samples gives a histogram for each cell across it. The pitch avoids bank conflicts
+  // between threads that read neighbouring cells and directions.
   static constexpr int kTasks = kSide * kCells, kTaskPitch = kTasks + (12 - kTasks % 8) % 8;
   static_assert(kSide % kPatch == 0 && kTasks <= kThreads && kTaskPitch % 8 == 4);
 };
 static_assert(kDescriptorLength == kThreads && kDirections == 8 && kCells == 4);
 static_assert(Grid<kPerCell>::kSide == kGrid && kPooledPerCell <= kPerCell);
 
-// The pixels around a point that its samples touch are copied here. The default options need 77 x
-// 77 at most; points with a larger window are sampled where the level lies.
+// The pixels around a point that its samples touch are copied to shared memory. The default options
+// need at most 77 x 77; points with a larger window are sampled directly from the level.
 constexpr int kWindow = 78, kWindowPitch = kWindow + 1;
 
 struct Window {
-  const float* pixels;  // of (left, top)
+  const float* pixels;  // address of pixel (left, top)
   int pitch, left, top;
 };
 
-// The pixel before the place of sample (i, j), and the place between pixels.
+// The pixel to the upper left of sample (i, j), and the fractional position.
 struct Place {
   int column, row;
   float fx, fy, weight;
@@ -44,8 +44,8 @@ __device__ Place place_of_sample(DeviceView<const float> level, const SampleFram
   return {column, row, x - static_cast<float>(column), y - static_cast<float>(row), weight};
 }
 
-// The gradients at the samples of a point, one sample per thread. A warp takes 4 x 8 of them at a
-// time (or 3 x 11), which lie closer together, and in fewer lines of memory, than a row would.
+// The gradients at the samples of a point, one sample per thread. Each warp takes 4 x 8 of them at
+// a time (or 3 x 11), which lie closer together, and in fewer cache lines, than a row would.
 template <int per_cell, bool staged, bool affine>
 __device__ void sample(DeviceView<const float> level, const SampleFrame& frame,
                        const Window& window, const float* gaussian, float* magnitudes,
@@ -71,7 +71,7 @@ __device__ void sample(DeviceView<const float> level, const SampleFrame& frame,
       const float along = frame.ax * gx + frame.ay * gy;
       const float aside = frame.bx * gx + frame.by * gy;
       direction = turn_of(aside, along) * float(kDirections);
-      // A turn alone changes no magnitude.
+      // A rotation alone does not change the magnitude.
       magnitude = sqrtf(affine ? along * along + aside * aside : gx * gx + gy * gy) * place.weight;
     }
     magnitudes[j * kSide + i] = magnitude;
@@ -79,18 +79,19 @@ __device__ void sample(DeviceView<const float> level, const SampleFrame& frame,
   }
 }
 
-// Copies the pixels that the samples touch. False where they are too many.
+// Copies the pixels that the samples touch. Returns false if there are too many.
 template <int per_cell>
 __device__ bool stage(DeviceView<const float> level, const SampleFrame& frame, float* pixels,
                       Window& window) {
   constexpr float kLast = Grid<per_cell>::kSide - 1;
-  const float dx = kLast * frame.ux, dy = kLast * frame.uy;  // along a side
-  const float ex = kLast * frame.vx, ey = kLast * frame.vy;  // along the other
+  const float dx = kLast * frame.ux, dy = kLast * frame.uy;  // along one side of the grid
+  const float ex = kLast * frame.vx, ey = kLast * frame.vy;  // along the other side
   const float least_x = frame.x + fminf(dx, 0) + fminf(ex, 0);
   const float most_x = frame.x + fmaxf(dx, 0) + fmaxf(ex, 0);
   const float least_y = frame.y + fminf(dy, 0) + fminf(ey, 0);
   const float most_y = frame.y + fmaxf(dy, 0) + fmaxf(ey, 0);
-  // Rounding may carry a sample a little further than the corners say: a pixel more on each side.
+  // Rounding may move a sample slightly beyond the computed corners, so one more pixel is copied on
+  // each side.
   const int left = max(static_cast<int>(least_x) - 2, 0);
   const int top = max(static_cast<int>(least_y) - 2, 0);
   const int right = min(static_cast<int>(most_x) + 3, level.width - 1);
@@ -110,7 +111,7 @@ __device__ bool stage(DeviceView<const float> level, const SampleFrame& frame, f
   return true;
 }
 
-// Shares a row's samples out between directions, for one cell: one thread per row of a cell.
+// Distributes the samples of a row between directions, for one cell: one thread per row and cell.
 template <int per_cell>
 __device__ void share_out(const float* magnitudes, const float* directions, float* histograms) {
   constexpr int kTaskPitch = Grid<per_cell>::kTaskPitch;
@@ -130,7 +131,7 @@ __device__ void share_out(const float* magnitudes, const float* directions, floa
   }
 }
 
-// What follows works on kDescriptorLength values by one warp: values 32 apart in a lane.
+// kDescriptorLength values held by one warp: lane l has the values l, l + 32, l + 64 and l + 96.
 struct LaneValues {
   float of[kCells];
   template <class F>
@@ -153,7 +154,7 @@ __device__ LaneValues cut_values(const float* values) {
   return value;
 }
 
-// Their bytes: four that belong together out.
+// Quantises the values and returns four neighbouring bytes per lane.
 __device__ std::uint32_t bytes_of_values(const LaneValues& value, bool root, std::uint8_t* staged) {
   const int lane = threadIdx.x % kWarp;
   const float size = root ? value.sum([](float v) { return v; }) : value.norm();
@@ -182,7 +183,7 @@ __device__ void cells_of(DeviceView<const float> level, const SampleFrame& frame
                          Scratch& scratch) {
   Window window;
   const bool staged =
-      stage<per_cell>(level, frame, scratch.pixels, window);  // the same in all threads
+      stage<per_cell>(level, frame, scratch.pixels, window);  // uniform over the block
   __syncthreads();
   staged ? sample<per_cell, true, affine>(level, frame, window, scratch.gaussian,
                                           scratch.magnitudes, scratch.directions)
@@ -191,7 +192,7 @@ __device__ void cells_of(DeviceView<const float> level, const SampleFrame& frame
   __syncthreads();
   share_out<per_cell>(scratch.magnitudes, scratch.directions, scratch.histograms);
   __syncthreads();
-  // A cell and direction a thread: the sum over the rows of samples around it.
+  // One thread per cell and direction: the sum over the rows of samples around it.
   const int row = threadIdx.x / kWarp, cell = threadIdx.x % kWarp / kDirections;
   float sum = 0;
 #pragma unroll
@@ -206,7 +207,7 @@ __device__ void cells_of(DeviceView<const float> level, const SampleFrame& frame
   __syncthreads();
 }
 
-// The descriptor of a feature, in the first warp, before it becomes bytes.
+// The descriptor of a feature, held by the first warp, before it is quantised to bytes.
 template <bool affine, bool pooled>
 __device__ LaneValues describe(const DeviceSpace& space, int image, const SiftPoint& point,
                                const PointShape& shape, float turn, const SizeLevels& sizes,
@@ -278,7 +279,7 @@ __global__ void __launch_bounds__(kThreads)
 template <bool affine, bool pooled>
 void launch(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
             const FeatureLists& features, const DescriptorRule& rule, const FeatureTargets& out) {
-  constexpr int kBlocks = 132 * 7;  // as many as an H200 runs at once
+  constexpr int kBlocks = 132 * 7;  // as many blocks as an H200 runs concurrently
   descriptor_kernel<affine, pooled>
       <<<dim3(kBlocks, space.images), kThreads, 0, stream>>>(space, points, features, rule, out);
 }

@@ -19,14 +19,14 @@ using testing::draw;
 using testing::SiftOnDevice;
 using testing::to_u8;
 
-TEST_P(SiftOnDevice, DescribesATurnedImageAlike) {
+TEST_P(SiftOnDevice, DescriptorsAreInvariantToAQuarterTurn) {
   const int n = 257;
   const Image<float> image = blob_image(n, n, 8);
-  Image<float> turned(n, n);  // by a quarter, x to y
+  Image<float> turned(n, n);  // rotated by a quarter turn, x to y
   for (int y = 0; y < n; ++y) {
     for (int x = 0; x < n; ++x) turned(n - 1 - y, x) = image(x, y);
   }
-  // Without doubling all octaves of 257 pixels are sampled alike from both ends.
+  // Without doubling all octaves of 257 pixels are sampled symmetrically from both ends.
   Sift sift(context, {.doubled = false, .orientations = 1});
   const Features a = sift.detect(image), b = sift.detect(turned);
   int pairs = 0;
@@ -38,7 +38,7 @@ TEST_P(SiftOnDevice, DescribesATurnedImageAlike) {
       if (std::abs(q.scale - p.scale) > 0.01) continue;
       double turn = (q.angle - p.angle) / (2 * std::numbers::pi) - 0.25;
       turn -= std::round(turn);
-      if (std::abs(turn) > 0.01) continue;  // of two peaks as high the other
+      if (std::abs(turn) > 0.01) continue;  // the other one of two peaks of equal height
       double square = 0;
       for (int k = 0; k < 128; ++k) {
         const double d = double(a.descriptor(i)[k]) - b.descriptor(j)[k];
@@ -52,8 +52,8 @@ TEST_P(SiftOnDevice, DescribesATurnedImageAlike) {
   EXPECT_GT(pairs, int(a.size() * 9 / 10));
 }
 
-TEST_P(SiftOnDevice, AnglesLieBelowAFullTurn) {
-  // On a ramp to the right many gradients point straight along x, from both sides of it.
+TEST_P(SiftOnDevice, AnglesAreBelowTwoPi) {
+  // On a ramp to the right many gradients point along x, with small deviations to both sides.
   std::vector<Blob> blobs;
   for (int i = 0; i < 96; ++i) blobs.push_back({15.0 + i % 12 * 20, 15.0 + i / 12 * 20, 2.5, 0.2});
   Image<float> image = draw(blobs, 260, 180);
@@ -67,7 +67,7 @@ TEST_P(SiftOnDevice, AnglesLieBelowAFullTurn) {
   }
 }
 
-TEST_P(SiftOnDevice, DescribesItsOwnPointsAsItFoundThem) {
+TEST_P(SiftOnDevice, DescribeReproducesTheDescriptorsOfDetectedPoints) {
   for (bool root : {false, true}) {
     const Image<std::uint8_t> image = to_u8(blob_image(240, 180));
     const Settling settle = root ? Settling::lenient : Settling::strict;
@@ -85,21 +85,21 @@ TEST_P(SiftOnDevice, DescribesItsOwnPointsAsItFoundThem) {
       }
       differ += most > 1;
     }
-    // A level may be the next one by a rounding; and a lenient point's scale may lie outside the
-    // levels of its octave.
+    // Rounding may select the neighbouring level, and the scale of a lenient point may lie outside
+    // the levels of its octave.
     EXPECT_LE(differ, settle == Settling::lenient ? found.size() / 8 : found.size() / 200);
-    // And finds the strongest of their angles.
+    // With Angles::assign it computes the strongest orientation of each point.
     sift.describe(image, found.keypoints, again, Angles::assign);
     std::size_t others = 0;
     for (std::size_t i = 0; i < found.size(); ++i) {
       const float turn = (again.keypoints[i].angle - found.keypoints[i].angle) / kTurn;
       others += std::abs(turn - std::round(turn)) > 1e-4f;
     }
-    EXPECT_LT(others, found.size() / 3);  // further peaks of points with several
+    EXPECT_LT(others, found.size() / 3);  // further orientations of points that have several
   }
 }
 
-TEST_P(SiftOnDevice, DescribesCornersUprightOrTurned) {
+TEST_P(SiftOnDevice, DescribesCornersUprightOrWithAnOrientation) {
   const Image<std::uint8_t> image = to_u8(blob_image(120, 90));
   const std::vector<Corner> corners = {{30.5f, 40.25f, 1}, {0, 0, 2}, {119, 89, 3}, {60, 45, 4}};
   const auto points = keypoints_of(corners, 2.5f);
@@ -128,8 +128,8 @@ TEST_P(SiftOnDevice, RootIsTheSquareRootOfTheNormalised) {
     for (int k = 0; k < 128; ++k) sum += plain.descriptor(i)[k];
     for (int k = 0; k < 128; ++k) {
       const double expected = 512 * std::sqrt(plain.descriptor(i)[k] / sum);
-      // Bytes of the plain descriptor are rounded, small ones by much of themselves, and cut at
-      // 255.
+      // Bytes of the plain descriptor are rounded, which is a large relative error for small ones,
+      // and clamped at 255.
       if (plain.descriptor(i)[k] > 20 && plain.descriptor(i)[k] < 255) {
         EXPECT_NEAR(root.descriptor(i)[k], std::min(expected, 255.0), 4);
       }
@@ -146,7 +146,7 @@ double at(const Image<float>& level, double x, double y) {
          fy * ((1 - fx) * level(x0, y0 + 1) + fx * level(x0 + 1, y0 + 1));
 }
 
-// As the header says, without a thought for speed.
+// The definition in the header, written as plainly as possible.
 std::vector<double> plain_descriptor(const Image<float>& level, double px, double py, double scale,
                                      double angle) {
   std::vector<double> cells(128);

@@ -15,8 +15,8 @@ using namespace core;
 using Floats = Pack<float>;
 using Words = Pack<std::int32_t>;
 
-constexpr int kBand = 32;     // rows that a thread takes at once
-constexpr int kStrip = 1024;  // columns whose differences stay in the nearest cache
+constexpr int kBand = 32;     // rows per piece of work
+constexpr int kStrip = 1024;  // columns whose differences stay in the L1 cache
 constexpr int kRing = 3;      // rows of differences
 constexpr int kPitch = kStrip + 2 + kLanes<float>;
 constexpr int kMostLevels = 11;  // 8 intervals and 3
@@ -31,7 +31,7 @@ struct Differences {
   }
 };
 
-// The same where only some rows lie in memory; it notes when others were asked for.
+// The same if only some rows are in memory; it records when others were requested.
 struct SomeDifferences {
   const Differences& dog;
   HostScaleSpace::Rows rows;
@@ -43,9 +43,10 @@ struct SomeDifferences {
   }
 };
 
-// The same anywhere in the octave.
+// The same at any position of the octave, from a patch.
 struct PatchDifferences {
-  static constexpr int kAround = 4;  // pixels, so that one patch serves the steps that follow
+  // Pixels around the position, so that one patch serves the following iterations.
+  static constexpr int kAround = 4;
   Patch& patch;
   int octave;
   float operator()(int l, int x, int y) const {
@@ -66,8 +67,9 @@ bool any(Words mask) {
   return all != 0;
 }
 
-// Columns [1, count] of three rows of three differences whose middle is further from 0 than
-// `least` and not nearer to it than any of the 26 others on its side. Returns how many.
+// Finds the columns [1, count] of three rows of three differences whose centre has a magnitude
+// above `least` and is not exceeded by any of its 26 neighbours (with its sign). Returns their
+// number.
 CORNEA_VECTOR_CLONES
 int candidate_columns(const float* const (*rows)[kRing], int count, float least, int* columns) {
   int found = 0;
@@ -85,7 +87,7 @@ int candidate_columns(const float* const (*rows)[kRing], int count, float least,
       compare(row);
       compare(row + 1);
     };
-    // Most pixels fail against their own place in the levels above and below.
+    // Most pixels already fail against the same position in the levels above and below.
     compare(rows[0][1]);
     compare(rows[2][1]);
     if (!any(here)) continue;
@@ -108,7 +110,7 @@ int candidate_columns(const float* const (*rows)[kRing], int count, float least,
   return found;
 }
 
-// The extrema in some rows and columns.
+// The extrema in a range of rows and columns.
 void find_extrema(const Differences& dog, int intervals, float least, int top, int bottom, int left,
                   int right, std::vector<LevelPixel>& found) {
   std::vector<float> ring(std::size_t(intervals + 2) * kRing * kPitch);
@@ -177,7 +179,8 @@ void find_points_of(const Context& context, const HostScaleSpace& space, int oct
       }
     }
   });
-  // Two extrema may have settled on one pixel; a point is what that pixel's fit says.
+  // The fits of two extrema may converge to the same pixel; the point depends on that pixel's fit
+  // only, so one of them is kept.
   std::vector<FoundPoint> all;
   for (const auto& part : settled) all.insert(all.end(), part.begin(), part.end());
   auto order = [](const FoundPoint& p) { return std::tuple(p.pixel.level, p.pixel.y, p.pixel.x); };

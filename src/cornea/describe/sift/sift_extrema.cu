@@ -8,13 +8,13 @@ namespace {
 
 using namespace core;
 
-// A warp looks at a strip of columns, row by row: one lane per pixel, of which the outer two only
-// serve their neighbours.
+// Each warp processes a strip of columns, row by row: one lane per pixel, of which the outer two
+// only provide values to their neighbours.
 constexpr int kInner = kWarp - 2;
-constexpr int kLongStrip = 16, kShortStrip = 4;  // rows; short ones where there are few
-constexpr int kStripWarps = 4;                   // of a block
+constexpr int kLongStrip = 16, kShortStrip = 4;  // rows; short strips for small octaves
+constexpr int kStripWarps = 4;                   // warps per block
 
-// The largest and the least of a pixel and its neighbours left and right.
+// The maximum and the minimum of a pixel and its left and right neighbours.
 struct Triple {
   float most, least;
 };
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kStripWarps* kWarp)
   constexpr int kLevels = intervals + 3, kDogs = intervals + 2;
   const DeviceOctave& o = space.octaves[octave];
   const int image = blockIdx.z, lane = threadIdx.x % kWarp;
-  const int left = kSiftBorder + int(blockIdx.y) * kInner;  // of lane 1
+  const int left = kSiftBorder + int(blockIdx.y) * kInner;  // column of lane 1
   const int top = kSiftBorder + int(blockIdx.x * kStripWarps + threadIdx.x / kWarp) * strip_rows;
   const int bottom = min(top + strip_rows, o.height - kSiftBorder);
   if (top >= bottom) return;
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kStripWarps* kWarp)
       now[l] = {fmaxf(most[l], value[l]), fminf(least[l], value[l])};
     }
     if (row >= 2) {
-      Triple square[kDogs];  // of the 3 x 3 pixels around the row before
+      Triple square[kDogs];  // over the 3 x 3 pixels around the previous row
 #pragma unroll
       for (int l = 0; l < kDogs; ++l) {
         square[l] = {fmaxf(fmaxf(before[l].most, now[l].most), here[l].most),
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kStripWarps* kWarp)
 
 constexpr int kSettleThreads = 64;
 
-// An extremum a thread: where it settles a bit is set.
+// One thread per extremum: marks the pixel to which its fit converges.
 __global__ void __launch_bounds__(kSettleThreads)
     settle_kernel(const __grid_constant__ DeviceSpace space, SiftLimits limits, ExtremumList list,
                   DeviceView<const std::uint8_t> mask, Marks marks) {
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kSettleThreads)
     LevelPixel at{level, int(e.pixel % o.width), int(e.pixel / o.width)};
     SiftFit fit;
     const auto dog = differences_of(space, octave, image);
-    // The search lets equal neighbours pass.
+    // The search does not reject equal neighbours.
     if (!is_extremum(dog, at.level, at.x, at.y)) continue;
     if (!settle(dog, o.width, o.height, limits, at, fit) || !is_stable(fit, limits)) {
       continue;
@@ -122,20 +122,20 @@ __global__ void __launch_bounds__(kSettleThreads)
                      (float(at.y) + fit.dy) * o.step + o.origin, mask.width, mask.height);
       if (mask(on.x, on.y) == 0) continue;
     }
-    // Bits and counts have no order.
+    // Bits and counts do not depend on the order of atomics.
     const std::uint32_t row = (at.level - 1) * o.height + at.y, bit = 1u << at.x % kWarp;
     std::uint32_t* word = marks.bits + std::size_t(image) * space.words + o.first_word +
                           std::size_t(row) * o.words_per_row + at.x / kWarp;
-    if (atomicOr(word, bit) & bit) continue;  // another extremum has settled there
+    if (atomicOr(word, bit) & bit) continue;  // another extremum has converged to this pixel
     const std::uint32_t space_row = o.first_row + row;
     atomicAdd(marks.row_counts + std::size_t(image) * space.rows + space_row, 1u);
     atomicAdd(marks.group_counts + image * row_groups(space.rows) + space_row / kGroupRows, 1u);
   }
 }
 
-constexpr int kGatherRows = 8;  // of a block, one a warp
+constexpr int kGatherRows = 8;  // rows per block, one row per warp
 
-// The points of the marked pixels in order.
+// Gathers the points of the marked pixels in order (stream compaction).
 __global__ void __launch_bounds__(kGatherRows* kWarp)
     gather_kernel(const __grid_constant__ DeviceSpace space, std::uint32_t first_row,
                   std::uint32_t end_row, SiftLimits limits, Marks marks, PointLists points) {
@@ -145,7 +145,8 @@ __global__ void __launch_bounds__(kGatherRows* kWarp)
   const std::uint32_t* row_counts = marks.row_counts + std::size_t(image) * space.rows;
   const std::uint32_t* group_counts = marks.group_counts + image * row_groups(space.rows);
   const std::uint32_t group = row / kGroupRows;
-  // Points in the groups of rows before this one's, and in the rows of this group before this one.
+  // The number of points in the groups of rows before this one, and in the rows of this group
+  // before this row.
   const std::uint32_t place =
       warp_sum_of(group_counts, 0, group) + warp_sum_of(row_counts, group * kGroupRows, row);
   if (row == end_row - 1 && lane == 0) points.counts[image] = place + row_counts[row];

@@ -1,8 +1,8 @@
 // Formulas of affine shape and of domain-size pooling that the CPU and CUDA share.
 //
-// A point's frame is scale * A R: R turns by its angle, and A is symmetric, its smaller eigenvalue
-// 1 and its larger one the stretch. The frame maps the plane in which the point is round, the
-// normalised one, to pixels; without affine shape A = 1. A gradient g of the image is A^T g there.
+// A point's frame is scale * A R: R is the rotation by its angle, and A is symmetric with the
+// eigenvalues 1 and stretch >= 1. The frame maps the normalised plane, in which the point is round,
+// to pixels; without affine shape A = I. A gradient g of the image is A^T g there.
 #pragma once
 
 #include <cmath>
@@ -15,20 +15,20 @@ namespace cornea::sift {
 // Affine shape.
 
 inline constexpr int kShapeSteps = 5;
-inline constexpr int kShapeGrid = 12;            // samples along the window's side
-inline constexpr float kShapeSpacing = 1.25f;    // between samples, in scales of the point
-inline constexpr float kShapeSigma = 3;          // of the window, in scales of the point
-inline constexpr float kMostStretch = 5;         // of a shape
-inline constexpr int kShapeParts = 32;           // sums that are added, in turn for the samples
-inline constexpr int kAngleGrid = 16;            // samples along the side of the angles' window
-inline constexpr float kAngleSpacing = 0.5625f;  // between them, in scales of the point
+inline constexpr int kShapeGrid = 12;          // samples along the window's side
+inline constexpr float kShapeSpacing = 1.25f;  // between samples, in scales of the point
+inline constexpr float kShapeSigma = 3;        // of the window, in scales of the point
+inline constexpr float kMostStretch = 5;       // largest stretch of a shape
+inline constexpr int kShapeParts = 32;  // partial sums, to which the samples are added cyclically
+inline constexpr int kAngleGrid = 16;   // samples along the side of the orientation window
+inline constexpr float kAngleSpacing = 0.5625f;  // between these samples, in scales of the point
 
-// The level that shapes, angles and descriptors of ellipses are made from: one below the point's
-// own. A level's blur is round in the image, and on the normalised plane too short along the longer
-// axis; with less of it, views of different stretch differ less.
+// The level from which shapes, orientations and descriptors of ellipses are computed: one below the
+// point's own. The blur of a level is round in the image and therefore too short along the longer
+// axis in the normalised plane; with less blur, views of different stretch differ less.
 CORNEA_HD inline int affine_level(int own) { return own > 0 ? own - 1 : 0; }
 
-// A, symmetric.
+// The symmetric matrix A.
 struct PointShape {
   float xx = 1, xy = 0, yy = 1;
 };
@@ -37,8 +37,8 @@ struct Moments {
   float xx, xy, yy;
 };
 
-// The shape whose A^2 is the inverse of the moments, scaled so that its smaller eigenvalue is 1. Of
-// flat windows, and of those with pixels that are not finite, A = 1.
+// The shape with A^2 proportional to the inverse of the moments, scaled so that its smaller
+// eigenvalue is 1. A = I for flat windows and for windows with pixels that are not finite.
 CORNEA_HD inline PointShape shape_of(const Moments& m) {
   const float mean = 0.5f * (m.xx + m.yy), half = 0.5f * (m.xx - m.yy);
   const float radius = sqrtf(half * half + m.xy * m.xy);
@@ -51,26 +51,26 @@ CORNEA_HD inline PointShape shape_of(const Moments& m) {
 }
 
 CORNEA_HD inline float stretch_of(const PointShape& a) { return (a.xx + a.yy) - 1.0f; }
-// Of the longer axis, in [0, 1/2].
+// The direction of the longer axis in turns, in [0, 1/2].
 CORNEA_HD inline float axis_turn(const PointShape& a) {
   return 0.5f * turn_of(2.0f * a.xy, a.xx - a.yy);
 }
-// Sampling weights along one axis of the window of moments and of that of angles.
+// The weights along one axis of the moment window and of the orientation window.
 CORNEA_HD inline float grid_weight(int i, int samples, float spacing, float sigma) {
   const float d = (static_cast<float>(i) - 0.5f * static_cast<float>(samples - 1)) * spacing;
   return power_of_two(-0.72134752f / (sigma * sigma) * (d * d));
 }
 
 // ---------------------------------------------------------------------------------------------
-// Turns in the normalised plane and in the image.
+// Angles in the normalised plane and in the image, in turns.
 
 CORNEA_HD inline float below_one(float turn) { return turn < 1.0f ? turn : 0.0f; }
-// The turn of the frame's first column in the image.
+// The angle of the frame's first column in the image.
 CORNEA_HD inline float image_turn(const PointShape& a, float turn) {
   const Rotation r = rotation_of(turn);
   return below_one(turn_of(a.xy * r.cosine + a.yy * r.sine, a.xx * r.cosine + a.xy * r.sine));
 }
-// And the other way: the turn of R that brings the first column to a turn of the image.
+// The inverse: the angle of R for which the first column has the given angle in the image.
 CORNEA_HD inline float normalised_turn(const PointShape& a, float turn) {
   const Rotation r = rotation_of(turn);
   return below_one(turn_of(a.xx * r.sine - a.xy * r.cosine, a.yy * r.cosine - a.xy * r.sine));
@@ -85,7 +85,7 @@ CORNEA_HD inline Keypoint affine_keypoint(const SiftPoint& p, const PointShape& 
   return k;
 }
 
-// What describe() finds for a point of another detector.
+// Sets the orientation and the shape that describe() has found for a point of another detector.
 CORNEA_HD inline void set_frame(Keypoint& point, const Keypoint& found) {
   point.angle = found.angle;
   point.stretch = found.stretch;
@@ -98,7 +98,7 @@ CORNEA_HD inline void set_frame(Keypoint& point, const Keypoint& found) {
 // Sample (i, j) of a grid, i across and j down, lies at (x, y) + i (ux, uy) + j (vx, vy).
 struct SampleFrame {
   float x, y;            // of sample (0, 0)
-  float ux, uy, vx, vy;  // from a sample to the next one across and down
+  float ux, uy, vx, vy;  // from one sample to the next, across and down
   float ax, ay, bx, by;  // the columns of A R, on which gradients are projected
 };
 CORNEA_HD inline SampleFrame frame_with(float x, float y, float spacing, int samples, float ax,
@@ -107,7 +107,7 @@ CORNEA_HD inline SampleFrame frame_with(float x, float y, float spacing, int sam
   const float ux = spacing * ax, uy = spacing * ay, vx = spacing * bx, vy = spacing * by;
   return {x - half * (ux + vx), y - half * (uy + vy), ux, uy, vx, vy, ax, ay, bx, by};
 }
-// Of a point without a shape.
+// The frame of a round point.
 CORNEA_HD inline SampleFrame round_frame(float x, float y, float spacing, int samples, float turn) {
   const Rotation r = rotation_of(turn);
   return frame_with(x, y, spacing, samples, r.cosine, r.sine, -r.sine, r.cosine);
@@ -119,7 +119,7 @@ CORNEA_HD inline SampleFrame turned_frame(float x, float y, float spacing, int s
                     a.xy * r.cosine + a.yy * r.sine, a.xy * r.cosine - a.xx * r.sine,
                     a.yy * r.cosine - a.xy * r.sine);
 }
-// Along the axes of the image: what adaptation and angles sample.
+// Along the axes of the image: the samples of shape adaptation and orientations.
 CORNEA_HD inline SampleFrame upright_frame(float x, float y, float spacing, int samples,
                                            const PointShape& a) {
   return frame_with(x, y, spacing, samples, a.xx, a.xy, a.xy, a.yy);
@@ -129,18 +129,18 @@ CORNEA_HD inline SampleFrame upright_frame(float x, float y, float spacing, int 
 // Domain-size pooling.
 
 inline constexpr int kSizes = 10;
-// Samples along a side of a cell: the mean over all sizes makes up for fewer of them.
+// Samples per side of a cell: fewer, because the mean over all sizes compensates for it.
 inline constexpr int kPooledPerCell = 3;
-// Size k of a domain, in sizes of the point's own: from 1/6 on, in tenths of the way to 3.
+// Size k of a domain relative to the point's own: from 1/6 on, in ten equal steps towards 3.
 CORNEA_HD constexpr float domain_size(int k) {
   return static_cast<float>(1.0 / 6 + k * ((3 - 1.0 / 6) / kSizes));
 }
 inline constexpr float kLargestSize = domain_size(kSizes - 1);
 
-// Levels from a point's own to the one whose blur fits a size best.
+// The level, relative to the point's own, whose blur matches a size best.
 struct SizeLevels {
   int offset[kSizes] = {};
-  int levels = 0;  // of an octave
+  int levels = 0;  // per octave
   CORNEA_HD int at(int own, int k) const {
     const int l = own + offset[k];
     return l < 0 ? 0 : l < levels ? l : levels - 1;

@@ -1,4 +1,4 @@
-// For .cu files of SIFT: streams, events and graphs that are given back.
+// For .cu files of SIFT: RAII wrappers of streams, events and graphs.
 #pragma once
 
 #include <array>
@@ -8,10 +8,10 @@
 
 namespace cornea::sift {
 
-constexpr int kSlots = 2;  // of results: the host reads one while the next images are under way
-constexpr int kSides = 4;  // streams beside the main one
+constexpr int kSlots = 2;  // result buffers: the host reads one while the next images are processed
+constexpr int kSides = 4;  // streams besides the main one
 
-// Streams and events that are given back.
+// Streams and events, destroyed by the destructor.
 struct Streams {
   cudaStream_t side[kSides] = {};
   cudaEvent_t called = nullptr, fork = nullptr, cleared = nullptr, gathered = nullptr,
@@ -46,10 +46,11 @@ struct Streams {
   int device;
 };
 
-// The steps for images of one size, as one launch.
+// The steps for images of one size, captured as one graph.
 struct Graph {
   std::array<int, 6> key{};
-  int runs = 0;  // it is made when the steps have run once, so that they allocate nothing
+  // Captured after the steps have run once, so that nothing is allocated during the capture.
+  int runs = 0;
   cudaGraphExec_t exec = nullptr;
   Graph() = default;
   Graph(Graph&& other) noexcept

@@ -1,7 +1,7 @@
-// Formulas of SIFT that the CPU and CUDA share. Those that are templates over F take a float or a
+// Formulas and constants of SIFT that the CPU and CUDA share. Templates over F take a float or a
 // short vector of floats.
 //
-// Angles are turns (1 is a full circle) inside, and go from x towards y.
+// Internally angles are measured in turns (1 turn is 2 pi radians), from x towards y.
 #pragma once
 
 #include <cstdint>
@@ -14,36 +14,39 @@
 
 namespace cornea::sift {
 
-inline constexpr int kSiftBorder = 5;        // pixels at an octave's edges without points
-inline constexpr int kFitSteps = 5;          // of the walk to an extremum's pixel
-inline constexpr float kLenientMove = 0.6f;  // pixels that a lenient walk takes a step for
-inline constexpr float kLenientMost = 1.5f;  // pixels and levels at which its last fit counts
-inline constexpr int kAngleBins = 36;        // of the histogram of directions
-inline constexpr int kAngleParts =
-    32;  // histograms that are summed, in turn for the window's pixels
-inline constexpr float kAngleSigma = 1.5f;  // of its window, in scales of the point
-inline constexpr float kAngleShare = 0.8f;  // of the highest peak that a further peak must reach
+inline constexpr int kSiftBorder = 5;  // pixels at an octave's borders without points
+inline constexpr int kFitSteps = 5;    // most fits per extremum
+// A lenient fit moves on if it points farther than this, pixels.
+inline constexpr float kLenientMove = 0.6f;
+// Largest offset of the last lenient fit, pixels and levels.
+inline constexpr float kLenientMost = 1.5f;
+inline constexpr int kAngleBins = 36;  // of the orientation histogram
+// Partial histograms, to which the window's pixels are added cyclically.
+inline constexpr int kAngleParts = 32;
+inline constexpr float kAngleSigma = 1.5f;  // of its Gaussian window, in scales of the point
+// Orientation threshold: least height of a further peak, relative to the highest.
+inline constexpr float kAngleShare = 0.8f;
 inline constexpr int kMostAngles = 8;
-inline constexpr int kCells = 4;                       // along a side of the descriptor
-inline constexpr int kDirections = 8;                  // of a cell
-inline constexpr int kPerCell = 4;                     // samples along a side of a cell
-inline constexpr int kGrid = (kCells + 1) * kPerCell;  // samples along the descriptor's side
+inline constexpr int kCells = 4;                       // per side of the descriptor
+inline constexpr int kDirections = 8;                  // per cell
+inline constexpr int kPerCell = 4;                     // samples per side of a cell
+inline constexpr int kGrid = (kCells + 1) * kPerCell;  // samples per side of the descriptor's grid
 inline constexpr float kCellScales = 3;                // side of a cell, in scales of the point
-inline constexpr float kDescriptorCut = 0.2f;          // of the norm, where values are cut
+inline constexpr float kDescriptorCut = 0.2f;  // values are clamped at this share of the norm
 inline constexpr int kDescriptorLength = kCells * kCells * kDirections;
 
-// A point in the pixels of its octave.
+// A point in pixels of its octave.
 struct SiftPoint {
   float x, y, scale;
   float response;       // |D|
   std::int32_t octave;  // 0: the first
-  std::int32_t level;   // whose gradients describe it
+  std::int32_t level;   // from whose gradients it is described
 };
 
 struct SiftLimits {
   int intervals;
   float contrast;  // least |D|
-  float edge;      // (r + 1)^2 / r for the largest ratio r of curvatures; 0: no test
+  float edge;      // (r + 1)^2 / r for the largest ratio r of curvatures; 0: no edge test
   float sigma;     // of level 0
   Settling settle;
 };
@@ -60,10 +63,11 @@ template <class T>
 CORNEA_HD inline float unit_value(const Rgb<T>& v) {
   return unit_value(core::gray_value(v));
 }
-// A pixel of the doubled image from the two of the image around it, the nearer one first. Its
-// pixels 2x and 2x + 1 lie a quarter of a pixel before and after pixel x of the image.
+// A pixel of the doubled image from the two nearest pixels of the image, the nearer one first.
+// Pixels 2x and 2x + 1 of the doubled image lie a quarter of a pixel before and after pixel x of
+// the image.
 CORNEA_HD inline float between(float near, float far) { return 0.75f * near + 0.25f * far; }
-inline constexpr float kDoubledOffset = -0.25f;  // of the doubled image's first pixel
+inline constexpr float kDoubledOffset = -0.25f;  // position of the doubled image's first pixel
 
 // ---------------------------------------------------------------------------------------------
 // Functions.
@@ -77,7 +81,7 @@ CORNEA_HD inline F mix(F a, F b, F share_of_b) {
   return a + share_of_b * (b - a);
 }
 
-// The direction of (x, y) as a share of a turn, 0 to 1, both included; to 1e-7.
+// The direction of (x, y) in turns, 0 to 1, both included; the error is 1e-7.
 template <class F>
 CORNEA_HD inline F turn_of(F y, F x) {
   const F ax = absolute(x), ay = absolute(y);
@@ -95,7 +99,7 @@ CORNEA_HD inline F turn_of(F y, F x) {
   return y < F{} ? 1.0f - t : t;
 }
 
-// 2^e, to 2e-7 of itself, for |e| < 126.
+// 2^e for |e| < 126, with a relative error of 2e-7.
 CORNEA_HD inline float power_of_two(float e) {
   const int whole = static_cast<int>(e + (e < 0 ? -0.5f : 0.5f));
   const float f = e - static_cast<float>(whole);
@@ -141,8 +145,8 @@ inline constexpr float kTurn = 6.2831853072f;  // radians
 // ---------------------------------------------------------------------------------------------
 // Points. `dog(l, x, y)` is D_l.
 
-// Whether a pixel is the largest of its 27 and positive, or the smallest and negative; of equal
-// ones the first by level, row and column.
+// Whether a pixel is positive and the largest, or negative and the smallest, of its 3 x 3 x 3
+// neighbourhood; ties keep the first by level, row and column.
 template <class Dog>
 CORNEA_HD inline bool is_extremum(const Dog& dog, int l, int x, int y) {
   const float v = dog(l, x, y);
@@ -163,8 +167,8 @@ CORNEA_HD inline bool is_extremum(const Dog& dog, int l, int x, int y) {
   return !beaten;
 }
 
-// The quadratic through D around a pixel: its extremum's offset, D there, and the curvatures in the
-// image.
+// The quadratic fit to D around a pixel: the offset of its extremum, D there, and the curvatures in
+// x and y.
 struct SiftFit {
   float dx, dy, dl;
   float value;
@@ -212,8 +216,8 @@ CORNEA_HD inline bool has_points(const LevelPixel& at, int width, int height, in
          at.x < width - kSiftBorder && at.y < height - kSiftBorder;
 }
 
-// Follows the fits from an extremum's pixel to the one whose fit stays within half a pixel of it;
-// false if there is none.
+// Follows the fits from an extremum's pixel to one whose fit stays within half a pixel of it;
+// returns false if there is none.
 template <class Dog>
 CORNEA_HD inline bool settle_strictly(const Dog& dog, int width, int height, int intervals,
                                       LevelPixel& at, SiftFit& fit) {
@@ -222,7 +226,7 @@ CORNEA_HD inline bool settle_strictly(const Dog& dog, int width, int height, int
     if (!fit.solved) return false;
     const float ax = absolute(fit.dx), ay = absolute(fit.dy), al = absolute(fit.dl);
     if (ax < 0.5f && ay < 0.5f && al < 0.5f) return true;
-    // Further than any octave is wide, or not a number.
+    // Farther than any octave is wide, or NaN.
     if (!(ax < 1e6f && ay < 1e6f && al < 1e6f)) return false;
     at.x += static_cast<int>(fit.dx + (fit.dx < 0 ? -0.5f : 0.5f));
     at.y += static_cast<int>(fit.dy + (fit.dy < 0 ? -0.5f : 0.5f));
@@ -232,7 +236,7 @@ CORNEA_HD inline bool settle_strictly(const Dog& dog, int width, int height, int
   return false;
 }
 
-// Follows the fits within an extremum's own level, a pixel at a time (after VLFeat's sift.c).
+// Follows the fits within an extremum's own level, one pixel at a time (after VLFeat's sift.c).
 template <class Dog>
 CORNEA_HD inline bool settle_in_level(const Dog& dog, int width, int height, int intervals,
                                       LevelPixel& at, SiftFit& fit) {
@@ -248,12 +252,12 @@ CORNEA_HD inline bool settle_in_level(const Dog& dog, int width, int height, int
     if (!has_points(at, width, height, intervals)) return false;
     fit = fit_at(dog, at.level, at.x, at.y);
   }
-  // False where an offset is not a number, too.
+  // Also false if an offset is NaN.
   return fit.solved && absolute(fit.dx) < kLenientMost && absolute(fit.dy) < kLenientMost &&
          absolute(fit.dl) < kLenientMost;
 }
 
-// Moves from an extremum's pixel to the one whose fit is its point, if there is one.
+// Moves from an extremum's pixel to the one whose fit is the point; returns false if there is none.
 template <class Dog>
 CORNEA_HD inline bool settle(const Dog& dog, int width, int height, const SiftLimits& limits,
                              LevelPixel& at, SiftFit& fit) {
@@ -264,15 +268,15 @@ CORNEA_HD inline bool settle(const Dog& dog, int width, int height, const SiftLi
   return settle_in_level(dog, width, height, limits.intervals, at, fit);
 }
 
-// Strong enough, and not on an edge.
+// The contrast test and the edge test.
 CORNEA_HD inline bool is_stable(const SiftFit& fit, const SiftLimits& limits) {
   if (!(absolute(fit.value) >= limits.contrast)) return false;
   if (limits.edge == 0) return true;
   return fit.determinant > 0 && fit.trace * fit.trace < limits.edge * fit.determinant;
 }
 
-// Described by the level nearest to its scale among those in which points are sought: a lenient fit
-// may point to another one than its own.
+// The point is described from the level nearest to its scale among those that are searched for
+// points: a lenient fit may point to a level other than its own.
 CORNEA_HD inline SiftPoint point_of(const LevelPixel& at, const SiftFit& fit, int octave,
                                     const SiftLimits& limits) {
   const float level = static_cast<float>(at.level) + fit.dl;
@@ -294,15 +298,16 @@ CORNEA_HD inline Keypoint keypoint_of(const SiftPoint& p, float step, float orig
           p.response,          octave_index,        1.0f,           0.0f};
 }
 
-// What caps rank points by; a pixel of the point's octave is `step` pixels of the image.
+// The value by which caps rank points; `step` is the size of a pixel of the point's octave in
+// pixels of the image.
 CORNEA_HD inline float rank_of(const SiftPoint& p, float step, KeepPoints keep) {
   if (keep == KeepPoints::contrast) return p.response;
   const float scale = p.scale * step;
   return keep == KeepPoints::scale ? scale : p.response * (scale * scale);
 }
 
-// The pixel of the image's mask that a point of an octave lies on, and the row or column of grid
-// cells that a coordinate lies in.
+// The pixel of the image's mask at a point of an octave, and the row or column of grid cells that
+// contains a coordinate.
 struct MaskPixel {
   int x, y;
 };
@@ -315,12 +320,12 @@ CORNEA_HD inline int cell_index(float coordinate, int cell) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Angles.
+// Orientations.
 
-// The disc of a point's gradients: its pixels are those at most `radius` from the nearest one.
+// The disc of gradients of a point: the pixels within `radius` of the pixel nearest to it.
 struct AngleWindow {
   int x, y, radius;
-  float exponent;  // a pixel at distance d from the point weighs 2^(exponent d^2)
+  float exponent;  // a pixel at distance d from the point has the weight 2^(exponent d^2)
 };
 CORNEA_HD inline AngleWindow angle_window(const SiftPoint& p) {
   const float sigma = kAngleSigma * p.scale;
@@ -333,7 +338,7 @@ CORNEA_HD inline float axis_weight(float exponent, float distance) {
 }
 CORNEA_HD inline int angle_bin(float turn) {
   const int bin = static_cast<int>(turn * kAngleBins + 0.5f);
-  // A full turn is none; and what comes of infinite pixels stays within the histogram.
+  // A full circle is bin 0; this also keeps results of infinite pixels inside the histogram.
   return static_cast<unsigned>(bin) < kAngleBins ? bin : 0;
 }
 // A bin after smoothing; `h(i)` is the histogram, for any i from -2 to kAngleBins + 1.
@@ -342,28 +347,30 @@ CORNEA_HD inline float smooth_bin(const Histogram& h, int i) {
   return ((h(i - 2) + h(i + 2)) * (1.0f / 16) + (h(i - 1) + h(i + 1)) * (4.0f / 16)) +
          h(i) * (6.0f / 16);
 }
-// Of two equal neighbours the first is the peak.
+// Whether a bin is a peak of at least kAngleShare of the highest. Ties between neighbours go to the
+// first.
 CORNEA_HD inline bool is_angle_peak(float before, float height, float after, float highest) {
   return height > before && height >= after && height >= kAngleShare * highest;
 }
-// Of a local peak: the turn where a parabola through it and its neighbours is highest.
+// The angle of a local peak, in turns: the maximum of the parabola through the bin and its
+// neighbours.
 CORNEA_HD inline float peak_turn(int bin, float before, float height, float after) {
   const float offset = 0.5f * (before - after) / ((before - 2.0f * height) + after);
   const float turn = (static_cast<float>(bin) + offset) * (1.0f / kAngleBins);
   const float positive = turn < 0 ? turn + 1.0f : turn;
-  return positive < 1.0f ? positive : 0.0f;  // just below 0 rounds to a full turn
+  return positive < 1.0f ? positive : 0.0f;  // a value just below 0 may round to a full turn
 }
 
 // ---------------------------------------------------------------------------------------------
 // Descriptors.
 
-// From a sample of the grid to the next one, for `per_cell` samples along a side of a cell.
+// The distance between samples of the grid, for `per_cell` samples per side of a cell.
 CORNEA_HD inline float descriptor_spacing(float scale, int per_cell = kPerCell) {
   return scale * (kCellScales / static_cast<float>(per_cell));
 }
 
-// Weights of a sample along one axis: of the Gaussian, and the share of the second of the two cells
-// that it lies between. Sample i lies between cells i / per_cell - 1 and i / per_cell.
+// The weights of a sample along one axis: that of the Gaussian, and the share of the second of the
+// two cells between which it lies. Sample i lies between cells i / per_cell - 1 and i / per_cell.
 CORNEA_HD inline float sample_weight(int i, int per_cell = kPerCell) {
   const float middle = 0.5f * static_cast<float>((kCells + 1) * per_cell - 1);
   const float cells = (static_cast<float>(i) - middle) * (1.0f / static_cast<float>(per_cell));
@@ -373,14 +380,14 @@ CORNEA_HD inline float second_share(int i, int per_cell = kPerCell) {
   return (static_cast<float>(i % per_cell) + 0.5f) * (1.0f / static_cast<float>(per_cell));
 }
 
-// Whether the 4 x 4 pixels around a sample's place all lie in the level; other samples do not
-// count.
+// Whether the 4 x 4 pixels around a sample all lie inside the level; other samples are skipped.
 CORNEA_HD inline bool is_sampled(float x, float y, int width, int height) {
   return x >= 1 && y >= 1 && x < static_cast<float>(width - 2) &&
          y < static_cast<float>(height - 2);
 }
 
-// A magnitude shared out between the two directions next to it; `direction` lies in 0..kDirections.
+// Distributes a magnitude between the two neighbouring directions; `direction` lies in
+// 0..kDirections.
 struct DirectionShares {
   int first, second;
   float to_first, to_second;
@@ -388,12 +395,12 @@ struct DirectionShares {
 CORNEA_HD inline DirectionShares direction_shares(float direction, float magnitude) {
   const int whole = static_cast<int>(direction);
   const float to_second = magnitude * (direction - static_cast<float>(whole));
-  // Bits, so that even what comes of infinite pixels stays within the histogram.
+  // Masked, so that even results of infinite pixels stay inside the histogram.
   return {whole & (kDirections - 1), (whole + 1) & (kDirections - 1), magnitude - to_second,
           to_second};
 }
 
-// One byte of the descriptor from a value and what scales the values to 512 in all.
+// One byte of the descriptor from a value that is scaled to a norm of 512.
 CORNEA_HD inline std::uint8_t descriptor_byte(float scaled) {
   const float rounded = scaled + 0.5f;
   return static_cast<std::uint8_t>(rounded >= 255.0f ? 255.0f : rounded);

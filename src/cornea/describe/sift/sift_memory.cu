@@ -8,12 +8,12 @@ namespace {
 
 using namespace core;
 
-constexpr std::size_t kChunkBytes = std::size_t{2} << 30;  // of scale spaces at once, if one fits
+// Most bytes of scale spaces that are processed together; a single one may be larger.
+constexpr std::size_t kChunkBytes = std::size_t{2} << 30;
 
 }  // namespace
 
-// How much there is of everything for images of a size. More points than this make room for
-// themselves.
+// Capacities for images of a size. If more points are found, the capacities grow.
 DeviceSift::Sizes DeviceSift::sizes_of(const SiftShape& shape, int images) const {
   Sizes sizes{};
   sizes.space = shape.floats * images;
@@ -48,7 +48,7 @@ std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, i
   if (stays_) bytes += images * s.features * sizeof(Keypoint);
   bytes += std::size_t(shape.width) * shape.height * images;  // 8-bit pixels
   if (options_.scale_space == ScaleSpace::trilateral) {
-    constexpr std::size_t kBytesPerPixel = 36;  // that a trilateral filter keeps
+    constexpr std::size_t kBytesPerPixel = 36;  // used by a trilateral filter
     bytes += kBytesPerPixel * shape.octaves[0].width * shape.octaves[0].height * filters_.size();
   }
   return bytes;
@@ -102,14 +102,14 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   feature_capacity_ = static_cast<std::uint32_t>(s.features);
 }
 
-// Takes the memory for images of a size and lays the scale space out.
+// Allocates the memory for images of a size and sets up the layout of the scale space.
 void DeviceSift::prepare(const SiftShape& shape, int images) {
   try {
     take_memory(shape, images);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;
     const std::size_t bytes = bytes_of_sizes(sizes_of(shape, images), shape, images);
-    // What was taken on the way goes back, and later images begin anew.
+    // The memory allocated so far is freed, and later calls start anew.
     floats_ = Buffer(Place::device, "sift: scale space");
     extremum_capacity_ = point_capacity_ = feature_capacity_ = 0;
     space_ = DeviceSpace();
@@ -138,8 +138,8 @@ void DeviceSift::prepare(const SiftShape& shape, int images) {
   forget_graphs_of_other_memory();
 }
 
-// Graphs hold addresses and capacities. The filters have memory of their own, which grows with the
-// largest image and the largest group of them.
+// Graphs contain addresses and capacities. The filters have memory of their own, which grows with
+// the largest image and the largest group of images.
 void DeviceSift::forget_graphs_of_other_memory() {
   const std::size_t pixels = std::size_t(space_.octaves[0].width) * space_.octaves[0].height;
   largest_image_ = std::max(largest_image_, pixels);
@@ -163,7 +163,8 @@ void DeviceSift::forget_graphs_of_other_memory() {
   held_ = std::move(held);
 }
 
-// The images as floats where the last level of the first octave will be.
+// Writes the images as floats to the memory of the first octave's last level, which is not computed
+// yet.
 void DeviceSift::place(std::span<const AnyView> images) {
   const AnyView first = frames_.on_device(images);
   const DeviceView<float> out = space_.level(0, options_.intervals + 2, 0);

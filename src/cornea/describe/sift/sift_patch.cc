@@ -15,7 +15,7 @@ void Patch::cover(int octave, int x, int y, int radius) {
   octave_ = octave;
   top_ = top, bottom_ = bottom, left_ = left, right_ = right;
   const int levels = space_.shape().levels;
-  // What each level needs of the one before it; parts[0] of the image.
+  // The region that each level needs of the previous one; parts[0] is the region of the image.
   std::vector<gaussian::BlurPart> parts(levels + 1);
   parts[levels] = {top, bottom, left, right};
   for (int l = levels; l > 0; --l) {
@@ -24,7 +24,8 @@ void Patch::cover(int octave, int x, int y, int radius) {
     parts[l - 1] = {std::max(0, p.top - reach), std::min(o.height, p.bottom + reach),
                     std::max(0, p.left - reach), std::min(o.width, p.right + reach)};
   }
-  // The outermost columns of a part of the doubled image are wrong unless they are the image's.
+  // The outermost columns of a part of the doubled image are wrong unless they are at the border of
+  // the image.
   gaussian::BlurPart& image = parts[0];
   image = {image.top / 2 * 2, std::min(o.height, image.bottom + 1),
            std::max(0, image.left / 2 - 1) * 2, std::min(o.width, (image.right / 2 + 2) * 2)};

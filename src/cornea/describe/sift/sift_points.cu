@@ -38,7 +38,8 @@ __global__ void __launch_bounds__(kFeatureThreads)
   if (warp_first >= end) return;
   const std::uint32_t* group_counts = angles.group_counts + image * point_groups(points.capacity);
   const std::uint32_t group = warp_first / kGroupPoints;
-  // Features of the groups before this one, and of the points of this group before this warp.
+  // The number of features in the groups before this one, and of this group's points before this
+  // warp.
   std::uint32_t place = warp_sum_of(group_counts, 0, group) +
                         warp_sum_of(angles.counts + first, group * kGroupPoints, warp_first);
   const std::uint32_t mine = i < end ? angles.counts[first + i] : 0;
@@ -62,7 +63,7 @@ __global__ void one_each_kernel(PointLists points, AngleLists angles, const floa
   if (blockIdx.x == 0 && threadIdx.x == 0) *features.counts = count;
 }
 
-// The points of each image with the cells of the image that they lie in.
+// The points of each image and the grid cells in which they lie.
 struct PointsInCells {
   DeviceSpace space;
   PointLists points;

@@ -1,5 +1,5 @@
-// Gradients between the pixels of a level on the CPU, four at a time. For functions that are
-// compiled as CORNEA_VECTOR_CLONES.
+// Interpolated gradients of a level on the CPU, four at a time. For functions that are compiled as
+// CORNEA_VECTOR_CLONES.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ typedef std::int32_t FourWords __attribute__((vector_size(16), aligned(4), may_a
 inline Four load4(const float* from) { return *reinterpret_cast<const Four*>(from); }
 inline void store4(float* to, Four value) { *reinterpret_cast<Four*>(to) = value; }
 
-// Columns of a 4 x 4 matrix become rows.
+// Transposes a 4 x 4 matrix.
 inline void transpose(Four& a, Four& b, Four& c, Four& d) {
   const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
   const Four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
@@ -32,13 +32,14 @@ inline void transpose(Four& a, Four& b, Four& c, Four& d) {
 struct SamplePlace {
   float x, y;
 };
-// Near a point, where the level lies in memory; the 4 x 4 pixels around it are inside.
+// The memory location of a sample; the 4 x 4 pixels around it are inside the level.
 inline SamplePlace place_inside(HostView<const float> level, float x, float y) {
   return {std::clamp(x, 1.0f, static_cast<float>(level.width - 3)),
           std::clamp(y, 1.0f, static_cast<float>(level.height - 3))};
 }
 
-// Whether all samples of a grid lie in the level. The grid is a parallelogram: its corners tell.
+// Whether all samples of a grid lie inside the level. The grid is a parallelogram, so its corners
+// decide.
 inline bool all_inside(HostView<const float> level, const SampleFrame& frame, int samples) {
   const auto last = static_cast<float>(samples - 1);
   bool inside = true;
@@ -46,7 +47,7 @@ inline bool all_inside(HostView<const float> level, const SampleFrame& frame, in
     const float i = corner % 2 ? last : 0, j = corner / 2 ? last : 0;
     const float x = (frame.x + j * frame.vx) + i * frame.ux;
     const float y = (frame.y + j * frame.vy) + i * frame.uy;
-    // Rounding may carry a sample a little further than this says.
+    // Rounding may move a sample slightly beyond the corners.
     inside &= is_sampled(x - 0.01f, y - 0.01f, level.width, level.height) &&
               is_sampled(x + 0.01f, y + 0.01f, level.width, level.height);
   }
@@ -56,9 +57,9 @@ inline bool all_inside(HostView<const float> level, const SampleFrame& frame, in
 struct FourGradients {
   Four gx, gy;
 };
-// The gradients at samples i .. i + 3 of row j. Samples outside the level get a weight of 0, and
-// are read at `instead`; with `inside` there are none. In place of those beyond the row's last one
-// that one is read.
+// The gradients at samples i .. i + 3 of row j. Samples outside the level get a weight of 0 and are
+// read at `instead`; with `inside` there are none. Samples beyond the end of the row repeat the
+// last one.
 template <bool inside>
 inline FourGradients gradients_at(HostView<const float> level, const SampleFrame& frame,
                                   SamplePlace instead, int i, int j, Four& weight,

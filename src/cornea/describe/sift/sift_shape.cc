@@ -22,7 +22,7 @@ SiftShape sift_shape(const SiftOptions& options, int width, int height) {
   const long long double_pixels = 4LL * width * height;
   require(!options.doubled || double_pixels <= std::numeric_limits<std::int32_t>::max(),
           "an image of ", width, " x ", height,
-          " pixels has too many when doubled; switch doubling off or cut it in parts");
+          " pixels is too large to be doubled; set doubled to false or split the image");
   OctaveShape octave;
   octave.index = options.doubled ? -1 : 0;
   octave.step = options.doubled ? 0.5f : 1.0f;

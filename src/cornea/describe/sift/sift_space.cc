@@ -23,7 +23,7 @@ CORNEA_VECTOR_CLONES void unit_row(const T* row, int width, float* out) {
   for (int x = 0; x < width; ++x) out[x] = unit_value(row[x]);
 }
 
-// Twice as wide.
+// Doubles a row.
 CORNEA_VECTOR_CLONES
 void doubled_row(const float* row, int width, float* out) {
   out[0] = row[0];
@@ -47,8 +47,8 @@ void place(HostView<const T> image, int top, int bottom, int left, int right, Ho
   }
 }
 
-// Twice as wide and as high; beyond its edges the image goes on with its last pixels. Makes the
-// rows [2 top, 2 bottom) and the columns [2 left, 2 right).
+// Doubles an image; border pixels are repeated. Computes the rows [2 top, 2 bottom) and the columns
+// [2 left, 2 right).
 template <class T>
 void place_doubled(HostView<const T> image, int top, int bottom, int left, int right,
                    HostView<float> out) {
@@ -169,11 +169,11 @@ void HostScaleSpace::place_rows(int top, int bottom, HostView<float> out) const 
                [&](int begin, int end) { place_part(top + begin, top + end, 0, out.width, out); });
 }
 
-// All octaves from first_ on.
+// Computes all octaves from first_ on.
 void HostScaleSpace::make_whole() {
   for (int o = first_; o < end_; ++o) {
     if (o == 0) {
-      // The last level is not needed yet.
+      // The memory of the last level is still free.
       const HostView<float> placed = level_to_write(0, shape_.levels - 1);
       place_rows(0, placed.height, placed);
       filter(placed, level_to_write(0, 0), 0);
@@ -185,7 +185,7 @@ void HostScaleSpace::make_whole() {
   }
 }
 
-// From the rows above `bottom` of the level that the next octave begins with.
+// Computes the next octave's first level from the rows above `bottom` of level n.
 void HostScaleSpace::seed_next(int bottom) {
   if (end_ == static_cast<int>(shape_.octaves.size())) return;
   const int until = divide_up(bottom, 2);

@@ -6,9 +6,9 @@ namespace {
 
 using namespace core;
 
-constexpr int kColumns = 32, kRows = 8;  // of a block
+constexpr int kColumns = 32, kRows = 8;  // per block
 
-// An image as floats of 0..1, one pixel per thread.
+// Converts an image to floats of 0..1, one thread per pixel.
 template <class T>
 __global__ void place_kernel(DeviceView<const T> first, DeviceView<float> first_out) {
   const auto image = frame_of(first, blockIdx.z);
@@ -18,8 +18,7 @@ __global__ void place_kernel(DeviceView<const T> first, DeviceView<float> first_
   if (x < out.width && y < out.height) out(x, y) = unit_value(image(x, y));
 }
 
-// The same, twice as wide and high, one thread per pixel of the image; beyond its edges the image
-// goes on with its last pixels.
+// The same with doubling, one thread per pixel of the image; border pixels are repeated.
 template <class T>
 __global__ void place_doubled_kernel(DeviceView<const T> first, DeviceView<float> first_out) {
   const auto image = frame_of(first, blockIdx.z);
@@ -28,12 +27,13 @@ __global__ void place_doubled_kernel(DeviceView<const T> first, DeviceView<float
   const int y = int(blockIdx.x * kRows + threadIdx.y);
   if (x >= image.width || y >= image.height) return;
   const int before = max(x - 1, 0), after = min(x + 1, image.width - 1);
-  float left[3], right[3];  // of the rows above, here and below
+  float left[3], right[3];  // of the rows above, at and below the pixel
 #pragma unroll
   for (int k = 0; k < 3; ++k) {
     const T* row = image.row(min(max(y + k - 1, 0), image.height - 1));
     const float near = unit_value(row[x]);
-    // At the edges the two are one pixel, which the mean of them need not be to the last bit.
+    // At the border both pixels are the same; their interpolation might differ from it in the last
+    // bit.
     left[k] = before == x ? near : between(near, unit_value(row[before]));
     right[k] = after == x ? near : between(near, unit_value(row[after]));
   }

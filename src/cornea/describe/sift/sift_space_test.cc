@@ -15,7 +15,7 @@ using testing::equal;
 using testing::SiftOnDevice;
 using testing::to_u8;
 
-TEST_P(SiftOnDevice, OptionsOfTheScaleSpaceAreHeard) {
+TEST_P(SiftOnDevice, ScaleSpaceOptionsAreApplied) {
   const Image<std::uint8_t> image = to_u8(blob_image(200, 160));
   for (int intervals : {1, 2, 3, 5, 8}) {
     const Features found = Sift(context, {.intervals = intervals, .contrast = 0.02}).detect(image);
@@ -36,7 +36,7 @@ TEST_P(SiftOnDevice, LevelsAreTheFilterAppliedToTheLevelBefore) {
     const SiftOptions options{.scale_space = space, .doubled = false};
     Sift sift(context, options);
     sift.detect(image);
-    // In plain calls of the filters on the CPU.
+    // The same with direct calls of the filters on the CPU.
     const Context cpu = Context::cpu(1);
     auto filtered = [&](const Image<float>& from, double sigma) {
       if (space == ScaleSpace::gaussian) return GaussianFilter(cpu, {sigma}).apply(from);
@@ -65,7 +65,7 @@ TEST_P(SiftOnDevice, LevelsAreTheFilterAppliedToTheLevelBefore) {
   }
 }
 
-TEST_P(SiftOnDevice, AnyBlurOfTheImageWillDo) {
+TEST_P(SiftOnDevice, AcceptsAnyAssumedBlur) {
   const Image<std::uint8_t> image = to_u8(blob_image(120, 90));
   for (ScaleSpace space : {ScaleSpace::gaussian, ScaleSpace::bilateral, ScaleSpace::trilateral}) {
     for (double blur : {0.0, 0.7999, 0.8, 3.0}) {

@@ -60,20 +60,20 @@ void DeviceSift::follow(cudaStream_t on, cudaEvent_t event) {
   cuda_check(cudaStreamWaitEvent(on, event), "waiting for an event");
 }
 
-// The levels of an octave that the next one needs, on the main stream.
+// Computes, on the main stream, the levels of an octave that the next octave needs.
 void DeviceSift::enqueue_lower_levels(int octave) {
   octave == 0 ? filter(nullptr, 0, 0) : enqueue_half(stream(), space_, octave);
   for (int l = 1; l <= options_.intervals; ++l) filter(nullptr, octave, l);
 }
-// And the others.
+// Computes the remaining levels.
 void DeviceSift::enqueue_upper_levels(int octave, cudaStream_t on) {
   for (int l = options_.intervals + 1; l < options_.intervals + 3; ++l) {
     filter(on == stream() ? nullptr : on, octave, l);
   }
 }
 
-// From the extrema of some octaves to the places of their points, in order, after those of the
-// octaves before.
+// From the extrema of some octaves to the positions of their points, in order, appended to those of
+// the octaves before.
 void DeviceSift::enqueue_points(cudaStream_t on, int slot, int part, int first_octave, int octaves,
                                 const PointLists& points, bool masked, cudaEvent_t before_order) {
   auto* bits = marks_.data<std::uint32_t>();
@@ -98,7 +98,7 @@ void DeviceSift::enqueue_features_of(cudaStream_t on, int part, const PointLists
   if (clock) clock->mark("descriptors");
 }
 
-// All octaves, and then all points.
+// All octaves first, and then all points.
 void DeviceSift::enqueue_in_one(int slot, bool masked, StageClock* clock) {
   for (int octave = 0; octave < space_.count; ++octave) {
     const cudaStream_t side = fork(octave, clock);
@@ -127,8 +127,8 @@ void DeviceSift::enqueue_in_one(int slot, bool masked, StageClock* clock) {
                       clock);
 }
 
-// The first octave through all steps, and the others beside it. Its points come before all others,
-// so that their places are known.
+// The first octave goes through all steps while the others are processed on other streams. Its
+// points come before all others, so that their output positions are known.
 void DeviceSift::enqueue_in_parts(int slot, bool masked) {
   const cudaStream_t first_stream = fork(0, nullptr);
   enqueue_upper_levels(0, first_stream);
@@ -140,7 +140,7 @@ void DeviceSift::enqueue_in_parts(int slot, bool masked) {
   first_features.counts = counts(slot, kFirstFeatures);
   enqueue_features_of(first_stream, 0, first_points, first_features, feature_targets(slot), nullptr,
                       nullptr);
-  // The host may begin to read them.
+  // The host may start reading them.
   enqueue_count_copy(first_stream, slot, kFirstFeatures, 1);
   cuda_check(
       cudaEventRecordWithFlags(streams_.first_done[slot], first_stream,
@@ -166,11 +166,11 @@ void DeviceSift::enqueue_in_parts(int slot, bool masked) {
   follow(stream(), streams_.join[0]);
 }
 
-// Side streams of octaves: the first octave's has no other.
+// The side stream of an octave; the first octave has one to itself.
 int DeviceSift::side_of(int octave) { return octave == 0 ? 0 : 1 + (octave - 1) % (kSides - 1); }
 
-// Queues what the next octave needs on the main stream, and returns the one that goes on from
-// there.
+// Queues the levels that the next octave needs on the main stream, and returns the stream for the
+// remaining work of this octave.
 cudaStream_t DeviceSift::fork(int octave, StageClock* clock) {
   enqueue_lower_levels(octave);
   if (!forks_ || clock) return stream();
@@ -188,7 +188,8 @@ void DeviceSift::join(StageClock* clock) {
   }
 }
 
-// What the search adds to; beside the first levels, which do not need it.
+// Clears the counters and marks of the search, in parallel with the first levels, which do not need
+// them.
 void DeviceSift::enqueue_clearing(int slot, StageClock* clock) {
   const bool beside = forks_ && !clock;
   const cudaStream_t on = beside ? streams_.side[0] : stream();
@@ -217,7 +218,7 @@ void DeviceSift::enqueue_count_copy(cudaStream_t on, int slot, Count first, int 
       "copying counts");
 }
 
-// Queues the steps: one by one the first time, and then as a graph.
+// Queues the steps: individually the first time, and then as a graph.
 void DeviceSift::launch(int slot, bool masked, StageClock* clock) {
   const std::array<int, 6> key = {shape_.width, shape_.height, space_.images, slot, masked, stays_};
   auto graph =
@@ -247,7 +248,7 @@ void DeviceSift::launch(int slot, bool masked, StageClock* clock) {
     cudaGraphDestroy(made);
     cuda_check(status, "making a graph");
   }
-  cudaGetLastError();  // of a stream that cannot be captured
+  cudaGetLastError();  // clears the error of a stream that cannot be captured
   if (!clock && graph->exec) {
     cuda_check(cudaGraphLaunch(graph->exec, stream()), "launching a graph");
   } else {

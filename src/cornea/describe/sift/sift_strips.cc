@@ -1,9 +1,9 @@
 // The scale space in strips of rows, for images whose levels do not fit into memory as a whole.
 //
-// Every level keeps the rows that points of the strip need for their angles and descriptors, and
-// that the blur of the level above it will need for the strip after. When the window moves on, what
-// both strips need moves to the front of the level's memory, and only new rows are blurred: no row
-// is made twice.
+// Every level keeps the rows that points of the strip need for their orientations and descriptors,
+// and those that the blur of the level above will need for the next strip. When the window moves
+// on, the rows that both strips need are moved to the front of the level's memory, and only new
+// rows are blurred: no row is computed twice.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,7 +23,8 @@ constexpr int kFewestRows = 16;
 }  // namespace
 
 int reach_of(float scale) {
-  // The corner of a descriptor's grid, and the disc of the angles; each reads neighbours.
+  // The corner of the descriptor's grid and the orientation disc, with the neighbours that each
+  // reads.
   const float corner = 0.5f * (kGrid - 1) * (kCellScales / kPerCell) * 1.4143f * scale;
   const float disc = 3.0f * kAngleSigma * scale + 1.0f;
   return static_cast<int>(std::ceil(std::max(corner, disc))) + 4;
@@ -35,7 +36,7 @@ bool HostScaleSpace::fits(const SiftShape& shape, int octave) const {
   return floats * sizeof(float) <= most_bytes_ || strip_shape(shape, octave).rows == 0;
 }
 
-// Of no rows where strips would take as much as the whole octave.
+// Has no rows if strips would take as much memory as the whole octave.
 StripShape HostScaleSpace::strip_shape(const SiftShape& shape, int octave) const {
   const OctaveShape& o = shape.octaves[octave];
   const int levels = shape.levels;
@@ -49,15 +50,17 @@ StripShape HostScaleSpace::strip_shape(const SiftShape& shape, int octave) const
   }
   const double largest =
       options_.sigma * std::exp2((options_.intervals + 0.51) / options_.intervals);
-  // Points of a larger stretch are described from patches.
+  // Points with a larger stretch are described from patches.
   constexpr double kUsualStretch = 1.5;
   const double around = largest * (options_.affine_shape ? kUsualStretch : 1) *
                         (options_.domain_size_pooling ? double(kLargestSize) : 1);
-  // At least the radius of every blur: rows that it reads above the first new one are still there.
+  // At least the radius of every blur, so that the rows read above the first new row are still in
+  // memory.
   strip.beyond = std::max(reach_of(static_cast<float>(around)) + kWalk, widest);
-  const int first_level = octave == 0 ? 0 : 1;  // others begin with a level that is kept whole
+  // Later octaves begin with a level that is kept whole.
+  const int first_level = octave == 0 ? 0 : 1;
   const int placed = octave == 0 ? static_cast<int>(kernels_[0].size() / 2) + 2 : 0;
-  // Rows that levels have besides the strip's own.
+  // Rows that the levels have in addition to the strip's own.
   std::ptrdiff_t besides = octave == 0 ? strip.beyond + strip.tail[0] + placed : 0;
   for (int l = first_level; l < levels; ++l) besides += 2 * strip.beyond + strip.tail[l];
   const auto room = static_cast<std::ptrdiff_t>(most_bytes_ / sizeof(float)) / o.stride - besides;
@@ -127,7 +130,7 @@ void HostScaleSpace::make_strip() {
   for (int l = 0; l < levels; ++l) {
     const int until = std::min(o.height, bottom_ + strip_.beyond + strip_.tail[l]);
     if (l == 0 && first_ == 0) {
-      // Doubled rows come in pairs.
+      // Doubled rows are computed in pairs.
       const int radius = static_cast<int>(kernels_[0].size() / 2);
       const int from = std::max(0, made_[0] - radius) / 2 * 2;
       const int to = std::min(o.height, divide_up(until + radius, 2) * 2);

@@ -18,7 +18,7 @@ using testing::crowded_image;
 using testing::equal;
 using testing::to_u8;
 
-// Blobs under noise, which has extrema whose fits point far away.
+// Blobs with noise, which has extrema whose fits point far away.
 Image<std::uint8_t> noisy_image(int width, int height) {
   const Image<float> blobs = blob_image(width, height, 3);
   core::Random random(7);
@@ -77,7 +77,7 @@ TEST(SiftStrips, GiveTheBytesOfTheWholeScaleSpace) {
   }
 }
 
-TEST(SiftStrips, PatchesAreTheLevels) {
+TEST(SiftStrips, PatchesEqualTheLevels) {
   const Context cpu = Context::cpu(2);
   const Image<std::uint8_t> image = noisy_image(233, 190);
   for (const SiftOptions& options :
@@ -113,7 +113,7 @@ TEST(SiftStrips, PatchesAreTheLevels) {
   }
 }
 
-TEST(SiftStrips, ServeEveryTypeOfImageAndTheMask) {
+TEST(SiftStrips, SupportEveryPixelTypeAndTheMask) {
   const Context cpu = Context::cpu(2);
   const Image<float> image = blob_image(240, 330);
   const Image<std::uint8_t> bytes = to_u8(image);
@@ -139,7 +139,7 @@ TEST(SiftStrips, DescribePointsOfAnyScale) {
   core::Random random(5);
   std::vector<Keypoint> points;
   for (int i = 0; i < 300; ++i) {
-    // Scales that the first octave has, and much larger ones.
+    // Scales that the first octave covers, and much larger ones.
     points.push_back({float(259 * random.uniform()), float(309 * random.uniform()),
                       float(std::exp2(6 * random.uniform())), float(6 * random.uniform()), 1, 0});
   }
@@ -154,7 +154,7 @@ TEST(SiftStrips, DescribePointsOfAnyScale) {
   }
 }
 
-TEST(SiftStrips, TakeImageAfterImage) {
+TEST(SiftStrips, AcceptConsecutiveImages) {
   const Context cpu = Context::cpu(2);
   const auto sift = sift::make_host_sift(cpu, {}, 1);
   Features out;
@@ -165,7 +165,7 @@ TEST(SiftStrips, TakeImageAfterImage) {
     sift->detect({&view, 1}, {}, {&out, 1}, nullptr);
     EXPECT_TRUE(equal(out, features_in(cpu, kAll, {}, view))) << width;
   }
-  EXPECT_THROW(sift->level(0, 0), Error);  // of the last image, which had several parts
+  EXPECT_THROW(sift->level(0, 0), Error);  // the last image had several parts
 }
 
 TEST(SiftStrips, KeepALargeImageWithinItsMemory) {
@@ -173,12 +173,12 @@ TEST(SiftStrips, KeepALargeImageWithinItsMemory) {
   const Image<std::uint8_t> image = crowded_image(4000, 1500);
   Sift sift(cpu);
   const std::size_t needed = sift.memory_needed(4000, 1500);
-  EXPECT_LT(needed, 310u << 20);  // whole, its scale space has 730 MiB
+  EXPECT_LT(needed, 310u << 20);  // as a whole, its scale space takes 730 MiB
   EXPECT_GT(sift.detect(image).size(), 10000u);
   EXPECT_LE(cpu.memory().peak_bytes, needed + (1u << 20));
 }
 
-TEST(SiftStrips, NameTheWaysOutWhereMemoryDoesNotSuffice) {
+TEST(SiftStrips, SuggestWhatToDoWhenMemoryRunsOut) {
   const Context cpu = Context::cpu(1);
   const Image<std::uint8_t> image = noisy_image(120, 100);
   for (bool doubled : {true, false}) {

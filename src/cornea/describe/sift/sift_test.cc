@@ -32,25 +32,25 @@ using testing::to_u8;
 
 INSTANTIATE_TEST_SUITE_P(, SiftOnDevice, testing::every_device(), testing::device_name);
 
-TEST_P(SiftOnDevice, FindsBlobsWhereTheyAreAtTheirScale) {
+TEST_P(SiftOnDevice, FindsBlobsAtTheirPositionAndScale) {
   for (bool doubled : {true, false}) {
     for (double sigma : {2.5, 4.0, 7.3}) {
       const Blob blob{61.3, 47.8, sigma, 0.4};
-      // A round blob has no direction of its own.
+      // A round blob has no orientation of its own.
       Sift sift(context, {.doubled = doubled, .orientations = 0});
       const Features found = sift.detect(draw({blob}, 130, 100));
       ASSERT_EQ(found.size(), 1u) << sigma;
       EXPECT_NEAR(found.keypoints[0].x, blob.x, 0.03);
       EXPECT_NEAR(found.keypoints[0].y, blob.y, 0.03);
-      // The difference of Gaussians k s and s is strongest where s = sigma / sqrt(k), less the blur
-      // that the image is taken to have.
+      // The difference of Gaussians k s and s is strongest at s = sigma / sqrt(k); the assumed blur
+      // of the image is subtracted.
       const double k = std::exp2(1.0 / 3);
       EXPECT_NEAR(found.keypoints[0].scale, std::sqrt(sigma * sigma / k), 0.06 * sigma);
     }
   }
 }
 
-TEST_P(SiftOnDevice, FindsNothingInAnImageOfOneColourOrWithoutRoom) {
+TEST_P(SiftOnDevice, FindsNothingInAFlatOrTinyImage) {
   Sift sift(context);
   for (auto [w, h] : {std::pair(100, 80), {8, 8}, {1, 1}, {3, 200}, {200, 5}}) {
     Image<std::uint8_t> flat(w, h);
@@ -72,8 +72,8 @@ TEST_P(SiftOnDevice, TakesImagesOfAnySize) {
   }
 }
 
-// Pairs points of two sets that lie within half a pixel of where `map` sends them, with one octave
-// and nearly one scale and, nearest in angle; hands the differences in x and y to f.
+// Pairs points of two sets that lie within half a pixel of where `map` sends them and have the same
+// octave, nearly the same scale and the nearest angle; calls f with the differences in x and y.
 template <class Map, class F>
 int pair_up(const Features& a, const Features& b, const Map& map, const F& f) {
   int pairs = 0;
@@ -91,7 +91,7 @@ int pair_up(const Features& a, const Features& b, const Map& map, const F& f) {
   return pairs;
 }
 
-TEST_P(SiftOnDevice, HasNoBiasUnderAShiftAndAHalfTurn) {
+TEST_P(SiftOnDevice, HasNoPositionBiasUnderTranslationAndRotationByPi) {
   const int w = 400, h = 300;
   const auto blobs = random_blobs(w + 8, h + 4, 900, 3);
   const Image<std::uint8_t> image = to_u8(draw(blobs, w, h));
@@ -114,7 +114,7 @@ TEST_P(SiftOnDevice, HasNoBiasUnderAShiftAndAHalfTurn) {
       });
       ASSERT_GT(n, 300) << what;
       for (double mean : {s.x / n, s.y / n}) EXPECT_LT(std::abs(mean), 0.01) << what;
-      // Octaves beyond the first are sampled at other places of the turned image.
+      // Octaves beyond the first are sampled at other positions of the rotated image.
       for (double mean : {s.ax / n, s.ay / n}) EXPECT_LT(mean, 0.04) << what;
     };
     check("shift", moved, [](double x, double y) { return std::pair(x - 8, y - 4); });
@@ -122,7 +122,7 @@ TEST_P(SiftOnDevice, HasNoBiasUnderAShiftAndAHalfTurn) {
   }
 }
 
-TEST_P(SiftOnDevice, GivesTheSameBytesForEveryTypeOfImage) {
+TEST_P(SiftOnDevice, GivesTheSameBytesForEveryPixelType) {
   const Image<std::uint8_t> bytes = to_u8(blob_image(200, 150));
   Image<std::uint16_t> words(200, 150);
   Image<float> floats(200, 150);
@@ -139,19 +139,19 @@ TEST_P(SiftOnDevice, GivesTheSameBytesForEveryTypeOfImage) {
   EXPECT_TRUE(equal(found, sift.detect(floats)));
   EXPECT_TRUE(equal(found, sift.detect(colour)));
   const Features of_words = sift.detect(words);
-  ASSERT_EQ(of_words.size(), found.size());  // 257 v / 65535 is v / 255 but for the last bit
+  ASSERT_EQ(of_words.size(), found.size());  // 257 v / 65535 equals v / 255 except for the last bit
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_NEAR(of_words.keypoints[i].x, found.keypoints[i].x, 1e-3);
   }
 }
 
-// What a cap ranks a point by.
+// The value by which a cap ranks a point.
 float rank_of(const Keypoint& k, KeepPoints keep) {
   return keep == KeepPoints::contrast ? k.response
          : keep == KeepPoints::scale  ? k.scale
                                       : k.response * (k.scale * k.scale);
 }
-// Where the features of another point begin. Those of one point follow each other.
+// The index of the first feature of each point. The features of a point are consecutive.
 std::vector<std::size_t> beginnings(const Features& f) {
   std::vector<std::size_t> list;
   for (std::size_t i = 0; i < f.size(); ++i) {
@@ -177,7 +177,7 @@ Features features_of(const Features& all, const std::vector<std::size_t>& first,
 
 constexpr KeepPoints kEveryKeep[] = {KeepPoints::contrast, KeepPoints::scale, KeepPoints::both};
 
-TEST_P(SiftOnDevice, ACapKeepsTheFirstPointsWithAllTheirOrientations) {
+TEST_P(SiftOnDevice, ACapKeepsTheHighestRankedPointsWithAllTheirOrientations) {
   const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
   const Features all = Sift(context).detect(image);
   const std::vector<std::size_t> first = beginnings(all);
@@ -225,7 +225,7 @@ TEST_P(SiftOnDevice, CapsEveryCellOfAGrid) {
   }
 }
 
-TEST_P(SiftOnDevice, LenientPointsAreTheStrictOnesAndOthersBetween) {
+TEST_P(SiftOnDevice, LenientPointsIncludeTheStrictOnesInOrder) {
   const Image<std::uint8_t> image = to_u8(blob_image(320, 240));
   const SiftOptions loose{.contrast = 0.01};
   SiftOptions tight = loose;
@@ -234,7 +234,7 @@ TEST_P(SiftOnDevice, LenientPointsAreTheStrictOnesAndOthersBetween) {
   const Features strict = Sift(context, tight).detect(image);
   EXPECT_GT(lenient.size(), strict.size() * 21 / 20);
   EXPECT_LT(lenient.size(), strict.size() * 3 / 2);
-  std::size_t at = 0;  // both are in one order
+  std::size_t at = 0;  // both are in the same order
   for (std::size_t i = 0; i < strict.size(); ++i, ++at) {
     while (at < lenient.size() && !(lenient.keypoints[at] == strict.keypoints[i])) ++at;
     ASSERT_LT(at, lenient.size()) << i;
@@ -279,7 +279,7 @@ TEST_P(SiftOnDevice, ReportsStages) {
   }
 }
 
-TEST_P(SiftOnDevice, SaysWhatItCannotUse) {
+TEST_P(SiftOnDevice, RejectsInvalidInputWithAReason) {
   Sift sift(context);
   Image<float> image = blob_image(60, 50);
   image(30, 20) = std::numeric_limits<float>::quiet_NaN();
@@ -324,9 +324,9 @@ TEST(SiftOptions, AreChecked) {
   EXPECT_THROW(sift_shape({}, 60000, 30000), Error);  // doubled: more than 2^31 pixels
 }
 
-// The formulas in double.
+// The formulas compared with double precision.
 
-TEST(SiftMath, TurnsPowersAndRotationsAreRight) {
+TEST(SiftMath, AnglesPowersAndRotationsMatchDoublePrecision) {
   Random random(9);
   for (int i = 0; i < 10000; ++i) {
     const float x = float(random.uniform() - 0.5), y = float(random.uniform() - 0.5);

@@ -16,7 +16,7 @@ struct Blob {
   double x, y, sigma, height;
 };
 
-// A sum of round blobs, exact at any place, on mid gray.
+// A sum of round blobs on mid gray, with a closed-form value at any position.
 inline std::vector<Blob> random_blobs(int width, int height, int count, std::uint64_t seed) {
   core::Random random(seed);
   std::vector<Blob> blobs;
@@ -61,7 +61,7 @@ inline bool equal(const Features& a, const Features& b) {
   return a.keypoints == b.keypoints && a.descriptors == b.descriptors;
 }
 
-// A lattice of small blobs has far more points than photographs.
+// A lattice of small blobs, which has far more points than photographs.
 inline Image<std::uint8_t> crowded_image(int width, int height) {
   std::vector<Blob> lattice;
   for (int y = 0; y < height; y += 9) {
@@ -70,7 +70,7 @@ inline Image<std::uint8_t> crowded_image(int width, int height) {
   return to_u8(draw(lattice, width, height));
 }
 
-// Instantiated for every device in sift_test.cc, whichever file a test stands in.
+// Instantiated for every device in sift_test.cc, whichever file defines a test.
 class SiftOnDevice : public OnEveryDevice {};
 
 }  // namespace cornea::testing

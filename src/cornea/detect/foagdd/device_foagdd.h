@@ -1,9 +1,9 @@
-// FOAGDD on CUDA. The image goes in, the measure map stays on the device.
+// FOAGDD on CUDA. The image is uploaded; the map of measures stays on the device.
 //
-// Steps, each a kernel: derivatives of the first scale; an upper bound of the measure in cells of 2
-// x 2 pixels, which leaves a list of open cells; bounds of their pixels; which of them these bounds
-// leave open; their exact measures. Then, around the peaks of the first scale, the measure at each
-// further scale, which drops a peak or leaves it.
+// Steps, one kernel each: derivatives of the first scale; an upper bound of the measure per cell of
+// 2 x 2 pixels, which gives a list of open cells (whose bound exceeds the threshold); bounds of
+// their pixels; the pixels that these bounds do not decide; their exact measures. Then the measure
+// at each further scale around the peaks of the first scale, which confirms or drops a peak.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ class DeviceFoagdd {
  public:
   DeviceFoagdd(const Context& context, const std::vector<FoagddBank>& banks);
 
-  // The bounds are made for eight directions.
+  // The bounds are implemented for eight directions.
   bool can_screen() const { return banks_[0].directions == 8; }
 
-  // Takes the memory for `frames` images of this size; `screens`: with a screen.
+  // Allocates the memory for `frames` images of this size; with `screens` also that of screening.
   void prepare(int width, int height, int frames, bool screens);
-  // Queues the maps of a call; with a screen they are as foagdd_map_rows says, and the pixels that
-  // may be peaks are marked.
+  // Queues the maps of a call. With a screen they are as described for foagdd_map_rows(), and the
+  // pixels that may be peaks are marked.
   void enqueue_response(const detect::ResponseCall& call, const FoagddScreen* screen,
                         peaks::Region region);
   // Queues the test of the peaks at the further scales.
@@ -47,11 +47,11 @@ class DeviceFoagdd {
 
   Context context_;
   std::vector<FoagddBank> banks_;
-  std::vector<std::size_t> bank_offsets_;  // of each scale's weights on the device
+  std::vector<std::size_t> bank_offsets_;  // start of each scale's weights on the device
   FoagddPlane plane_;
-  int frames_at_once_ = 1;  // whose derivatives find room
+  int frames_at_once_ = 1;  // for which there is memory for derivatives
   int multiprocessors_ = 1;
-  int most_shared_bytes_ = 0;  // of a block
+  int most_shared_bytes_ = 0;  // per block
   core::Buffer weights_{Place::device, "foagdd: filters"};
   core::Buffer derivatives_{Place::device, "foagdd: derivatives"};
   core::Buffer bounds_{Place::device, "foagdd: bounds"};

@@ -19,8 +19,8 @@ using namespace peaks;
 using namespace detect;
 using namespace foagdd;
 
-// A band makes the derivatives of some rows above and below it a second time, so that few bands are
-// best; but each thread should have work to the end.
+// Each band recomputes the derivatives of some rows above and below it, so that few bands are best;
+// but there should be enough of them to keep all threads busy.
 constexpr int kMostRowsPerBand = 256;
 constexpr int kCandidatesPerPiece = 16;
 
@@ -69,7 +69,8 @@ class FoagddResponse : public Response {
 
 void FoagddResponse::respond(const ResponseCall& call) {
   const AnyView& first = call.first;
-  // The bounds pay where squares are small: what may be the largest is looked for in them alone.
+  // Screening pays off for small suppression squares, because the candidates for a maximum are
+  // searched for in the bounds alone.
   const FoagddScreen screen{options_.peaks.threshold, options_.peaks.nms / 2};
   const bool screens = call.use == MapUse::peaks && screen.radius <= kFoagddMostScreenRadius;
   if constexpr (kHasCuda) {
@@ -122,17 +123,16 @@ void FoagddResponse::confirm(AnyView image, double cutoff, std::vector<PixelAt>&
 
 void FoagddOptions::validate() const {
   require(directions >= kFoagddLeastDirections && directions <= kFoagddMostDirections,
-          "FOAGDD takes ", kFoagddLeastDirections, " to ", kFoagddMostDirections,
-          " directions, not ", directions);
-  require(!scales.empty() && scales.size() <= kFoagddMostScales, "FOAGDD takes 1 to ",
-          kFoagddMostScales, " scales, not ", scales.size());
+          "directions is ", directions, " and must be ", kFoagddLeastDirections, " to ",
+          kFoagddMostDirections);
+  require(!scales.empty() && scales.size() <= kFoagddMostScales, "scales takes 1 to ",
+          kFoagddMostScales, " numbers, not ", scales.size());
   for (double scale : scales) {
-    require(scale >= 0.1 && scale <= 100, "a scale of FOAGDD lies in 0.1 to 100, not ", scale);
+    require(scale >= 0.1 && scale <= 100, "a scale is ", scale, " and must be 0.1 to 100");
   }
-  require(rho >= 0.1 && rho <= 10, "FOAGDD's anisotropy rho lies in 0.1 to 10, not ", rho);
-  require(lattice >= 3 && lattice <= 2 * kFoagddMostRadius + 1 && lattice % 2 == 1,
-          "the side of FOAGDD's filters is odd and from 3 to ", 2 * kFoagddMostRadius + 1,
-          " pixels, not ", lattice);
+  require(rho >= 0.1 && rho <= 10, "rho is ", rho, " and must be 0.1 to 10");
+  require(lattice >= 3 && lattice <= 2 * kFoagddMostRadius + 1 && lattice % 2 == 1, "lattice is ",
+          lattice, " and must be odd and from 3 to ", 2 * kFoagddMostRadius + 1, " pixels");
   peaks.validate();
 }
 

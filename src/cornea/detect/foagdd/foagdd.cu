@@ -15,14 +15,14 @@ using namespace core;
 using namespace peaks;
 using namespace detect;
 
-// The published bank of the first scale: which weights it has is known when the code is compiled.
+// The published filter bank of the first scale, whose nonzero weights are known at compile time.
 constexpr int kRadius = 8, kDirections = 8;
 constexpr int kWeightCount = 64;
 CORNEA_HD constexpr int half_width(int a) {
   constexpr int kHalfWidths[kRadius + 1] = {8, 8, 8, 7, 7, 6, 5, 4, 2};
   return kHalfWidths[a];
 }
-// Bit d is set where weight d of this row and column is not zero.
+// Bit d is set if weight d of this row and column is not zero.
 CORNEA_HD constexpr unsigned weights_that_count(int at) {
   constexpr unsigned char kMasks[kWeightCount] = {
       0x00, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0x30, 0x10,  //
@@ -53,19 +53,20 @@ bool is_published_shape(const FoagddBank& bank) {
   return true;
 }
 
-constexpr int kAtOnce = 4;  // pixels of a row that a thread makes together
+constexpr int kAtOnce = 4;  // neighbouring pixels per thread
 
 // The part of the image that a block needs.
 template <int width, int height>
 using SourceTile = float[height + 2 * kRadius][width + 2 * kRadius];
 
-// The sums of P S and Q T of a few neighbouring pixels.
+// The sums of P S and Q T (foagdd_bank.h) of a few neighbouring pixels.
 struct PixelSums {
   float p[kDirections / 2][kAtOnce] = {}, q[kDirections / 2][kAtOnce] = {};
 };
 
-// Adds the rows a above and below, and those further away. `first_weight` counts the weights of the
-// rows before. All indices are constants, so that everything stays in registers.
+// Adds the rows at distance a above and below, and recursively those farther away. `first_weight`
+// is the index of the first weight of this row. All indices are constants, so that everything stays
+// in registers.
 template <int a, int first_weight, class Tile>
 __device__ void add_rows(const Tile& source, int row, int column, const PublishedWeights& weights,
                          PixelSums& sums) {
@@ -100,9 +101,9 @@ __device__ void add_rows(const Tile& source, int row, int column, const Publishe
   }
 }
 
-// Four pixels at a time: the differences of a pair of rows are made once for all of them. Weights
-// come with the launch, so that they are operands of the products. Large tiles load less, small
-// ones spread a small image over all multiprocessors.
+// Each thread computes four pixels: the differences of a pair of rows are computed once for all of
+// them. Weights are kernel parameters, so that they are constant operands of the products. Large
+// tiles load less; small tiles spread a small image over all multiprocessors.
 template <int tile_width, int tile_height, class T>
 __global__ void __launch_bounds__(tile_width / kAtOnce * 8, 768 / (tile_width / kAtOnce * 8))
     published_derivative_kernel(DeviceView<const T> first, int first_frame,
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(tile_width / kAtOnce * 8, 768 / (tile_width / 
 
 constexpr dim3 kAnyBlock(32, 8);
 
-// Any bank: one thread per pixel, from a tile of the image in shared memory.
+// Any filter bank: one thread per pixel, from a tile of the image in shared memory.
 template <int n, class T>
 __global__ void derivative_kernel(DeviceView<const T> first, int first_frame, FoagddDeviceBank bank,
                                   FoagddPlane plane, float* derivatives) {
@@ -179,7 +180,7 @@ __global__ void derivative_kernel(DeviceView<const T> first, int first_frame, Fo
 
 constexpr int kExactThreads = 128;
 
-// Where a pixel of a frame's map lies.
+// The location of a pixel in a frame's map.
 struct MapPixel {
   int x, y, frame;
   __device__ MapPixel(std::size_t pixel, const FoagddPlane& plane)
@@ -191,7 +192,7 @@ struct MapPixel {
   }
 };
 
-// The exact measure of all pixels, a thread each.
+// The exact measure of all pixels, one thread per pixel.
 template <int n>
 __global__ void __launch_bounds__(kExactThreads)
     exact_kernel(const float* derivatives, FoagddPlane plane, int first_frame, int frames,
@@ -207,15 +208,16 @@ __global__ void __launch_bounds__(kExactThreads)
     *foagdd_map_at(first_map, of_map, pixel.x, pixel.y) = measure;
     if (strongest && pixel.x >= region.left && pixel.x < region.right && pixel.y >= region.top &&
         pixel.y < region.bottom) {
-      // Few are larger than what all others have seen so far.
+      // A plain load first: few values exceed the maximum found so far, so most threads skip the
+      // atomic.
       const OrderedBits<double> bits = ordered_bits(measure);
       if (bits > __ldcg(strongest + of_map)) raise_to(strongest + of_map, bits);
     }
   }
 }
 
-// The exact measure of few pixels.
-constexpr int kListed = 12;  // pixels of a block
+// The exact measure of the pixels of a short list.
+constexpr int kListed = 12;  // pixels per block
 __global__ void __launch_bounds__(kExactThreads, 6)
     listed_kernel(const float* derivatives, FoagddPlane plane, FoagddList pixels, int first_frame,
                   DeviceView<double> first_map) {
@@ -226,7 +228,7 @@ __global__ void __launch_bounds__(kExactThreads, 6)
   const int lane = threadIdx.x % 32;
   for (std::uint32_t base = blockIdx.x * kListed; base < count; base += gridDim.x * kListed) {
     const int here = min(std::uint32_t(kListed), count - base);
-    // Beyond the end the last pixel stands again, so that no load depends on a test.
+    // Lanes beyond the end repeat the last pixel, so that no load is conditional.
     const std::uint32_t item = pixels.items[base + min(lane, here - 1)];
 #pragma unroll 1
     for (int which = threadIdx.x / 32; which < kListed; which += kExactThreads / 32) {
@@ -258,7 +260,7 @@ __global__ void __launch_bounds__(kExactThreads, 6)
 static_assert(kListed * kFoagddSquares<kDirections> <= kExactThreads);
 static_assert(kListed * kFoagddLanes<kDirections> <= kExactThreads);
 
-// As many frames at once as keep the derivatives below this, and one at least.
+// As many frames are processed together as keep the derivatives below this size, at least one.
 constexpr std::size_t kDerivativeBytes = std::size_t{512} << 20;
 
 }  // namespace
@@ -270,7 +272,8 @@ DeviceFoagdd::DeviceFoagdd(const Context& context, const std::vector<FoagddBank>
   for (const FoagddBank& bank : banks) {
     bank_offsets_.push_back(all.size());
     all.insert(all.end(), bank.weights.begin(), bank.weights.end());
-    all.resize(divide_up<std::size_t>(all.size(), 4) * 4);  // 16 bytes: where the next one begins
+    all.resize(divide_up<std::size_t>(all.size(), 4) *
+               4);  // padded, so that the next one begins at a multiple of 16 bytes
   }
   auto* weights = weights_.reserve<float>(context_, all.size());
   cuda_check(cudaMemcpyAsync(weights, all.data(), all.size() * sizeof(float),
@@ -318,7 +321,7 @@ void DeviceFoagdd::enqueue_derivatives(DeviceView<const T> first, int frame, int
   if (is_published_shape(bank)) {
     PublishedWeights weights;
     std::copy(bank.weights.begin(), bank.weights.end(), &weights.weight[0][0]);
-    // Tiles run down first: only the first index of a grid may be large.
+    // Rows of tiles are mapped to the grid's x dimension, the only one that may be large.
     auto launch = [&](auto kernel, int width, int height) {
       const dim3 grid(divide_up(rows, height), divide_up(columns, width), frames);
       kernel<<<grid, dim3(width / kAtOnce, 8), 0, stream>>>(first, frame, weights, plane_,

@@ -8,7 +8,7 @@
 //   M(p)    = sum over a disc of 37 pixels around p of g g', an n x n tensor
 //   measure = det M / (trace M + 2.22e-16)
 //
-// A corner has the largest measure of its 5 x 5 square (equal ones all count) at the first scale, a
+// A corner has the largest measure of its 5 x 5 square at the first scale (ties are all kept), a
 // measure above the threshold at every scale, and lies at least 6 pixels from the top and left edge
 // and 5 from the bottom and right (the side of the square, and one more). The image is 0..255 and
 // is extended by 7 pixels with its mirror (the edge repeated); beyond that it is zero. Defaults are
@@ -17,11 +17,11 @@
 // The response is the measure at the first scale. With 8 directions it grows with the 14th power of
 // contrast, so that thresholds are easier to choose as powers of ten.
 //
-// Cost per pixel: about 570 float operations for the derivatives of the first scale, 330 for a
-// bound of the measure in cells of 2 x 2 pixels; bounds of single pixels only where that bound does
-// not decide, the exact measure, in double, where they do not, and the other scales only around
-// corners of the first. Both devices make the same derivatives and the same exact measures, bit for
-// bit, so that they find the same corners.
+// Cost per pixel: about 570 float operations for the derivatives of the first scale and 330 for an
+// upper bound of the measure per cell of 2 x 2 pixels. Bounds of single pixels are computed only
+// where that bound does not decide, the exact measure (in double) only where those do not, and the
+// other scales only around corners of the first. Both devices compute the same derivatives and the
+// same exact measures, bit for bit, so that they find the same corners.
 #pragma once
 
 #include <vector>
@@ -34,10 +34,11 @@
 namespace cornea {
 
 struct CORNEA_API FoagddOptions {
-  int directions = 8;                          // n, 4 to 16
-  std::vector<double> scales = {1.5, 3, 4.5};  // s, pixels, 1 to 5 of them; the first one finds
-  double rho = 1.5;                            // anisotropy: width to length of the filters
-  int lattice = 31;                            // side of the filters, pixels, odd, 3 to 63
+  int directions = 8;  // n, 4 to 16
+  std::vector<double> scales = {
+      1.5, 3, 4.5};  // s, pixels, 1 to 5 of them; the first detects, the others confirm
+  double rho = 1.5;  // anisotropy: width to length of the filters
+  int lattice = 31;  // side of the filters, pixels, odd, 3 to 63
   PeakOptions peaks{.threshold = 251188643.15095824,  // 10^8.4
                     .nms = 5,
                     .plateaus = Plateaus::all};

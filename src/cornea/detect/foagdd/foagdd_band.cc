@@ -30,7 +30,7 @@ void read_extended(HostView<const T> image, int left, int y, int columns, float*
   outside(end, columns);
 }
 
-// Rows by number, of which the last `count` are kept.
+// A ring buffer of rows, indexed by row number, that keeps the last `count`.
 template <class V>
 class Ring {
  public:
@@ -45,7 +45,7 @@ class Ring {
   std::vector<V> data_;
 };
 
-// The exact measure from derivatives that `at(dx, dy, d)` finds.
+// The exact measure from the derivatives that `at(dx, dy, d)` returns.
 template <class At>
 double exact_measure(int directions, At&& at) {
   return with_directions(directions, [&](auto count) {
@@ -72,7 +72,7 @@ class Band {
         end_(end),
         map_(map),
         n_(bank.directions),
-        // Exact values are asked for up to two suppression radii above the last rows of bounds.
+        // Exact values are needed up to two suppression radii above the last rows of bounds.
         reach_(screen ? 2 * screen->radius : 0),
         stride_(image.width + 2 * kDisc + kFoagddSlack),
         source_(2 * bank.radius + 1, image.width + 2 * (kDisc + bank.radius) + kFoagddSlack),
@@ -87,7 +87,7 @@ class Band {
   }
 
   FoagddTimes run() {
-    // With a screen rows come in pairs, as cells do; the first of a pair is even.
+    // With a screen rows are processed in pairs, like cells; the first row of a pair is even.
     const int first_row = screen_ ? (begin_ - reach_) & ~1 : begin_;
     const int last_row = screen_ ? (end_ - 1 + reach_) | 1 : end_ - 1;
     const int first = first_row - kDisc, last = last_row + kDisc;
@@ -98,11 +98,11 @@ class Band {
       make_derivatives(y);
       times_.derivatives += watch.milliseconds();
       watch.start();
-      const int row = y - kDisc;  // its disc is complete
+      const int row = y - kDisc;  // the row whose disc is now complete
       if (!screen_ && row >= begin_) measure_row(row);
       if (screen_ && row > first_row && row % 2 != 0) {
         screen_rows(row - 1);
-        // The squares of these rows are complete now.
+        // The suppression squares of these rows are now complete.
         const int r = screen_->radius;
         for (int whole = row - 1 - r; whole <= row - r; ++whole) {
           if (whole >= begin_ - r && whole < end_ + r) decide_row(whole);
@@ -119,7 +119,7 @@ class Band {
     read_extended(image_, -margin, y, image_.width + 2 * margin + 1, source_.row(y));
   }
 
-  // Derivatives of row y at columns -3 .. width + 3; column x lies at x + 3.
+  // Derivatives of row y at columns -3 .. width + 3; column x has index x + 3.
   void make_derivatives(int y) {
     const float* rows[2 * kFoagddMostRadius + 1];
     for (int a = 0; a <= 2 * bank_.radius; ++a) {
@@ -130,7 +130,7 @@ class Band {
     foagdd_derivatives(bank_, rows, image_.width + 2 * kDisc + 1, scratch_, out);
   }
 
-  // The rows of derivatives from three above y on.
+  // The rows of derivatives from y - 3 on.
   template <std::size_t rows>
   void fill_window(int y, FoagddRows<rows>& window) {
     for (std::size_t k = 0; k < rows; ++k) {
@@ -148,8 +148,8 @@ class Band {
     std::copy_n(row_.data(), image_.width, map_.row(y));
   }
 
-  // Where most cells were open the next few rows are taken for open too: looking costs more than it
-  // saves.
+  // Where most cells were open, the next few pairs of rows are assumed to be open too: computing
+  // their bounds would cost more than it saves.
   void find_open_cells(int y, float threshold) {
     const int cells = (image_.width + 1) / 2;
     if (pairs_taken_for_open_ > 0) {
@@ -164,7 +164,8 @@ class Band {
     if (open > kMostlyOpen * cells) pairs_taken_for_open_ = 7;
   }
 
-  // Bounds of the rows y and y + 1, which may lie beyond the band, and lower bounds into the map.
+  // Computes the bounds of the rows y and y + 1, which may lie beyond the band, and writes the
+  // lower bounds into the map.
   void screen_rows(int y) {
     if (y + 1 < 0 || y >= image_.height) return;
     const float threshold = foagdd_screen_threshold(screen_->threshold);
@@ -181,8 +182,8 @@ class Band {
     }
   }
 
-  // Row y may hold the largest of a square: those pixels, and all in their squares that may be
-  // larger, become exact.
+  // Finds the pixels of row y that may be the largest of their suppression square, and computes the
+  // exact measure of these and of all pixels in their squares that may be larger.
   void decide_row(int y) {
     if (y < 0 || y >= image_.height) return;
     const int r = screen_->radius, w = image_.width;
@@ -194,7 +195,7 @@ class Band {
     }
     const float* upper = upper_.row(y);
     for (int x = 0; x < w; ++x) {
-      // First against the column, which leaves few.
+      // Comparing with the column maximum first rejects most pixels.
       if (!(upper[x] > screen_->threshold) || upper[x] < square_[x]) continue;
       const int left = std::max(0, x - r), right = std::min(w - 1, x + r);
       if (upper[x] < *std::max_element(&square_[left], &square_[right] + 1)) continue;
@@ -223,7 +224,7 @@ class Band {
   int begin_, end_;
   HostView<double> map_;
   int n_, reach_;
-  int pairs_taken_for_open_ = 0;  // of rows
+  int pairs_taken_for_open_ = 0;  // pairs of rows that are still assumed to be open
   std::size_t stride_;
   Ring<float> source_, derivatives_;
   Ring<float> upper_{1, 1}, lower_{1, 1};
@@ -259,7 +260,7 @@ double FoagddProbe<T>::measure(int x, int y) {
     read_extended(image_, x - margin, y - margin + j, side, &patch_[std::size_t(j) * side]);
   }
   for (int k = 0; k < kSide; ++k) {
-    // The disc's rows are as wide as its columns are high.
+    // The disc is symmetric: half heights of columns are also half widths of rows.
     const int half = foagdd_disc_half_height(k - kDisc), first = kDisc - half;
     const float* rows[2 * kFoagddMostRadius + 1];
     for (int a = 0; a <= 2 * bank_.radius; ++a) {

@@ -1,5 +1,5 @@
-// FOAGDD on the CPU: one band of rows of the measure map, and the measure at single pixels. Memory
-// grows with the width of the image, not with its height.
+// FOAGDD on the CPU: one band of rows of the map of measures, and the measure at single pixels.
+// Memory grows with the width of the image, not with its height.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace cornea::foagdd {
 
-// What screening needs to know of the search that follows.
+// The parameters of the subsequent peak search that screening needs.
 struct FoagddScreen {
-  double threshold = 0;  // pixels at or below it need not be exact
+  double threshold = 0;  // pixels at or below it need no exact measure
   int radius = 2;        // of the suppression square
 };
 
-// Milliseconds that a thread spent.
+// Milliseconds spent by one thread.
 struct FoagddTimes {
   double derivatives = 0, measure = 0;
 };
 
-// Rows begin .. end - 1 of the map. Without a screen every value is exact. With one, those are that
-// decide which pixels are above the threshold and the largest of their square; all others hold a
-// lower bound, which decides nothing.
+// Computes the rows begin .. end - 1 of the map. Without a screen every value is exact. With a
+// screen, the values that decide which pixels are above the threshold and the largest of their
+// square are exact; all others are lower bounds, which do not change that decision.
 template <class T>
 FoagddTimes foagdd_map_rows(HostView<const T> image, const FoagddBank& bank,
                             const FoagddScreen* screen, int begin, int end, HostView<double> map);
 
-// The measure of single pixels, from the image alone.
+// The measure of single pixels, computed from the image alone.
 template <class T>
 class FoagddProbe {
  public:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kSmallestShare = 1.0 / (1 << 23);
 
-// One kernel of the definition, lattice x lattice values row by row.
+// One kernel of the definition, lattice x lattice values in row-major order.
 std::vector<double> foagdd_kernel(double scale, double rho, int direction, int directions,
                                   int lattice) {
   const int reach = lattice / 2;

@@ -11,8 +11,8 @@
 // that with k_(pi-t) is -(sum P S - sum Q T): two products for four pixels and two directions. For
 // t = 0 every Q is zero, for t = pi / 2 every P.
 //
-// The mean of an odd kernel is zero, so that taking it off changes nothing. A weight below 2^-23 of
-// the largest is below float's last bit in the sum and is left out: with the published options the
+// The mean of an odd kernel is zero, so subtracting it changes nothing. Weights below 2^-23 of the
+// largest are below the last bit of the float sum and are omitted: with the published options the
 // 31 x 31 kernels end at radius 8, 11 and 14.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace cornea::foagdd {
 // The weights of one scale. For every row a = 0..radius and column b = 0..half_widths[a] there are
 // `directions` weights: those of S for the directions 0, 1, .. below pi / 2, then those of T for
 // the directions 1, 2, .. up to pi / 2. On the axes, where S or T counts a pixel twice, they are
-// halved; weights that do not count are zero.
+// halved; omitted weights are zero.
 struct FoagddBank {
   int directions = 0;
   int radius = 0;

@@ -1,4 +1,4 @@
-// The measure at the further scales, around the peaks of the first one only.
+// The measure at the further scales, only around the peaks of the first scale.
 #include <algorithm>
 
 #include "cornea/core/cuda.h"
@@ -17,21 +17,20 @@ using namespace core;
 using namespace peaks;
 
 constexpr int kSide = kFoagddPatchSide;
-constexpr int kMostAtOnce = 8;  // candidates of a block
+constexpr int kMostAtOnce = 8;  // candidates per block
 constexpr int kThreads = 256;
-// Scales that a block works on together, so that more threads have work.
+// Scales that a block processes together, so that more threads have work.
 constexpr int kScalesAtOnce = 2;
 
-// Floats that a candidate's surroundings take: with a step of 21 banks from one candidate to the
-// next, one row per thread, neighbouring threads of two candidates do not meet in a bank.
+// Floats per candidate for its surroundings. With a stride of 21 banks between candidates, and one
+// row per thread, neighbouring threads of two candidates have no bank conflict.
 CORNEA_HD constexpr int padded_area(int side) {
   const int area = side * side;
   return area + (21 - area % 32 + 32) % 32;
 }
 
-// A thread makes a row of seven pixels, the sums that are odd or those that are even from row to
-// row: all indices are constants, so that everything stays in registers. `half` is 0 for the sums
-// of P S and 1 for those of Q T.
+// Each thread computes a row of seven pixels, either the sums of P S (half = 0) or those of Q T
+// (half = 1). All indices are constants, so that everything stays in registers.
 using HalfSums = float[4][kSide];  // directions, pixels
 
 template <int radius>
@@ -52,7 +51,7 @@ __device__ void sum_row(const FoagddDeviceBank& bank, const float4* weights, con
     for (int b = 0; b <= radius; ++b) {
       if (b > width) break;
       weights += 2;
-      const float4 next = *weights;  // on its way while this one is used
+      const float4 next = *weights;  // prefetched while this one is used
 #pragma unroll
       for (int k = 0; k < kSide; ++k) {
         const float s = fmaf(-sign, window[radius + k + b], window[radius + k - b]);
@@ -66,8 +65,8 @@ __device__ void sum_row(const FoagddDeviceBank& bank, const float4* weights, con
   }
 }
 
-// The two halves together make the derivatives: a lane has one, the lane beside it the other. All
-// lanes of a warp call it; null where there is no row.
+// Warp collective: combines the two halves, which neighbouring lanes hold, to the derivatives.
+// `row` is null for lanes without a row.
 __device__ void store_row(const HalfSums& sums, int half, float (*row)[8][kSide]) {
 #pragma unroll
   for (int k = 0; k < kSide; ++k) {
@@ -75,7 +74,7 @@ __device__ void store_row(const HalfSums& sums, int half, float (*row)[8][kSide]
 #pragma unroll
     for (int d = 0; d < 4; ++d) other[d] = __shfl_xor_sync(~0u, sums[d][k], 1);
     if (!row) continue;
-      // The lane of the odd sums stores the directions below pi / 2, the other one the rest.
+      // The lane with the P S sums stores the directions below pi / 2, the other lane the rest.
 #pragma unroll
     for (int d = 1; d < 4; ++d) {
       if (half == 0) (*row)[d][k] = fabsf(sums[d][k] + other[d - 1]);
@@ -91,14 +90,14 @@ struct FurtherBanks {
   FoagddDeviceBank bank[kFoagddMostScales - 1];
 };
 
-// The radii of the published banks have their own code.
+// The radii of the published banks have specialised code.
 CORNEA_HD constexpr bool is_published(int directions, int radius) {
   return directions == 8 && (radius == 11 || radius == 14);
 }
 
-// Derivatives of the patches around the candidates, from their surroundings in shared memory: for
-// eight directions and the radius of a published bank, or for any. Of the former a warp makes those
-// of two candidates at a scale; of the latter the block makes all.
+// Derivatives of the patches around the candidates, from their surroundings in shared memory. For
+// eight directions and the radius of a published bank each warp computes two candidates at one
+// scale; for any other bank the whole block computes all candidates.
 constexpr int kWarpsPerScale = kMostAtOnce / 2;
 static_assert(kThreads == kWarpsPerScale * kScalesAtOnce * 32);
 static_assert(kThreads >= kScalesAtOnce * kMostAtOnce * kFoagddLanes<kFoagddMostDirections>);
@@ -133,7 +132,7 @@ __device__ void any_patches(const FoagddDeviceBank& bank, const float* surroundi
   }
 }
 
-// What a block keeps in shared memory, for a number of candidates at once.
+// The layout of a block's shared memory, for a number of candidates at a time.
 template <int n>
 struct ConfirmMemory {
   int at_once, weight_count /* of a scale */, side;
@@ -153,8 +152,8 @@ struct ConfirmMemory {
   }
 };
 
-// The square of the extended image from (left, top) on, by a warp: a lane takes the columns that
-// are its own, and several rows are on their way at once.
+// Warp collective: loads the square of the extended image from (left, top) on. Each lane loads its
+// own columns, and several rows are in flight at once.
 template <class T>
 __device__ void load_surroundings(const DeviceView<const T>& image, int left, int top, int side,
                                   float* out) {
@@ -177,8 +176,9 @@ __device__ void load_surroundings(const DeviceView<const T>& image, int left, in
   }
 }
 
-// A block takes a few candidates at a time: their surroundings go to shared memory, derivatives are
-// made from them at two scales, a thread sums four entries of a tensor, and a few lanes factor one.
+// Each block takes a few candidates at a time: their surroundings are loaded into shared memory,
+// derivatives are computed at two scales, each thread sums four entries of a tensor, and a few
+// lanes factor each tensor.
 template <int n, class T>
 __global__ void __launch_bounds__(kThreads, 2)
     confirm_kernel(DeviceView<const T> first, DeviceCandidates candidates,
@@ -268,18 +268,19 @@ void DeviceFoagdd::enqueue_confirm_pixels(DeviceView<const T> first,
     const FoagddDeviceBank& bank = banks.bank[banks.count++] = device_bank(scale);
     largest_radius = std::max(largest_radius, bank.radius);
     if (is_published(banks_[0].directions, bank.radius)) {
-      weight_count = std::max(weight_count, bank.weight_count + 8);  // one is read ahead
+      weight_count = std::max(weight_count, bank.weight_count + 8);  // room for the prefetch
     }
   }
   with_directions(banks_[0].directions, [&](auto n) {
-    // Two blocks should find room on a multiprocessor of the cards that have much of it.
+    // Two blocks should fit on a multiprocessor of devices with much shared memory.
     const std::size_t room = std::min<std::size_t>(most_shared_bytes_ - 1024, 112 << 10);
     ConfirmMemory<n()> memory{kMostAtOnce, weight_count,
                               2 * (largest_radius + kFoagddDiscRadius) + 1};
     while (memory.at_once > 1 && memory.bytes() > room) --memory.at_once;
     const auto kernel = confirm_kernel<n(), T>;
     const auto bytes = static_cast<int>(memory.bytes());
-    // The same for everyone: the setting belongs to the kernel, whoever uses it.
+    // The attribute belongs to the kernel and is shared by all users, so that it is set to the
+    // maximum.
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     std::max(bytes, static_cast<int>(room))),
                "FOAGDD: shared memory");

@@ -8,9 +8,10 @@ namespace {
 
 using namespace core;
 
-constexpr int kDerivativeBlock = 256;  // columns at a time: all their differences stay in L1
+// Columns that are processed together, so that all their differences stay in L1.
+constexpr int kDerivativeBlock = 256;
 
-// The differences of opposite rows: odd(a) = rows above minus below, even(a) = above plus below.
+// Sums and differences of opposite rows: odd(a) = above - below, even(a) = above + below.
 inline void difference_rows(const float* const* rows, int radius, int begin, int columns,
                             float* odd, float* even, int stride) {
   for (int a = 0; a <= radius; ++a) {
@@ -25,14 +26,14 @@ inline void difference_rows(const float* const* rows, int radius, int begin, int
   }
 }
 
-// The derivatives of one or two packs of columns from x on. Two are enough independent sums to keep
-// the multipliers busy, and few enough to stay in registers. A number of directions of 0 is known
-// at run time only.
+// The derivatives of one or two vectors of columns from x on. Two are enough independent sums to
+// keep the multipliers busy, and few enough to stay in registers. fixed_directions = 0 means that
+// the number of directions is known only at run time.
 template <int fixed_directions, int packs>
 inline void sum_products_at(const FoagddBank& bank, const float* odd, const float* even, int stride,
                             int x, float* const* out) {
   constexpr int kMost = fixed_directions ? fixed_directions : kFoagddMostDirections;
-  // Eight weights fill two packs of NEON, whose products take a lane of them for an operand.
+  // Eight weights fill two NEON vectors, whose lanes can be operands of a multiplication.
   constexpr bool kWeightsInLanes = fixed_directions == 8 && kLanes<float> == 4;
   const int n = fixed_directions ? fixed_directions : bank.directions;
   const int odds = (n + 1) / 2, evens = n / 2;

@@ -12,12 +12,12 @@ namespace cornea::foagdd {
 inline constexpr int kFoagddLeastDirections = 4, kFoagddMostDirections = 16;
 inline constexpr int kFoagddMostScales = 5;
 inline constexpr int kFoagddMostRadius = 31;  // of the filters
-inline constexpr int kFoagddPadding = 7;      // rows and columns of mirror around the image
-inline constexpr int kFoagddDiscRadius = 3;   // of the disc over which the tensor is summed
+inline constexpr int kFoagddPadding = 7;     // rows and columns of mirrored border around the image
+inline constexpr int kFoagddDiscRadius = 3;  // of the disc over which the tensor is summed
 inline constexpr double kFoagddEpsilon = 2.22e-16;
 
-// The pixel that stands at a row or column of the extended image: the image, mirrored with its edge
-// repeated over the padding; -1 beyond that, where the image is zero.
+// The source pixel of a row or column of the extended image: the image is mirrored, with its edge
+// repeated, over the padding; -1 beyond that, where the extended image is zero.
 CORNEA_HD inline int foagdd_source(int i, int size) {
   if (i >= 0 && i < size) return i;
   if (i < -kFoagddPadding || i >= size + kFoagddPadding) return -1;
@@ -26,21 +26,23 @@ CORNEA_HD inline int foagdd_source(int i, int size) {
   return m < size ? m : 2 * size - 1 - m;
 }
 
-// Rows of the disc above and below its centre, by column: the disc has 37 pixels. -1 beyond it.
+// Half height of the disc at a column relative to its centre; -1 beyond it. The disc has 37 pixels.
 CORNEA_HD constexpr int foagdd_disc_half_height(int column) {
   const int c = column < 0 ? -column : column;
   return c <= 1 ? 3 : c <= kFoagddDiscRadius ? 4 - c : -1;
 }
-// The order in which the pixels of a column are added: 0, -1, 1, -2, 2, .. Its sums over 3, 5 and 7
-// rows are then steps on one way.
+// The order in which the pixels of a column are added: 0, -1, 1, -2, 2, .. The sums over 3, 5 and 7
+// rows are then partial sums of one sequence.
 CORNEA_HD constexpr int foagdd_disc_step(int i) { return i % 2 ? -(i + 1) / 2 : i / 2; }
 
-// The n x n tensor is symmetric: its lower half, row by row.
+// Number of entries of the lower triangle of the symmetric n x n tensor, which is stored row by
+// row.
 CORNEA_HD constexpr int foagdd_tensor_size(int n) { return n * (n + 1) / 2; }
 CORNEA_HD constexpr int foagdd_tensor_index(int i, int j) { return i * (i + 1) / 2 + j; }
 
-// sum + a b, where a b is exact: fused or not, it is rounded once. Fused it is one instruction on
-// the device; a host without fused operations would call a function for it.
+// sum + a b. The product of two floats is exact in double, so that the result is rounded once,
+// fused or not. A fused operation is one instruction on the device; on a host without it, it would
+// be a function call.
 CORNEA_HD inline double foagdd_add_product(double a, double b, double sum) {
 #if defined(__CUDA_ARCH__) || defined(__FP_FAST_FMA)
   return std::fma(a, b, sum);
@@ -49,10 +51,10 @@ CORNEA_HD inline double foagdd_add_product(double a, double b, double sum) {
 #endif
 }
 
-// The tensor of a pixel: the sum over the disc of the outer product of the derivatives. `load(dx,
-// dy, d)` writes the n derivatives at that offset. They are float values, so that each product is
-// exact in double. Each column is summed from its middle outwards, and then the columns from left
-// to right.
+// The tensor of a pixel: the sum over the disc of the outer products of the derivatives. `load(dx,
+// dy, d)` writes the n derivatives at that offset. They are floats, so that each product is exact
+// in double. Each column is summed from its middle outwards, and then the columns from left to
+// right.
 template <int n, class Load>
 CORNEA_HD inline void foagdd_tensor(Load&& load, double (&tensor)[foagdd_tensor_size(n)]) {
   constexpr int kSize = foagdd_tensor_size(n);
@@ -81,7 +83,8 @@ CORNEA_HD inline void foagdd_tensor(Load&& load, double (&tensor)[foagdd_tensor_
 }
 
 // det M / (trace M + epsilon) by LDL' without pivoting, which is stable for a positive semidefinite
-// M; a pivot that rounding has made zero or less means a singular M: measure 0. M is overwritten.
+// M. A pivot that is zero or negative after rounding means that M is singular: the measure is 0. M
+// is overwritten.
 template <int n>
 CORNEA_HD inline double foagdd_measure(double* tensor) {
   double trace = 0, determinant = 1;
@@ -106,36 +109,36 @@ CORNEA_HD inline double foagdd_measure(double* tensor) {
   return determinant / (trace + kFoagddEpsilon);
 }
 
-// Screening. Most pixels are nowhere near the threshold, and two bounds show it for less.
+// Screening. Most pixels are far below the threshold, which two bounds prove at a lower cost.
 //
 // 1. The measure grows with M: if N - M is positive semidefinite then measure(M) <= measure(N),
 //    because the derivative of log measure along dM >= 0 is tr((M^-1 - I / tr M) dM), and M^-1 >=
 //    I / tr M. So the tensor summed over a larger set of pixels bounds the measure. The cell of 2 x
 //    2 pixels has the union of their four discs, 52 pixels: one tensor for four measures.
 //
-// 2. Summing and factoring in float can be far off, because the tensor is close to singular, but
-//    how far is known. Let u = 2^-24 and A the tensor as summed in float. All terms are positive,
-//    so that each entry is off by at most 16 u of itself (the longest chain of additions) and the
-//    matrix, in the 2-norm, by at most 16 u trace. LDL' of A + shift I in float gives the exact
-//    factors of a matrix that differs from it by at most (n + 10) u trace (N. Higham, "Accuracy and
-//    stability of numerical algorithms", theorem 10.3, with reciprocal pivots, and |L||D||L'|
-//    bounded by its trace); a reciprocal that is good to one ulp makes it n + 14. Adding the shift
-//    rounds once more. So with
+// 2. Summing and factoring in float can have a large error, because the tensor is close to
+//    singular, but the error is bounded. Let u = 2^-24 and A the tensor as summed in float. All
+//    terms are positive, so that each entry has a relative error of at most 16 u (the longest chain
+//    of additions) and the matrix an error, in the 2-norm, of at most 16 u trace. LDL' of A + shift
+//    I in float gives the exact factors of a matrix that differs from it by at most (n + 10) u
+//    trace (N. Higham, "Accuracy and stability of numerical algorithms", theorem 10.3, with
+//    reciprocal pivots, and |L||D||L'| bounded by its trace); a reciprocal with an error of one ulp
+//    makes it n + 14. Adding the shift rounds once more. So with
 //
 //      shift = (n + 32) u trace
 //
 //    the factored matrix is larger than M and its determinant is at least det M; with -shift it is
 //    smaller and its determinant at most det M. The last few roundings (the product of the pivots,
-//    the trace) are covered by a share of 2^-18.
+//    the trace) are covered by a relative slack of 2^-18.
 CORNEA_HD constexpr float foagdd_screen_shift(int n) { return (n + 32) * 0x1p-24f; }
 inline constexpr float kFoagddScreenSlack = 0x1p-18f;
-// A threshold that is not above the double one when it is rounded to float.
+// The threshold rounded to float, downwards.
 CORNEA_HD inline float foagdd_screen_threshold(double threshold) {
   const double below = threshold - 1e-6 * std::fabs(threshold);
   return below < FLT_MAX ? static_cast<float>(below) : FLT_MAX;
 }
 
-// Largest suppression radius for which screening is worth it.
+// Largest suppression radius for which screening saves time.
 inline constexpr int kFoagddMostScreenRadius = 4;
 
 // Calls f(std::integral_constant<int, n>) for a number of directions that is known at run time.

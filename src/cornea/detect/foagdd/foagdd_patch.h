@@ -1,5 +1,5 @@
-// FOAGDD's exact measure from the derivatives around a few pixels in shared memory. The tensors are
-// summed by many threads, so that little time passes where little is asked for.
+// FOAGDD's exact measure from the derivatives around a few pixels in shared memory. Many threads
+// sum each tensor, so that short lists have a low latency.
 #pragma once
 
 #include "cornea/detect/foagdd/foagdd_math.h"
@@ -8,16 +8,16 @@ namespace cornea::foagdd {
 
 inline constexpr int kFoagddPatchSide = 2 * kFoagddDiscRadius + 1;
 
-// The derivatives around a pixel, row by row, in each row direction by direction. With eight
-// directions all of those of four patches in a row lie in banks of their own.
+// The derivatives around a pixel, indexed by row, direction and column. With eight directions the
+// accesses to four patches have no bank conflicts.
 template <int n>
 using FoagddPatch = float[kFoagddPatchSide][n][kFoagddPatchSide];
-// A tensor; its odd length keeps the threads that factor one each in banks of their own.
+// A tensor. Its odd length avoids bank conflicts between threads that factor one tensor each.
 template <int n>
 using FoagddPatchTensor = double[foagdd_tensor_size(n) | 1];
 
-// Sums 2 x 2 entries of a tensor, in the order of foagdd_tensor. Squares of entries are numbered
-// as entries are.
+// Sums 2 x 2 entries of a tensor, in the order of foagdd_tensor. These blocks are numbered like the
+// entries of a triangular matrix.
 template <int n>
 inline constexpr int kFoagddSquares = foagdd_tensor_size((n + 1) / 2);
 template <int n>
@@ -26,7 +26,7 @@ __device__ inline void foagdd_sum_square(const FoagddPatch<n>& patch, int square
   int row = 0;
   while (foagdd_tensor_index(row + 1, 0) <= square) ++row;
   const int i = 2 * row, j = 2 * (square - foagdd_tensor_index(row, 0));
-  // With an odd number of directions the last ones stand twice.
+  // With an odd number of directions the last one is computed twice.
   const int next_i = min(i + 1, n - 1), next_j = min(j + 1, n - 1);
   double sums[4] = {};
 #pragma unroll
@@ -51,8 +51,8 @@ __device__ inline void foagdd_sum_square(const FoagddPatch<n>& patch, int square
   if (i > j) tensor[foagdd_tensor_index(i, next_j)] = sums[3];
 }
 
-// The measure of foagdd_measure(), operation by operation, by a group of lanes, each of which keeps
-// a row of the tensor. All lanes of a warp call it, and all of a group get the result.
+// The measure, with the operations of foagdd_measure(), by a group of lanes that each hold a row of
+// the tensor. Warp collective; all lanes of a group get the result.
 template <int n>
 inline constexpr int kFoagddLanes = n <= 8 ? 8 : 16;
 template <int n>

@@ -1,4 +1,4 @@
-// How FOAGDD's derivatives lie in device memory, and how they are made and read.
+// The layout of FOAGDD's derivatives in device memory, and how they are computed and read.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ struct FoagddDeviceBank {
   int half_widths[kFoagddMostRadius + 1] = {};
 };
 
-// The derivatives of an image: row by row, in each row direction by direction. Rows -3 .. height +
-// 4 and columns from -4 on, so that every cell of 2 x 2 pixels finds the rows and columns of its
-// discs and four columns at a time begin at a multiple of 16 bytes.
+// The derivatives of an image, indexed by row, direction and column. Rows -3 .. height + 4 and
+// columns from -4 on, so that every cell of 2 x 2 pixels has all rows and columns of its discs, and
+// groups of four columns begin at a multiple of 16 bytes.
 struct FoagddPlane {
   int width = 0, height = 0, directions = 0;
 
@@ -30,7 +30,7 @@ struct FoagddPlane {
   CORNEA_HD int bottom() const { return height + kFoagddDiscRadius + 2; }
   CORNEA_HD int stride() const { return (width + 9 + 7) / 8 * 8; }  // to the next direction
   CORNEA_HD int row_stride() const { return stride() * directions; }
-  // Of direction 0.
+  // Index of the derivative of direction 0.
   CORNEA_HD std::size_t at(int x, int y) const {
     return std::size_t(y - top()) * row_stride() + (x - left());
   }
@@ -39,8 +39,8 @@ struct FoagddPlane {
   CORNEA_HD int cells_down() const { return (height + 1) / 2; }
 };
 
-// What is still to be looked at, in no order. A pixel is (frame * height + y) * width + x, and
-// cells of 2 x 2 pixels are numbered likewise.
+// An unordered list of pixels or cells that are still undecided. A pixel is (frame * height + y) *
+// width + x; cells of 2 x 2 pixels are numbered likewise.
 struct FoagddList {
   const std::uint32_t* items = nullptr;
   const std::uint32_t* count = nullptr;
@@ -48,7 +48,7 @@ struct FoagddList {
 
 #ifdef __CUDACC__
 
-// A pixel of the maps that lie one below the other.
+// A pixel of maps that are stacked vertically.
 __device__ inline double* foagdd_map_at(const DeviceView<double>& first, int frame, int x, int y) {
   return first.data + (std::size_t(frame) * first.height + y) * first.stride + x;
 }
@@ -60,7 +60,8 @@ __device__ inline float extended_pixel(const DeviceView<const T>& image, int x, 
   return column < 0 || row < 0 ? 0.0f : core::gray_level(__ldg(image.row(row) + column));
 }
 
-// The n derivatives at a pixel of a tile of the extended image, in the order of foagdd_rows.cc.
+// The n derivatives at a pixel of a tile of the extended image, with the operations and order of
+// foagdd_rows.cc.
 template <int n>
 __device__ inline void foagdd_derivatives_at(const FoagddDeviceBank& bank, const float* centre,
                                              int stride, float* d) {
@@ -87,7 +88,7 @@ __device__ inline void foagdd_derivatives_at(const FoagddDeviceBank& bank, const
   if (n % 2 == 0) d[n / 2] = fabsf(q[kEven - 1]);
 }
 
-// Reads the derivatives around a pixel, as foagdd_tensor asks for them.
+// Reads the derivatives around a pixel, as foagdd_tensor needs them.
 struct FoagddLoad {
   const float* centre;
   const FoagddPlane& plane;

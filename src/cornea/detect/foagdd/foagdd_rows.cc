@@ -11,10 +11,11 @@ namespace {
 using namespace core;
 
 constexpr int kTensorBlock = 32;
-constexpr int kTensorColumns = kTensorBlock + 8;  // with 3 more on each side, a multiple of 8
+// The block with 3 more columns on each side, rounded up to a multiple of 8.
+constexpr int kTensorColumns = kTensorBlock + 8;
 constexpr int kWindowRows = 2 * kFoagddDiscRadius + 1;
 
-// The derivatives around a block of columns, close together: row k, direction d, column x - 3.
+// A compact copy of the derivatives around a block of columns: row k, direction d, column x - 3.
 template <class T, std::size_t rows>
 inline void copy_window(const FoagddRows<rows>& window, int n, int begin, int columns, T* to) {
   for (std::size_t k = 0; k < rows; ++k) {
@@ -26,9 +27,8 @@ inline void copy_window(const FoagddRows<rows>& window, int n, int begin, int co
   }
 }
 
-// Sums of products down the columns, for all pairs of directions: sums[(pair * 3 + k) *
-// kTensorColumns + x]. A disc has 7 rows and columns of 3, 5 and 7; a cell has 8 rows and columns
-// of 4, 6 and 8.
+// Column sums of the products of all pairs of directions: sums[(pair * 3 + k) * kTensorColumns +
+// x]. A disc has columns of 3, 5 and 7 rows; the union of a cell's discs has columns of 4, 6 and 8.
 template <int rows, class T, class N>
 inline void column_sums(const T* window, N n, int columns, T* sums) {
   // From the middle outwards: a disc has one row there, a cell has two.
@@ -53,8 +53,8 @@ inline void column_sums(const T* window, N n, int columns, T* sums) {
   }
 }
 
-// For cells even columns come first and then the odd ones, so that all cells' columns of a kind are
-// neighbours.
+// For cells all even columns are stored first and then the odd ones, so that the columns of
+// neighbouring cells are contiguous.
 constexpr int kOddColumns = kTensorColumns / 2;
 inline void copy_cell_window(const FoagddCellWindow& window, int n, int begin, float* to) {
   for (std::size_t k = 0; k < window.size(); ++k) {
@@ -69,7 +69,7 @@ inline void copy_cell_window(const FoagddCellWindow& window, int n, int begin, f
   }
 }
 
-// The columns of the union of a cell's four discs together.
+// Sums the columns over the union of a cell's four discs.
 inline void cell_sums(const float* columns, int pairs, int cells, float* tensor) {
   for (int pair = 0; pair < pairs; ++pair) {
     const float* four = columns + std::size_t(pair) * 3 * kTensorColumns;
@@ -85,7 +85,7 @@ inline void cell_sums(const float* columns, int pairs, int cells, float* tensor)
   }
 }
 
-// The disc's columns together, from left to right.
+// Sums the columns over the disc, from left to right.
 template <class T>
 inline void disc_sums(const T* columns, int pairs, int count, T* tensor) {
   for (int pair = 0; pair < pairs; ++pair) {
@@ -108,8 +108,8 @@ inline void disc_sums(const T* columns, int pairs, int count, T* tensor) {
 constexpr std::integral_constant<int, 0> kFirst{};
 constexpr std::integral_constant<int, 8> kEight{};
 
-// The product of the pivots of LDL' of the tensor + shift, over the trace. `least` takes the place
-// of a pivot that is not positive.
+// The product of the pivots of LDL' of tensor + shift, divided by the trace. Pivots that are not
+// positive are replaced by `least`.
 template <class N>
 inline Pack<float> pivot_product(const float* tensor, N n, Pack<float> shift,
                                  Pack<float> inverse_trace, float least) {
@@ -149,7 +149,7 @@ inline bool any_above(Pack<float> v, float threshold) {
   return any;
 }
 
-// At least the smallest number that divides.
+// The trace, at least the smallest normal number, so that its reciprocal is finite.
 template <class N>
 inline Pack<float> trace_of(const float* tensor, N n) {
   constexpr float kLeast = std::numeric_limits<float>::min();
@@ -172,7 +172,7 @@ inline void bound_block(const float* tensor, N n, int count, float threshold, fl
     if (any_above(up, threshold)) {
       down = pivot_product(tensor + x, n, -shift, inverse, 0.0f);
       down *= 1 - kFoagddScreenSlack;
-      down = down > 0 ? down : Pack<float>{};  // not a number where a pivot was zero
+      down = down > 0 ? down : Pack<float>{};  // NaN where a pivot was zero
       down = down < kLargest ? down : pack_of(kLargest);
     }
     store_pack(upper + x, up);
@@ -206,7 +206,8 @@ inline void open_cells(const FoagddCellWindow& window, N n, int count, float thr
   }
 }
 
-// Eight columns at a time are looked at or not, up to kTensorBlock together.
+// Columns are processed or skipped in groups of eight; up to kTensorBlock columns are processed
+// together.
 constexpr int kGroup = 8;
 inline bool any_open(const std::uint8_t* open, int begin, int count) {
   bool any = false;
@@ -287,7 +288,7 @@ CORNEA_FLATTEN void measures_flat(const FoagddWindow& window, int n, int count, 
   }
 }
 
-// Room for a block of columns.
+// Allocates the memory for a block of columns.
 template <class T>
 void reserve(FoagddBlock<T>& block, int n) {
   const std::size_t pairs = foagdd_tensor_size(n);

@@ -1,5 +1,5 @@
-// FOAGDD on the CPU, row by row: what has to be fast there. These functions work on plain arrays;
-// foagdd_band.cc walks them down the image.
+// The time-critical row functions of FOAGDD on the CPU. They work on plain arrays; foagdd_band.cc
+// calls them row by row.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 
 namespace cornea::foagdd {
 
-// Columns that a call may read and write beyond the last one it was asked for.
+// Columns that a call may read and write beyond the last requested one.
 inline constexpr int kFoagddSlack = 48;
 
-// Memory of one thread.
+// Scratch memory of one thread.
 template <class T>
 struct FoagddBlock {
   std::vector<T> window, columns, tensor;
@@ -42,21 +42,21 @@ using FoagddRows = std::array<std::array<const float*, kFoagddMostDirections>, r
 using FoagddWindow = FoagddRows<2 * kFoagddDiscRadius + 1>;
 using FoagddCellWindow = FoagddRows<2 * kFoagddDiscRadius + 2>;
 
-// open[c] = 0 where no pixel of the cell at columns 2 c and 2 c + 1 of the two rows exceeds the
+// open[c] = 0 if no pixel of the cell at columns 2 c and 2 c + 1 of the two rows exceeds the
 // threshold.
 CORNEA_PER_ISA(void, foagdd_open_cells,
                (const FoagddCellWindow& window, int directions, int count, float threshold,
                 FoagddScratch& scratch, std::uint8_t* open),
                (window, directions, count, threshold, scratch, open))
 
-// Bounds of the measure at columns 0 .. count - 1, in float; zero where eight columns have no open
-// cell.
+// Bounds of the measure at columns 0 .. count - 1, in float; zero where a group of eight columns
+// has no open cell.
 CORNEA_PER_ISA(void, foagdd_bounds,
                (const FoagddWindow& window, int directions, int count, float threshold,
                 const std::uint8_t* open, FoagddScratch& scratch, float* upper, float* lower),
                (window, directions, count, threshold, open, scratch, upper, lower))
 
-// The measure itself, in double; the bits of foagdd_tensor and foagdd_measure.
+// The measure itself, in double, with the same bits as foagdd_tensor and foagdd_measure.
 CORNEA_PER_ISA(void, foagdd_measures,
                (const FoagddWindow& window, int directions, int count, FoagddScratch& scratch,
                 double* measure),

@@ -1,5 +1,6 @@
-// Which pixels need their exact measure, for eight directions: bounds of cells of 2 x 2 pixels,
-// then of pixels (foagdd_math.h says why they hold), then a look around.
+// Finds the pixels that need an exact measure, for eight directions: bounds of cells of 2 x 2
+// pixels, then bounds of pixels (foagdd_math.h derives them), then a comparison with the
+// neighbours.
 #include <algorithm>
 #include <cfloat>
 
@@ -15,17 +16,18 @@ namespace {
 using namespace core;
 
 constexpr int n = 8;
-constexpr int kCellsPerWarp = kWarp - 4;  // two lanes at each side only help their neighbours
+// The two outer lanes on each side only provide columns to their neighbours.
+constexpr int kCellsPerWarp = kWarp - 4;
 constexpr int kWarpsPerBlock = 4;
 
-// To one ulp, in one instruction.
+// One instruction with an error of one ulp.
 __device__ float approximate_reciprocal(float v) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
   return r;
 }
 
-// Products of two directions summed down a column over its 4, 6 and 8 rows.
+// Products of two directions summed over 4, 6 and 8 rows of a column.
 struct ColumnSums {
   float four, six, eight;
 };
@@ -37,7 +39,7 @@ __device__ ColumnSums column_sums(const float (&i)[8], const float (&j)[8]) {
   return sums;
 }
 
-// The bound of the measure from above or from below that LDL' of the shifted tensor gives.
+// The upper or lower bound of the measure from LDL' of the shifted tensor.
 template <bool upper>
 __device__ float pivot_bound(const float (&tensor)[foagdd_tensor_size(n)], float trace) {
   constexpr float kLeast = 1e-30f;
@@ -74,8 +76,8 @@ __device__ float pivot_bound(const float (&tensor)[foagdd_tensor_size(n)], float
   return fminf(fmaf(product, -kFoagddScreenSlack, product), FLT_MAX);
 }
 
-// Adds this lane's item to a list, if it has one. All lanes of a warp call it; the order in which
-// they come does not matter.
+// Warp collective: appends this lane's item to a list if has_item is true. The order of the list
+// does not matter.
 __device__ void append(bool has_item, std::uint32_t item, std::uint32_t* items,
                        std::uint32_t* count) {
   const std::uint32_t lanes = __ballot_sync(~0u, has_item);
@@ -99,8 +101,8 @@ __device__ void load_row(const float* from, const FoagddPlane& plane, int k, Cel
   }
 }
 
-// An upper bound of the measure of the four pixels. The union of their discs reaches three columns
-// further on each side, which lie with the two lanes beside this one.
+// An upper bound of the measure of the four pixels. The union of their discs extends three columns
+// to each side; the two neighbouring lanes on each side hold them.
 __device__ float upper_bound(const CellRows& d, float threshold) {
   float m[foagdd_tensor_size(n)];
   auto make_entry = [&](int i, int j) {
@@ -118,8 +120,8 @@ __device__ float upper_bound(const CellRows& d, float threshold) {
     make_entry(i, i);
     trace += m[foagdd_tensor_index(i, i)];
   }
-  // Equal eigenvalues make the largest determinant of a trace. Where that is too small for all of
-  // the warp's cells, as in the sky, no more is needed.
+  // For a given trace the determinant is largest if all eigenvalues are equal. If even that is
+  // below the threshold for all cells of the warp, as in the sky, no factorisation is needed.
   const float mean = trace * ((1 + 64 * kFoagddScreenSlack) / n), squared = mean * mean;
   const float most = squared * squared * squared * mean / n + 1e-30f;
   if (__all_sync(~0u, most <= threshold)) return most;
@@ -131,8 +133,8 @@ __device__ float upper_bound(const CellRows& d, float threshold) {
   return pivot_bound<true>(m, trace);
 }
 
-// A warp walks down a strip of cells, one lane per cell; each step brings two more rows. The bounds
-// of a closed cell's pixels are zero.
+// Each warp walks down a strip of cells, one lane per cell; each iteration loads two more rows. The
+// bounds of a closed cell's pixels are zero.
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 3)
     cell_kernel(const float* derivatives, FoagddPlane plane, float threshold, int rows_per_walk,
                 int first_frame, float2* bounds, DeviceView<double> first_map, std::uint32_t* cells,
@@ -143,7 +145,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 3)
   const int end = min(begin + rows_per_walk, plane.cells_down());
   if (begin >= end) return;
   const bool mine = lane >= 2 && lane < kWarp - 2 && column < plane.cells_across();
-  // Lanes beyond the image read its last columns; no cell that counts looks at them.
+  // Lanes beyond the image read its last columns; no valid cell uses them.
   const int x = min(max(2 * column, plane.left()), plane.right() - 2);
   const float* from = derivatives + frame * plane.frame_size() + plane.at(x, 2 * begin - 3);
   const std::size_t row_stride = plane.row_stride();
@@ -154,7 +156,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 3)
   for (int row = begin; row < end; ++row) {
 #pragma unroll
     for (int k = 6; k < 8; ++k, from += row_stride) load_row(from, plane, k, d);
-    const float upper = upper_bound(d, threshold);  // all lanes help
+    const float upper = upper_bound(d, threshold);  // warp collective
     const bool open = mine && !(upper <= threshold);
     if (mine && !open) {
       for (int y = 2 * row; y < min(2 * row + 2, plane.height); ++y) {
@@ -181,7 +183,8 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 3)
 
 constexpr int kBoundThreads = 128;
 
-// The tensors of two neighbours of a row, x even: row by row, because float2 loads bring columns.
+// The tensors of two neighbours of a row, x even. They are summed row by row, because a float2 load
+// brings two columns.
 __device__ void pair_tensors(const float* centre, const FoagddPlane& plane,
                              float (&tensor)[2][foagdd_tensor_size(n)]) {
 #pragma unroll
@@ -189,7 +192,7 @@ __device__ void pair_tensors(const float* centre, const FoagddPlane& plane,
 #pragma unroll
   for (int dy = -kFoagddDiscRadius; dy <= kFoagddDiscRadius; ++dy) {
     constexpr int kFirst = -4, kColumns = 10;
-    const int half = foagdd_disc_half_height(dy);  // the disc is as high as wide
+    const int half = foagdd_disc_half_height(dy);  // the disc is symmetric
     const float* from = centre + std::ptrdiff_t(dy) * plane.row_stride();
     float d[n][kColumns];
 #pragma unroll
@@ -207,7 +210,7 @@ __device__ void pair_tensors(const float* centre, const FoagddPlane& plane,
     for (int i = 0; i < n; ++i) {
 #pragma unroll
       for (int j = 0; j <= i; ++j) {
-        float both = 0;  // the columns that the two discs share
+        float both = 0;  // the columns that both discs share
 #pragma unroll
         for (int c = 1 - half - kFirst; c <= half - kFirst; ++c)
           both = fmaf(d[i][c], d[j][c], both);
@@ -246,12 +249,12 @@ __global__ void __launch_bounds__(kBoundThreads, 3)
   }
 }
 
-// The pixels of open cells, one a thread: calls f(x, y, frame, is there one).
+// Calls f(x, y, frame, valid) for the pixels of open cells, one pixel per thread.
 template <class F>
 __device__ void for_each_open_pixel(const FoagddPlane& plane, const FoagddList& cells, F&& f) {
   const std::size_t count = std::size_t(*cells.count) * 4;
   const int across = plane.cells_across(), down = plane.cells_down();
-  // Whole warps, because f may ask all lanes of one to help.
+  // Whole warps, because f may contain warp collectives.
   for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
        i < divide_up<std::size_t>(count, kWarp) * kWarp; i += std::size_t(gridDim.x) * blockDim.x) {
     const std::uint32_t cell = i < count ? cells.items[i / 4] : 0;
@@ -262,7 +265,7 @@ __device__ void for_each_open_pixel(const FoagddPlane& plane, const FoagddList& 
 }
 
 // Calls f(bounds of a neighbour) for the square around a pixel. The published radius is unrolled,
-// so that its loads do not wait for each other.
+// so that its loads overlap.
 template <class F>
 __device__ void for_each_neighbour(const float2* bounds, const FoagddPlane& plane, int x, int y,
                                    int radius, F&& f) {
@@ -288,8 +291,9 @@ __device__ void for_each_neighbour(const float2* bounds, const FoagddPlane& plan
 
 constexpr int kDecideThreads = 256;
 
-// A pixel that may be the largest of its square is a contender: its upper bound becomes negative.
-// Only its own thread looks at it here; the others look at lower bounds.
+// A pixel that may be the largest of its square is a contender; this is marked by negating its
+// upper bound. Here each upper bound is read and written only by its own thread; other threads read
+// lower bounds.
 __global__ void __launch_bounds__(kDecideThreads)
     contender_kernel(FoagddPlane plane, FoagddList cells, float threshold, int radius,
                      float2* all_bounds) {
@@ -306,9 +310,9 @@ __global__ void __launch_bounds__(kDecideThreads)
   });
 }
 
-// Which pixels need their exact measure: contenders, and all in their squares that may be larger
-// than one. The map has the lower bound of all others, which decides nothing: a pixel that is no
-// contender has one in its square that is larger for certain.
+// Finds the pixels that need an exact measure: contenders, and all pixels in their squares that may
+// be larger. All other pixels of the map get their lower bound, which does not change the decision:
+// a pixel that is no contender has a neighbour in its square that is certainly larger.
 __global__ void __launch_bounds__(kDecideThreads)
     decide_kernel(const float2* all_bounds, FoagddPlane plane, FoagddList cells, float threshold,
                   int radius, int first_frame, DeviceView<double> first_map, std::uint32_t* pixels,
@@ -340,7 +344,7 @@ FoagddList DeviceFoagdd::enqueue_screen(const FoagddScreen& screen, int frame, i
   auto* counts = open_counts_.data<std::uint32_t>();
   cuda_check(cudaMemsetAsync(counts, 0, 2 * sizeof *counts, stream), "clearing FOAGDD's counts");
 
-  // Long walks load less, short ones keep every multiprocessor busy.
+  // Long walks load less; short ones keep every multiprocessor busy.
   const int strips = divide_up(plane_.cells_across(), kCellsPerWarp);
   const int warps = multiprocessors_ * kWarpsPerBlock * 4;
   const int rows_per_walk = std::clamp(plane_.cells_down() * strips * frames / warps, 2, 8);

@@ -21,7 +21,7 @@ using namespace foagdd;
 
 using Plane = std::vector<std::vector<double>>;  // [row][column]
 
-// The definition, as plainly as it can be written, in double precision throughout.
+// The definition, written as plainly as possible, in double precision throughout.
 class PlainFoagdd {
  public:
   PlainFoagdd(const Image<std::uint8_t>& image, const FoagddOptions& options)
@@ -33,7 +33,7 @@ class PlainFoagdd {
  private:
   static constexpr int kPadding = 7;
 
-  // The extended image; rows and columns count from the image's own.
+  // The extended image, in coordinates of the image.
   double pixel(int y, int x) const {
     auto mirrored = [](int i, int size) {
       while (i < 0 || i >= size) i = i < 0 ? -1 - i : 2 * size - 1 - i;
@@ -184,8 +184,8 @@ TEST_P(FoagddTest, AgreesWithThePlainDefinitionForAllOptions) {
     const PlainFoagdd plain(image, options);
     Foagdd foagdd(context, options);
     const auto map = foagdd.response(image);
-    // The more directions, the closer the tensor is to singular, and the more the last bits of the
-    // derivatives count.
+    // The more directions, the closer the tensor is to singular, and the larger the effect of the
+    // last bits of the derivatives.
     const double share = options.directions <= 8 ? 1e-3 : 1e-2;
     for (int y = 0; y < 41; ++y) {
       for (int x = 0; x < 47; ++x) {
@@ -225,7 +225,7 @@ TEST_P(FoagddTest, AgreesWithThePlainDefinitionForAllOptions) {
   EXPECT_GT(corners_seen, 40u);
 }
 
-TEST_P(FoagddTest, MapsHaveTheCpusBits) {
+TEST_P(FoagddTest, MapsEqualThoseOfTheCpu) {
   const Context cpu = Context::cpu(1);
   for (const FoagddOptions& options : option_sets()) {
     Foagdd reference(cpu, options), tested(context, options);
@@ -258,7 +258,7 @@ TEST_P(FoagddTest, ScreeningLosesNoCornerAndInventsNone) {
     if (round % 7 == 0) options.directions = 4 + round / 7;
     const auto image = round % 3 ? test_image(80 + round, 71, round)
                                  : testing::random_image<std::uint8_t>(63, 60 + round, round);
-    // Every value exact, then the same search.
+    // The same search on a map in which every value is exact.
     const FoagddBank bank = make_foagdd_bank(options, 1.5);
     Image<double> map(image.width(), image.height());
     foagdd_map_rows<std::uint8_t>(image.host(), bank, nullptr, 0, image.height(), map.host());
@@ -271,8 +271,8 @@ TEST_P(FoagddTest, ScreeningLosesNoCornerAndInventsNone) {
   EXPECT_GT(corners, 5000);
 }
 
-TEST_P(FoagddTest, EqualMeasuresAllCountAndTheMarginIsThePublishedOne) {
-  // Every eighth column repeats, and with it the measure, to the bit.
+TEST_P(FoagddTest, TiesAreAllKeptAndTheMarginIsThePublishedOne) {
+  // The image repeats every eight columns, and so does the measure, bit for bit.
   Image<std::uint8_t> tiles(100, 80);
   for (int y = 0; y < 80; ++y) {
     for (int x = 0; x < 100; ++x) tiles(x, y) = std::uint8_t(philox(5, y / 3, x % 8 / 2).v[0]);
@@ -284,7 +284,7 @@ TEST_P(FoagddTest, EqualMeasuresAllCountAndTheMarginIsThePublishedOne) {
   options.peaks.plateaus = Plateaus::first;
   const std::size_t first = Foagdd(context, options).detect(tiles).size();
   EXPECT_GT(all, 4u);
-  EXPECT_LT(first, all / 2);  // all but the first have an equal one before them
+  EXPECT_LT(first, all / 2);  // all but the first have an equal neighbour before them
   options.peaks = FoagddOptions().peaks;
 
   const int w = 320, h = 240;
@@ -308,12 +308,12 @@ TEST_P(FoagddTest, AFlatImageHasNoCornersAndMeasureZero) {
     for (int i = 0; i < 40 * 30; ++i) image.host().data[i] = std::uint8_t(value);
     Foagdd foagdd(context);
     EXPECT_TRUE(foagdd.detect(image).empty());
-    // Beyond the mirrored border lies black; in the middle nothing is seen of it.
+    // The extended image is black beyond the mirrored border, which does not reach the middle.
     EXPECT_EQ(foagdd.response(image)(20, 15), 0.0f);
   }
 }
 
-TEST_P(FoagddTest, SixteenBitAndFloatImagesMeanTheSame) {
+TEST_P(FoagddTest, SixteenBitAndFloatImagesGiveTheSameCorners) {
   const auto bytes = test_image(120, 90, 11);
   Image<std::uint16_t> words(120, 90);
   Image<float> floats(120, 90);
@@ -336,7 +336,7 @@ TEST_P(FoagddTest, SixteenBitAndFloatImagesMeanTheSame) {
   }
 }
 
-TEST_P(FoagddTest, TheLargestValuesDoNoHarm) {
+TEST_P(FoagddTest, ExtremeValuesAndThresholdsAreHandled) {
   auto image = test_image<float>(60, 50, 2, 1);
   for (int y = 0; y < 50; ++y) {
     for (int x = 0; x < 60; ++x) image(x, y) = image(x, y) < 0.5f ? -1.0f : 2.0f;
@@ -349,7 +349,7 @@ TEST_P(FoagddTest, TheLargestValuesDoNoHarm) {
   const auto most = Foagdd(context, options).detect(image);
   EXPECT_GT(most.size(), 5u);
   EXPECT_TRUE(most == Foagdd(Context::cpu(1), options).detect(image));
-  // A threshold beyond the largest float, and the same without screening.
+  // A threshold beyond the largest float, with and without screening.
   for (Subpixel subpixel : {Subpixel::none, Subpixel::quadratic}) {
     options.peaks.threshold = 1e60;
     options.peaks.subpixel = subpixel;
@@ -357,7 +357,7 @@ TEST_P(FoagddTest, TheLargestValuesDoNoHarm) {
   }
 }
 
-TEST(FoagddOptionsTest, RefusesWhatMakesNoSense) {
+TEST(FoagddOptionsTest, RejectsInvalidOptions) {
   auto refused = [](auto change) {
     FoagddOptions options;
     change(options);
@@ -376,7 +376,7 @@ TEST(FoagddOptionsTest, RefusesWhatMakesNoSense) {
   refused([](FoagddOptions& o) { o.peaks.nms = 4; });
 }
 
-TEST(FoagddBankTest, EndsWhereFloatCannotSee) {
+TEST(FoagddBankTest, OmitsWeightsBelowFloatPrecision) {
   const FoagddOptions options;
   EXPECT_EQ(make_foagdd_bank(options, 1.5).radius, 8);
   EXPECT_EQ(make_foagdd_bank(options, 3).radius, 11);

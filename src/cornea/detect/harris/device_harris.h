@@ -8,8 +8,9 @@
 
 namespace cornea::harris {
 
-// The response map alone, for `frames` images one below the other, queued on the context's stream.
-// `strongest`, if given, is raised to the largest response that may be a corner, one a frame.
+// Queues only the response map, for `frames` images stacked vertically, on the context's stream.
+// `strongest`, if given, holds one value per frame, which is raised to the largest response of the
+// pixels that may be corners.
 template <class T>
 void enqueue_harris_response(const Context& context, DeviceView<const T> first, int frames,
                              const HarrisFormula& formula, DeviceView<float> first_map,

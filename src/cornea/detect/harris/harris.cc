@@ -25,7 +25,7 @@ using namespace harris;
 
 constexpr int kRowsPerPiece = 64;
 
-// The pixel as the derivatives read it: 8-bit ones stay integers, which vectorise better.
+// The pixel value used by the derivatives: 8-bit pixels stay integers, which vectorise better.
 CORNEA_INTO_CLONES int derivative_pixel(std::uint8_t v) { return v; }
 CORNEA_INTO_CLONES float derivative_pixel(std::uint16_t v) { return gray_level(v); }
 CORNEA_INTO_CLONES float derivative_pixel(float v) { return gray_level(v); }
@@ -54,7 +54,7 @@ CORNEA_INTO_CLONES void derivative_products(const T* __restrict above, const T* 
   }
 }
 
-// The products of a whole row, with the mirror at both ends.
+// The products of a whole row, mirrored at both ends.
 template <class T>
 CORNEA_INTO_CLONES void product_row(HostView<const T> image, int y, const TensorRow& out) {
   const int w = image.width, last = w - 1;
@@ -109,7 +109,7 @@ CORNEA_INTO_CLONES void measure_row(const TensorRow& m, const HarrisFormula& f,
   }
 }
 
-// What a band of rows keeps at hand: products with room for the mirror, and the last w rows of
+// The rows that a band keeps: products with room for the mirrored border, and the last w rows of
 // sums.
 class BandRows {
  public:
@@ -130,7 +130,7 @@ class BandRows {
       row[width_ - 1 + i] = row[reflect101(width_ - 1 + i, width_)];
     }
   }
-  // Sums along the row y of the window; y counts from the band's first row on and may be negative.
+  // The sums along row y of the window; y is relative to the band's first row and may be negative.
   TensorRow ring(int y) {
     float* first = ring_.data() + std::size_t((y + window_) % window_) * width_;
     const std::size_t plane = std::size_t(window_) * width_;
@@ -247,12 +247,11 @@ class HarrisResponse : public Response {
 }  // namespace
 
 void HarrisOptions::validate() const {
-  require(window >= 3 && window <= 2 * kLargestHarrisRadius + 1 && window % 2 == 1,
-          "Harris' window is odd and from 3 to ", 2 * kLargestHarrisRadius + 1, " pixels, not ",
-          window);
-  require(k >= 0 && k < 0.25, "Harris' k lies in [0, 0.25), not ", k);
+  require(window >= 3 && window <= 2 * kLargestHarrisRadius + 1 && window % 2 == 1, "window is ",
+          window, " and must be odd and from 3 to ", 2 * kLargestHarrisRadius + 1, " pixels");
+  require(k >= 0 && k < 0.25, "k is ", k, " and must be in [0, 0.25)");
   require(shape == WindowShape::box || (sigma > 0 && std::isfinite(sigma)),
-          "the window's sigma is a positive number of pixels, not ", sigma);
+          "the sigma of the window is ", sigma, " and must be a positive number of pixels");
   peaks.validate();
 }
 

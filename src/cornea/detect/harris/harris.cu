@@ -18,9 +18,9 @@ struct Triple {
   float l, m, r;
 };
 
-// A warp walks down a strip of the image, one lane per column. Each lane makes the products of its
-// column's derivatives; the window's other columns come from the neighbouring lanes, its other rows
-// from the lane's own last w rows. Columns and rows beyond the image are those of its mirror.
+// Each warp walks down a strip of the image, one lane per column. Each lane computes the products
+// of its column's derivatives; the window's other columns come from the neighbouring lanes, its
+// other rows from the lane's own last w rows. Columns and rows beyond the image are mirrored.
 template <int radius, bool box, class T>
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
     harris_kernel(DeviceView<const T> first, HarrisFormula f, DeviceView<float> first_map,
@@ -41,15 +41,15 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
     return Triple{gray_level(__ldg(row + left)), gray_level(__ldg(row + centre)),
                   gray_level(__ldg(row + right))};
   };
-  // A box weighs nothing: the same sums with fewer operations.
+  // The weights of a box are 1, so the multiplications can be skipped.
   auto weighed = [&](int i, float v) { return box ? v : f.weight[i] * v; };
   const bool writes = lane >= radius && lane < kWarp - radius && x < width;
 
   const bool column_counts = x > radius && x < width - radius - 1;
   float largest = -INFINITY;  // of the pixels that may be corners
 
-  float xx[kWindow], xy[kWindow], yy[kWindow];  // sums along the last w rows
-  // The row y with its neighbours enters; with it the window of row y - radius is complete.
+  float xx[kWindow], xy[kWindow], yy[kWindow];  // sums along x of the last w rows
+  // Adds row y, given with its neighbours; the window of row y - radius is then complete.
   auto enter = [&](int y, const Triple& a, const Triple& m, const Triple& b) {
     const float gx = sobel_x(a.l, a.r, m.l, m.r, b.l, b.r);
     const float gy = sobel_y(a.l, a.m, a.r, b.l, b.m, b.r);
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   const int begin = top - radius, end = min(top + kRowsPerWalk, height) + radius;
   if (begin > 0 && end < height) {
     Triple a = load(begin - 1), m = load(begin);
-    // Unrolled by the window's height the last rows change places without a move.
+    // Unrolled by the window's height, the ring of rows is rotated by renaming registers.
 #pragma unroll(radius <= 2 ? kWindow : 1)
     for (int y = begin; y < end; ++y) {
       const Triple b = load(y + 1);

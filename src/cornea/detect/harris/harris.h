@@ -9,11 +9,11 @@
 // Ix and Iy are the 3 x 3 Sobel derivatives over 4, of gray values 0..1; the image is mirrored at
 // its border without repeating the edge. These are cv::cornerHarris and cv::cornerMinEigenVal at
 // equal settings (blockSize = window, ksize = 3), to 1e-5 of the largest response. A pixel whose
-// support leaves the image is no corner.
+// support leaves the image is not a corner.
 //
 // Cost per pixel: two 3 x 3 derivatives and three separable window sums. With 8-bit images and the
 // default window every sum is an exact integer; in all cases both devices add in the same order
-// without fused operations, so that they give the same bytes.
+// without fused operations and give the same bytes.
 #pragma once
 
 #include "cornea/core/context.h"
@@ -30,7 +30,7 @@ struct CORNEA_API HarrisOptions {
   CornerMeasure measure = CornerMeasure::harris;
   int window = 3;  // side of the window, pixels, odd, 3 to 15
   WindowShape shape = WindowShape::box;
-  double sigma = 1;  // of the Gaussian, pixels; a box has none
+  double sigma = 1;  // of the Gaussian window, pixels; not used for a box
   double k = 0.04;   // Harris' constant, in [0, 0.25)
   PeakOptions peaks{.threshold = 0.01, .relative = true};
 

@@ -1,4 +1,4 @@
-// What the CPU and CUDA share of the Harris and Shi-Tomasi detectors.
+// The Harris and Shi-Tomasi formulas that the CPU and CUDA share.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@ namespace cornea::harris {
 
 inline constexpr int kLargestHarrisRadius = 7;
 
-// The options as the inner loops need them. Sums are over raw derivatives (Sobel on 0..255); one
-// factor at the end brings the response to the units of the header.
+// The options in the form that the inner loops need. Sums are over raw derivatives (Sobel on
+// 0..255); one factor at the end scales the response to the units of the header.
 struct HarrisFormula {
   CornerMeasure measure = CornerMeasure::harris;
   int radius = 1;
@@ -21,8 +21,8 @@ struct HarrisFormula {
   float scale = 1;
 };
 
-// 3 x 3 Sobel derivatives; a, m, b are the rows above, at and below the pixel. Integers for 8-bit
-// pixels and floats give the same values: all are whole numbers below 2^24.
+// 3 x 3 Sobel derivatives; a, m, b are the rows above, at and below the pixel. Integers (for 8-bit
+// pixels) and floats give the same values, because all are integers below 2^24.
 template <class V>
 CORNEA_HD inline V sobel_x(V a0, V a2, V m0, V m2, V b0, V b2) {
   return (a2 - a0) + 2 * (m2 - m0) + (b2 - b0);

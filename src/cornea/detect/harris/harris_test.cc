@@ -104,7 +104,7 @@ TEST_P(HarrisTest, AgreesWithTheDefinitionOn16Bit) {
 TEST_P(HarrisTest, AgreesWithTheDefinitionOnFloat) { agrees_with_the_definition<float>(1); }
 
 TEST_P(HarrisTest, GivesTheCpusBytes) {
-  // On the CPU itself: one thread against two.
+  // On the CPU itself this compares one thread with two.
   const Context reference = Context::cpu(1);
   const Context other = context.is_cuda() ? context : Context::cpu(2);
   Random random(19);
@@ -143,7 +143,7 @@ TEST_P(HarrisTest, FindsTheFourCornersOfASquareSymmetrically) {
       // The response peaks just inside a corner.
       EXPECT_LE(std::hypot(corners[i].x - expected[i][0], corners[i].y - expected[i][1]), 1.0f);
     }
-    // By symmetry of the square.
+    // The square is symmetric.
     EXPECT_NEAR(corners[0].x + corners[1].x, 56, 0.01);
     EXPECT_NEAR(corners[0].y + corners[2].y, 43, 0.01);
   }
@@ -157,7 +157,7 @@ TEST_P(HarrisTest, FindsNothingInAFlatImage) {
 
 INSTANTIATE_TEST_SUITE_P(, HarrisTest, testing::every_device(), testing::device_name);
 
-TEST(HarrisOptions, RefusesWhatMakesNoSense) {
+TEST(HarrisOptions, RejectsInvalidOptions) {
   auto refuses = [](auto change) {
     HarrisOptions options;
     change(options);

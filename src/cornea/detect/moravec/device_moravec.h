@@ -7,9 +7,9 @@
 
 namespace cornea::moravec {
 
-// The response map alone, for `frames` images one below the other, queued on the context's stream.
-// `strongest`, if given, is raised to the largest response that may be a corner, one a frame.
-// T: std::uint8_t with R = float, or std::uint16_t with R = double.
+// Queues only the response map, for `frames` images stacked vertically, on the context's stream.
+// `strongest`, if given, holds one value per frame, which is raised to the largest response of the
+// pixels that may be corners. T: std::uint8_t with R = float, or std::uint16_t with R = double.
 template <class T, class R>
 void enqueue_moravec_response(const Context& context, DeviceView<const T> first, int frames,
                               int window, DeviceView<R> first_map,

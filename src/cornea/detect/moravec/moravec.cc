@@ -20,7 +20,7 @@ using namespace moravec;
 
 constexpr int kRowsPerPiece = 64;
 
-// A row of quad differences of one shift enters the column sums, the oldest one leaves.
+// Adds a row of quad differences of one shift to the column sums and subtracts the oldest row.
 template <int shift, class T, class S>
 CORNEA_INTO_CLONES void enter(const T* __restrict row, const T* __restrict below,
                               S* __restrict columns, S* __restrict oldest, int quads) {
@@ -61,7 +61,7 @@ CORNEA_INTO_CLONES void smallest_of_eight(const SumRows<S>& here, const SumRows<
   }
 }
 
-// What a band of rows needs at hand: the last w rows of differences and their column sums.
+// The rows that a band keeps: the last w rows of differences and their column sums.
 template <class T>
 struct BandRows {
   using S = MoravecSum<T>;
@@ -84,7 +84,7 @@ struct BandRows {
 
   int quads, radius;
   std::vector<S> ring[kMoravecShifts], columns[kMoravecShifts];
-  std::vector<S> sums[2][kMoravecShifts];  // of an even and an odd row
+  std::vector<S> sums[2][kMoravecShifts];  // by the parity of the row
 };
 
 template <class T>
@@ -179,8 +179,8 @@ class MoravecResponse : public Response {
 }  // namespace
 
 void MoravecOptions::validate() const {
-  require(window >= 3 && window <= 15 && window % 2 == 1,
-          "Moravec's window is odd and from 3 to 15 pixels, not ", window);
+  require(window >= 3 && window <= 15 && window % 2 == 1, "window is ", window,
+          " and must be odd and from 3 to 15 pixels");
   peaks.validate();
 }
 

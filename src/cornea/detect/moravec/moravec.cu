@@ -11,7 +11,7 @@ using namespace core;
 using namespace peaks;
 using namespace detect;
 
-// A warp walks down a strip of the image, one lane per column of quads. Each lane keeps the sums
+// Each warp walks down a strip of the image, one lane per column of quads. Each lane keeps the sums
 // over the last w quads of its column; the window's other columns come from the neighbouring lanes.
 template <int radius, class T, class R>
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   const int x = int(blockIdx.x) * kOutputs + lane - radius - 1;
   const int top = (int(blockIdx.y) * kWarpsPerBlock + int(threadIdx.y)) * kRowsPerWalk;
   if (top >= height) return;
-  // Columns and rows beyond the image are read at its edge: no output that counts sees them.
+  // Columns and rows beyond the image repeat its edge; no valid output depends on them.
   const T* column = first.data + frame + min(max(x, 0), width - 1);
   const int to_right = x >= 0 && x < width - 1;
   auto row_at = [&](int y) { return column + min(max(y, 0), height - 1) * first.stride; };
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   S columns[kMoravecShifts] = {};
   S above[kMoravecShifts] = {};
   S largest = 0;
-  int y = top - 1 - radius;  // the row of quads that enters next
+  int y = top - 1 - radius;  // the next row of quads to add
   T p00 = row_at(y)[0], p10 = row_at(y)[to_right];
   for (int step = 0; step < kRowsPerWalk + kWindow; ++step, ++y) {
     const T* below = row_at(y + 1);
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
     const S right_before = __shfl_up_sync(~0u, sums[kRight], 1);
     const S diagonal_before = __shfl_up_sync(~0u, above[kDiagonal], 1);
     const S anti_before = __shfl_up_sync(~0u, sums[kAnti], 1);
-    const int out_y = y - radius;  // its window is complete
+    const int out_y = y - radius;  // the row whose window is now complete
     if (step >= kWindow && writes && out_y < height) {
       S smallest = min(min(sums[kRight], right_before), min(sums[kDown], above[kDown]));
       smallest = min(smallest, min(sums[kDiagonal], diagonal_before));

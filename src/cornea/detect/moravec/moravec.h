@@ -4,12 +4,12 @@
 //   response(p) = min over the 8 unit shifts s of  sum over q in a w x w window around p of
 //                 (I(q + s) - I(q))^2
 //
-// in units of squared gray levels (0..255). A pixel whose support leaves the image is no corner.
+// in units of squared gray levels (0..255). A pixel whose support leaves the image is not a corner.
 //
 // All arithmetic is on integers, so that the CPU and CUDA agree to the bit. The sum for a shift of
 // -s at p is the sum for +s at p - s, so that four sums per pixel serve all eight shifts. 8-bit
-// sums stay below 2^24 and lie exactly in a float map; 16-bit sums stay below 2^53 and lie exactly
-// in a double map. Float images are rounded to 16 bit first.
+// sums stay below 2^24 and are exact in a float map; 16-bit sums stay below 2^53 and are exact in a
+// double map. Float images are first rounded to 16 bits.
 #pragma once
 
 #include "cornea/core/context.h"

@@ -1,4 +1,4 @@
-// What the CPU and CUDA share of Moravec's detector.
+// Moravec's formulas that the CPU and CUDA share.
 //
 // The four pixels of a 2 x 2 quad whose first pixel is (x, y) give the squared differences of the
 // four shifts right, down, diagonal and antidiagonal; with B_s(x, y) their sums over the w x w
@@ -28,10 +28,10 @@ template <class T>
 CORNEA_HD inline MoravecSum<T> squared_difference(T a, T b) {
   const std::int32_t d = static_cast<std::int32_t>(a) - static_cast<std::int32_t>(b);
   const std::uint32_t u = static_cast<std::uint32_t>(d);
-  return static_cast<std::uint32_t>(u * u);  // modulo 2^32, and 65535^2 fits
+  return static_cast<std::uint32_t>(u * u);  // modulo 2^32; 65535^2 fits
 }
 
-// The difference of a shift in the quad (p00 p10 / p01 p11); p10 is to the right of p00.
+// The squared difference of a shift in the quad (p00 p10 / p01 p11); p10 is to the right of p00.
 template <int shift, class T>
 CORNEA_HD inline MoravecSum<T> quad_difference(T p00, T p10, T p01, T p11) {
   if constexpr (shift == kRight) return squared_difference(p10, p00);

@@ -54,7 +54,7 @@ class MoravecTest : public testing::OnEveryDevice {
       const int w = random.integer(1, 300), h = random.integer(1, 300);
       const int window = round % 4 ? 3 : 2 * random.integer(1, 7) + 1;
       Image<T> image = testing::random_image<T>(w, h, round);
-      // Every other image is so dark that a sum wrong by one shows in the float that is returned.
+      // Every other image is so dark that a sum that is off by one changes the returned float.
       for (int i = 0; round % 2 && i < w * h; ++i) image.host().data[i] %= 256;
       MoravecOptions options;
       options.window = window;

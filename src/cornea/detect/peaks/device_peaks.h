@@ -1,11 +1,16 @@
 // The peak search on CUDA: the map stays on the device, only the points come back.
 //
-// Steps, each a kernel: the strongest response (for relative thresholds under a mask; without one
-// the response kernel knows it); marks, one bit per pixel and a count per row; the marked pixels in
-// reading order, placed by a sum of the row counts before them, so that no atomic decides an order
-// (twice, if a further test is asked for, around it); where points are moved or kept apart, the
-// points of all pixels and which of them stay; those that the caps keep; the points; their copy
-// into pinned host memory, as many as there are.
+// Steps, one kernel each:
+//   1. The strongest response, for relative thresholds under a mask; without a mask the response
+//      kernel has computed it.
+//   2. Marks: one bit per pixel and one count per row.
+//   3. Stream compaction of the marked pixels in reading order, by prefix sums of the row counts,
+//   so that no atomic decides an order. A further test of the detector, if any, follows; then this
+//   step is repeated.
+//   4. If points are moved or have a minimum distance: the points of all pixels, and which of them
+//      are kept.
+//   5. The points that the caps keep.
+//   6. The points themselves, and their copy into pinned host memory, as many as there are.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +31,20 @@ namespace cornea::peaks {
 // (drop_candidate.h) removes one.
 struct DeviceCandidates {
   int width = 0, height = 0, frames = 0;
-  const std::uint32_t* pixels = nullptr;  // y * width + x, in no order, frame by frame
-  std::size_t capacity = 0;               // distance from a frame's pixels to the next one's
-  const std::uint32_t* counts = nullptr;  // of each frame
-  // What a peak exceeds: see peak_cutoff().
+  const std::uint32_t* pixels = nullptr;  // y * width + x, unordered, frame by frame
+  std::size_t capacity = 0;               // distance between the lists of two frames
+  const std::uint32_t* counts = nullptr;  // per frame
+  // The parameters of peak_cutoff(), which a peak must exceed.
   double threshold = 0, unit = 1;
   bool relative = false;
-  const void* strongest = nullptr;  // OrderedBits of the map's type, one a frame
+  const void* strongest = nullptr;  // OrderedBits of the map's type, one per frame
   std::uint32_t* marks = nullptr;   // one bit per pixel
   int words_per_row = 0;
   std::uint32_t* row_counts = nullptr;
 };
 using DevicePeakTest = std::function<void(const DeviceCandidates&)>;
-// Queues what moves the points of all peaks: counts[f] of them from points + f * capacity on.
+// Queues a kernel that moves the points of all peaks. The points of frame f are counts[f] entries
+// from points + f * capacity on.
 using DevicePeakMove =
     std::function<void(Corner* points, const std::uint32_t* counts, std::size_t capacity)>;
 
@@ -47,38 +53,40 @@ class DevicePeaks {
   DevicePeaks(const Context& context, const PeakOptions& options)
       : context_(context), options_(options) {}
 
-  // Takes the memory for `frames` maps of this size. After it nothing is allocated, and the two
-  // enqueue functions may be captured in a graph.
+  // Allocates the memory for `frames` maps of this size. Afterwards nothing is allocated, and the
+  // two enqueue functions may be captured in a graph.
   template <class R>
   void prepare(int width, int height, int frames);
 
-  // Queues a fresh start of a search in a region and under a mask, which may be empty; `unit` is
-  // the map's value of response 1. The strongest response of each frame is unknown. Returns where
-  // it is kept, for a response kernel to raise on its way (strongest.h).
+  // Queues the reset before a search in a region, under a mask that may be empty; `unit` is the
+  // map's value of response 1. The strongest response of each frame becomes unknown. Returns the
+  // address of these values, which a response kernel may raise (strongest.h).
   template <class R>
   core::OrderedBits<R>* enqueue_reset(int frames, Region region,
                                       DeviceView<const std::uint8_t> mask, double unit);
-  // For a detector that knows which pixels may be peaks: marks those of a list that are, so that
-  // enqueue_search() does not look at the whole map. Called after enqueue_reset(), as often as the
-  // frames come. A pixel is (frame * height + y) * width + x; frames count from `first_frame` on.
+  // For a detector that knows which pixels may be peaks: marks those pixels of a list that are, so
+  // that enqueue_search() does not read the whole map. Called after enqueue_reset(), once per group
+  // of frames. A pixel is (frame * height + y) * width + x; frames are counted from `first_frame`
+  // on.
   template <class R>
   void enqueue_mark_listed(DeviceView<const R> first_map, int first_frame,
                            const std::uint32_t* pixels, const std::uint32_t* count);
-  // Queues the search in `frames` maps that lie one below the other from `first` on. The points
-  // then lie on the device. `strongest_known`: the response kernel has raised it.
+  // Queues the search in `frames` maps stacked vertically, starting with `first`. The resulting
+  // points lie on the device. `strongest_known`: the response kernel has computed the strongest
+  // responses.
   template <class R>
   void enqueue_search(DeviceView<const R> first, int frames, bool strongest_known,
                       const DevicePeakTest& test = {}, const DevicePeakMove& move = {});
-  // Queues the points' way to the host.
+  // Queues the transfer of the points to the host.
   void enqueue_delivery(int frames);
 
-  // The points of a frame, once the stream has been waited for.
+  // The points of a frame, after the stream was synchronized.
   std::vector<Corner> fetch(int frame) const;
 
  private:
   Corner* device_points(int frame) const { return corners_.data<Corner>() + frame * capacity_; }
   void gather(int width, int height, int frames);
-  // A cell of so few pixels that all may stay needs no cap.
+  // A cell with at most max_per_cell possible peaks needs no cap.
   bool caps_cells() const {
     return options_.max_per_cell > 0 &&
            std::int64_t(options_.cell) * options_.cell > options_.max_per_cell;
@@ -101,15 +109,16 @@ class DevicePeaks {
   Region region_;
   DeviceView<const std::uint8_t> mask_;
   double unit_ = 1;
-  bool listed_ = false;              // marks were made from lists
-  std::size_t pixel_capacity_ = 0;   // marks a frame that can be
-  std::size_t capacity_ = 0;         // points a frame that can be
-  std::size_t pinned_capacity_ = 0;  // points a frame that go straight to the host
+  bool listed_ = false;              // the marks were made from lists
+  std::size_t pixel_capacity_ = 0;   // most marks per frame
+  std::size_t capacity_ = 0;         // most points per frame
+  std::size_t pinned_capacity_ = 0;  // points per frame in pinned memory
   core::Buffer strongest_{Place::device, "peaks: strongest response"};
   core::Buffer marks_{Place::device, "peaks: marks"};
   core::Buffer row_counts_{Place::device, "peaks: row counts"};
   core::Buffer pixels_{Place::device, "peaks: pixels in reading order"};
-  // Where points are moved or kept apart: those of all pixels, the ones that stay and their pixels.
+  // If points are moved or have a minimum distance: the points of all pixels, those that are kept,
+  // and their pixels.
   core::Buffer spots_{Place::device, "peaks: points of all pixels"};
   core::Buffer spaced_spots_{Place::device, "peaks: points far enough apart"};
   core::Buffer spaced_pixels_{Place::device, "peaks: pixels of these"};

@@ -1,12 +1,11 @@
-// For .cu files: what a further test does to a peak that fails it.
+// For .cu files: removes a peak that fails a further test.
 #pragma once
 
 #include "cornea/detect/peaks/device_peaks.h"
 
 namespace cornea::peaks {
 
-// Removes a peak. Sums and cleared bits have no order: the result does not depend on who comes
-// first.
+// Removes a peak. Atomic sums and cleared bits give the same result in any order.
 __device__ inline void drop_candidate(const DeviceCandidates& candidates, int frame,
                                       std::uint32_t pixel) {
   const std::uint32_t x = pixel % candidates.width, y = pixel / candidates.width;

@@ -19,7 +19,7 @@ struct Region {
   bool empty() const { return left >= right || top >= bottom; }
 };
 
-// Pixels at the left and top, and at the right and bottom.
+// Width of the margin at the left and top, and at the right and bottom, pixels.
 struct Margin {
   int before = 0, after = 0;
   constexpr Margin(int both) : before(both), after(both) {}
@@ -27,26 +27,26 @@ struct Margin {
       : before(left_and_top), after(right_and_bottom) {}
 };
 
-// The image less a margin on each side.
+// The image without a margin on each side.
 Region inside_margin(int width, int height, Margin margin);
 
-// An error where a region that is not empty leaves the map.
+// Throws if a nonempty region extends beyond the map.
 void check_region(const Region& region, int width, int height);
 
 struct PixelAt {
   int x = 0, y = 0;
 };
 
-// A further test between suppression and the caps: removes the peaks that do not pass and leaves
-// the others in their order. `cutoff` is what a peak exceeds, in the map's own units.
+// A further test between suppression and the caps: removes the peaks that fail and keeps the others
+// in order. `cutoff` is the value that a peak exceeds, in the map's own units.
 using PeakTest = std::function<void(double cutoff, std::vector<PixelAt>& peaks)>;
 
-// Moves the points of all peaks that passed, before those that are too near to each other are
-// dropped: the refinement by gradients.
+// Moves the points of all remaining peaks before the minimum distance is applied: the refinement by
+// gradients.
 using PeakMove = std::function<void(std::span<Corner> points)>;
 
-// As find_peaks(), in a region. `unit` is the map's value of response 1: thresholds are multiplied
-// by it, reported responses divided.
+// find_peaks() in a region. `unit` is the map's value of response 1: thresholds are multiplied by
+// it, reported responses are divided by it.
 template <class R>
 std::vector<Corner> search_peaks(const Context& context, HostView<const R> map, Region region,
                                  HostView<const std::uint8_t> mask, const PeakOptions& options,

@@ -24,16 +24,16 @@ template <class R>
 struct Candidate {
   R value;
   int x, y;
-  Corner corner = {};  // where points are moved or kept apart
+  Corner corner = {};  // only used if points are moved or have a minimum distance
 };
 
-// b where a is not a number.
+// b if a is NaN.
 template <class R>
 CORNEA_INTO_CLONES R larger(R a, R b) {
   return a > b ? a : b;
 }
 
-// out[x] = max(a[x], b[x], c[x]) of those that are numbers.
+// out[x] = max(a[x], b[x], c[x]), ignoring NaN.
 template <class R>
 CORNEA_INTO_CLONES void max_of_three(const R* __restrict a, const R* __restrict b,
                                      const R* __restrict c, R* __restrict out, int n) {
@@ -62,7 +62,7 @@ CORNEA_LOOP_CLONES void max_into_row(const double* a, const double* b, double* o
   max_into(a, b, out, n);
 }
 
-// flags[x] = 1 where row[x] exceeds the cutoff and reaches a[x], b[x] and c[x].
+// flags[x] = 1 if row[x] exceeds the cutoff and is at least a[x], b[x] and c[x].
 template <class R>
 CORNEA_INTO_CLONES void flag(const R* __restrict row, const R* a, const R* b, const R* c, R cutoff,
                              std::uint8_t* __restrict flags, int n) {
@@ -115,7 +115,7 @@ R strongest_response(const Context& context, HostView<const R> map, Region regio
   return *std::max_element(row_max.begin(), row_max.end());
 }
 
-// One band of rows: a separable maximum finds the few pixels worth a closer look.
+// One band of rows: a separable maximum filter finds the few pixels that need the exact test.
 template <class R>
 class BandSearch {
  public:
@@ -154,7 +154,7 @@ class BandSearch {
     }
   }
 
-  // Two rows or columns enter the maximum at a time; the last two while the row is compared.
+  // Two rows or columns enter the maximum at a time; the last two are combined with the comparison.
   void flag_square_maxima(int y, const R* row, int n) {
     R* columns = column_max_.data() + radius_;
     max_rows(row_near(y - 1), row_near(y), row_near(y + 1), columns, map_.width);
@@ -170,7 +170,7 @@ class BandSearch {
     }
     flag_row(row, here - radius_, nearest, here + radius_, cutoff_, flags_.data(), n);
   }
-  // The map's first or last row stands for those beyond: all that the square has of them.
+  // Rows beyond the map are replaced by its first or last row, which is in the square anyway.
   const R* row_near(int y) const { return map_.row(std::clamp(y, 0, map_.height - 1)); }
 
   void look_closer(int x, int y, std::vector<Candidate<R>>& found) {
@@ -204,7 +204,7 @@ std::vector<Candidate<R>> find_candidates(const Context& context, HostView<const
   return all;
 }
 
-// Both lists are in reading order, so that one walk finds who is still there.
+// Both lists are in reading order, so that one pass finds the peaks that are left.
 template <class R>
 void keep_passing(std::vector<Candidate<R>>& candidates, R cutoff, const PeakTest& test) {
   std::vector<PixelAt> pixels;
@@ -231,7 +231,7 @@ void cap(std::vector<Candidate<R>>& candidates, const PeakOptions& options) {
   if (options.max_points > 0) keep_strongest(candidates, options.max_points, value);
 }
 
-// Leaves those whose points, after they were moved, are far enough from stronger ones.
+// Keeps the peaks whose points, after they were moved, are far enough from stronger ones.
 template <class R>
 void space(std::vector<Candidate<R>>& candidates, HostView<const R> map, double unit,
            const PeakOptions& options, const PeakMove& move) {
@@ -260,20 +260,21 @@ void space(std::vector<Candidate<R>>& candidates, HostView<const R> map, double 
 }  // namespace
 
 void PeakOptions::validate() const {
-  require(!std::isnan(threshold), "the threshold is not a number");
-  require(!relative || (threshold >= 0 && threshold < 1),
-          "a relative threshold lies in [0, 1), not ", threshold);
-  require(nms >= 1 && nms % 2 == 1 && nms <= 255,
-          "the side of the suppression square is odd and from 1 to 255, not ", nms);
-  require(subpixel_radius >= 1 && subpixel_radius <= 15,
-          "the radius of the subpixel refinement is from 1 to 15 pixels, not ", subpixel_radius);
-  require(min_distance >= 0 && std::isfinite(min_distance),
-          "min_distance is 0 or a number of pixels, not ", min_distance);
-  require(max_points >= 0, "the number of points to keep is 0 (all) or more, not ", max_points);
-  require(cell >= 0, "the side of a grid cell is 0 (no grid) or more, not ", cell);
-  require(max_per_cell >= 0, "max_per_cell is 0 (all) or more, not ", max_per_cell);
+  require(!std::isnan(threshold),
+          "threshold is not a number; give a response, or a share with relative");
+  require(!relative || (threshold >= 0 && threshold < 1), "threshold is ", threshold,
+          " and must be in [0, 1) if it is relative");
+  require(nms >= 1 && nms % 2 == 1 && nms <= 255, "nms is ", nms,
+          " and must be odd and from 1 to 255, the side of the suppression square");
+  require(subpixel_radius >= 1 && subpixel_radius <= 15, "subpixel_radius is ", subpixel_radius,
+          " and must be 1 to 15 pixels");
+  require(min_distance >= 0 && std::isfinite(min_distance), "min_distance is ", min_distance,
+          " and must be 0 or a number of pixels");
+  require(max_points >= 0, "max_points is ", max_points, " and must be 0 (all) or more");
+  require(cell >= 0, "cell is ", cell, " and must be 0 (no grid) or more");
+  require(max_per_cell >= 0, "max_per_cell is ", max_per_cell, " and must be 0 (all) or more");
   require((cell > 0) == (max_per_cell > 0),
-          "a cap by grid cell needs both cell and max_per_cell; one of them is 0");
+          "a cap per grid cell needs both cell and max_per_cell; one of them is 0");
 }
 
 namespace peaks {
@@ -285,7 +286,7 @@ Region inside_margin(int width, int height, Margin margin) {
 void check_region(const Region& region, int width, int height) {
   require(region.left >= 0 && region.top >= 0 && region.right <= width && region.bottom <= height,
           "the region ", region.left, ", ", region.top, " to ", region.right, ", ", region.bottom,
-          " leaves the map of ", width, " x ", height, " pixels");
+          " extends beyond the map of ", width, " x ", height, " pixels");
 }
 
 template <class R>

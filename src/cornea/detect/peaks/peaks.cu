@@ -15,15 +15,16 @@ namespace {
 
 using namespace core;
 
-constexpr int kMarkThreads = 256;  // one row per block: a row of 1920 pixels takes 8 iterations
-constexpr std::size_t kPinnedPoints = 1 << 16;  // a frame; what is more is copied when fetched
-constexpr int kGatherRows = 8;                  // rows per block, one warp each
+constexpr int kMarkThreads = 256;  // one block per row: a row of 1920 pixels takes 8 iterations
+// Points per frame in pinned memory; those beyond are copied when they are fetched.
+constexpr std::size_t kPinnedPoints = 1 << 16;
+constexpr int kGatherRows = 8;  // rows per block, one warp each
 
 __device__ bool allowed(DeviceView<const std::uint8_t> mask, int x, int y) {
   return mask.data == nullptr || mask(x, y) != 0;
 }
 
-// The largest response of the region; one row per block.
+// The largest response of the region; one block per row.
 template <class R>
 __global__ void strongest_kernel(DeviceView<const R> first, Region region,
                                  DeviceView<const std::uint8_t> mask, OrderedBits<R>* strongest) {
@@ -36,8 +37,8 @@ __global__ void strongest_kernel(DeviceView<const R> first, Region region,
   raise_strongest(best, strongest + blockIdx.y);
 }
 
-// Above the cutoff, and no neighbour beside, above or below is larger: few pixels pass, and only
-// they are looked at closely. Loads only; they do not wait for each other.
+// A cheap necessary test: above the cutoff, and no horizontal or vertical neighbour is larger. Few
+// pixels pass it and need the full test. It has no branches, so that its loads overlap.
 template <class R>
 __device__ bool may_be_peak(const R* above, const R* row, const R* below, int x, int width,
                             R cutoff, bool suppress) {
@@ -47,7 +48,7 @@ __device__ bool may_be_peak(const R* above, const R* row, const R* below, int x,
   return v > cutoff && (!suppress || (v >= l && v >= r && v >= a && v >= b));
 }
 
-// The test of a square, without a branch, for a pixel whose square lies in the map.
+// The full test without a branch, for a pixel whose square lies inside the map.
 template <int radius, class R>
 __device__ bool is_inner_maximum(const DeviceView<const R>& map, int x, int y,
                                  bool first_of_equals) {
@@ -67,7 +68,7 @@ __device__ bool is_inner_maximum(const DeviceView<const R>& map, int x, int y,
   return v >= later && (first_of_equals ? v > earlier : v >= earlier);
 }
 
-// `inner_radius` is the radius where it is small enough to be unrolled, and 0 otherwise.
+// `inner_radius` is the radius if it is small enough to be unrolled, and 0 otherwise.
 template <int inner_radius, class R>
 __device__ bool is_maximum(const DeviceView<const R>& map, int x, int y, int radius,
                            bool first_of_equals) {
@@ -80,7 +81,7 @@ __device__ bool is_maximum(const DeviceView<const R>& map, int x, int y, int rad
   return is_square_maximum(map, x, y, radius, first_of_equals);
 }
 
-// One bit per pixel, set where a peak is, and the number of peaks of each row. One block per row.
+// Sets one bit per pixel where there is a peak, and counts the peaks per row. One block per row.
 template <int inner_radius, class R>
 __global__ void mark_kernel(DeviceView<const R> first, Region region,
                             DeviceView<const std::uint8_t> mask, double threshold, bool relative,
@@ -129,8 +130,8 @@ __global__ void mark_kernel(DeviceView<const R> first, Region region,
   if (threadIdx.x == 0) row_counts[row_index] = count;
 }
 
-// The same for listed pixels, one a thread, into marks and counts that are zero; the peaks also
-// into a list of each frame.
+// The same for listed pixels, one thread per pixel, into marks and counts that were zeroed; the
+// peaks are also appended to a list per frame.
 template <int inner_radius, class R>
 __global__ void mark_listed_kernel(DeviceView<const R> first, int first_frame, Region region,
                                    DeviceView<const std::uint8_t> mask, double threshold,
@@ -154,7 +155,7 @@ __global__ void mark_listed_kernel(DeviceView<const R> first, int first_frame, R
                       allowed(mask, x, y) &&
                       (radius == 0 || is_maximum<inner_radius>(map, x, y, radius, first_of_equals));
     if (!peak) continue;
-    // Bits and counts have no order, and the list needs none.
+    // Bits and counts do not depend on the order of atomics, and the list needs no order.
     const std::size_t row = std::size_t(frame) * map.height + y;
     atomicOr(&marks[row * words_per_row + x / kWarp], 1u << x % kWarp);
     atomicAdd(&row_counts[row], 1u);
@@ -162,7 +163,7 @@ __global__ void mark_listed_kernel(DeviceView<const R> first, int first_frame, R
   }
 }
 
-// The marked pixels (y * width + x) in reading order. One warp per row.
+// Stream compaction of the marked pixels (y * width + x) in reading order. One warp per row.
 __global__ void gather_kernel(const std::uint32_t* marks, int words_per_row,
                               const std::uint32_t* row_counts, int width, int height,
                               std::size_t capacity, std::uint32_t* pixels, std::uint32_t* found) {
@@ -189,7 +190,7 @@ __global__ void gather_kernel(const std::uint32_t* marks, int words_per_row,
                [&](int x, std::uint32_t at) { pixels[at] = std::uint32_t(y) * width + x; });
 }
 
-// Two peaks lie more than a radius apart where equals count once.
+// If ties keep only the first, two peaks are more than a radius apart, which limits their number.
 std::size_t most_peaks(int width, int height, const PeakOptions& options) {
   const int step = options.plateaus == Plateaus::first ? options.nms / 2 + 1 : 1;
   return std::size_t(divide_up(width, step)) * divide_up(height, step);

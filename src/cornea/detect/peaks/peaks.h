@@ -2,12 +2,12 @@
 // distance, caps.
 //
 // A pixel is a peak if its response exceeds the threshold and no pixel of the k x k square around
-// it (as far as that lies in the image) is larger. Of equal pixels in one square the first in
-// reading order is kept, or all of them, as `plateaus` says. A peak must lie in the region that the
+// it (as far as that lies in the image) is larger. Ties within a square keep the first in reading
+// order, or all, according to `plateaus`. A peak must lie in the region that the
 // detector declares and where the mask is not zero; pixels outside still suppress their neighbours.
-// Then points that lie too near to a stronger one are dropped (as cv::goodFeaturesToTrack does),
-// then the strongest of every grid cell are kept, then the strongest of all, ties by (y, x). Points
-// come in reading order: by y, then x, of their pixel.
+// Then points too close to a stronger one are dropped (as in cv::goodFeaturesToTrack), then the
+// strongest of every grid cell are kept, then the strongest of all, with ties broken by (y, x).
+// Points are returned in reading order: by y, then x, of their pixel.
 //
 // Cost: one pass over the map (two with a relative threshold). The CPU and CUDA give the same
 // bytes: comparisons are exact and the fit is one formula.
@@ -24,14 +24,14 @@
 namespace cornea {
 
 enum class Plateaus {
-  first,  // of equal neighbours the first in reading order
-  all     // every one of them
+  first,  // ties keep the first in reading order
+  all     // ties are all kept
 };
 
 enum class Subpixel {
-  none,       // the pixel's own centre
-  quadratic,  // the top of a quadratic through the 3 x 3 responses around it
-  gradient    // the point that the image's gradients around it agree on (detect/refine)
+  none,       // the centre of the pixel
+  quadratic,  // the maximum of a quadratic fit to the 3 x 3 responses
+  gradient    // the point on which the image gradients around it agree (detect/refine)
 };
 
 struct CORNEA_API PeakOptions {
@@ -40,19 +40,19 @@ struct CORNEA_API PeakOptions {
   int nms = 3;            // side of the suppression square, pixels, odd; 1: none
   Plateaus plateaus = Plateaus::first;
   Subpixel subpixel = Subpixel::none;
-  int subpixel_radius = 4;  // of the square in which gradients are gathered, pixels, 1 to 15
-  // Between the points that are returned, pixels; 0: as far apart as peaks are. Points that were
-  // refined by gradients are at least 1 pixel apart, so that no corner is returned twice.
+  int subpixel_radius = 4;  // radius of the square of gradients, pixels, 1 to 15
+  // Minimum distance between the points that are returned, pixels; 0: none beyond `nms`. Points
+  // refined by gradients are always at least 1 pixel apart, so that no corner is returned twice.
   double min_distance = 0;
   int max_points = 0;    // keep the strongest of all; 0: no limit
   int cell = 0;          // side of a grid cell, pixels; 0: no grid
-  int max_per_cell = 0;  // keep the strongest of each cell; needs `cell`
+  int max_per_cell = 0;  // keep the strongest per cell; needs `cell`
 
   void validate() const;
 };
 
-// Peaks of a float or double map on the host, which may be anyone's; the mask, if there is one, is
-// 0 where no peak may be. A refinement by gradients needs the image: see refine_corners().
+// Finds the peaks of any float or double map on the host. Where the mask, if there is one, is 0
+// there are no peaks. Refinement by gradients needs the image: see refine_corners().
 template <class R>
 CORNEA_API std::vector<Corner> find_peaks(const Context& context, HostView<const R> map,
                                           const PeakOptions& options,

@@ -10,23 +10,23 @@
 
 namespace cornea::peaks {
 
-// A response as a float. A determinant of many derivatives may be larger than floats are; then it
-// is the largest.
+// A response as a float. A determinant of many derivatives may exceed the range of floats; it is
+// then clamped to the largest float.
 CORNEA_HD inline float finite_float(double v) {
   constexpr double kMost = FLT_MAX;
   return v >= kMost ? FLT_MAX : v <= -kMost ? -FLT_MAX : static_cast<float>(v);
 }
 
-// What a peak must exceed, in the map's own units. A map without a positive value has no peak under
-// a relative threshold.
+// The value that a peak must exceed, in the map's own units. Under a relative threshold a map
+// without a positive value has no peaks.
 template <class R>
 CORNEA_HD inline R peak_cutoff(double threshold, bool relative, double unit, R strongest) {
   if (!relative) return static_cast<R>(threshold * unit);
   return static_cast<R>(strongest > 0 ? threshold * strongest : 0.0);
 }
 
-// True if no pixel of the square is larger than the centre and, where equals count once, no earlier
-// pixel is equal. `view` is a host or device view of the map.
+// True if no pixel of the square is larger than the centre and, if ties keep only the first, no
+// earlier pixel is equal. `view` is a host or device view of the map.
 template <class View>
 CORNEA_HD inline bool is_square_maximum(const View& view, int x, int y, int radius,
                                         bool first_of_equals) {
@@ -45,9 +45,9 @@ CORNEA_HD inline bool is_square_maximum(const View& view, int x, int y, int radi
   return true;
 }
 
-// The corner at a pixel of the map. With `quadratic` its position is the maximum of the quadratic
-// that fits the 3 x 3 responses best in the least-squares sense; the pixel's own centre stays where
-// the map ends too close, where that quadratic has no maximum, or where it lies over a pixel away.
+// The corner at a pixel of the map. With `quadratic` its position is the maximum of the
+// least-squares quadratic fit to the 3 x 3 responses. It stays at the centre of the pixel if the
+// map ends too close, if the quadratic has no maximum, or if the maximum is more than a pixel away.
 template <class View>
 CORNEA_HD inline Corner corner_at(const View& view, int x, int y, double unit, bool quadratic) {
   Corner corner{static_cast<float>(x), static_cast<float>(y),

@@ -21,7 +21,7 @@ struct PixelLists {
   DeviceView<const R> first;
   const std::uint32_t* pixels;
   const std::uint32_t* counts;
-  std::size_t capacity;  // from a frame's pixels to the next one's
+  std::size_t capacity;  // distance between the lists of two frames
   std::uint32_t cell_side, cells_across;
 
   __device__ std::uint32_t count(int frame) const { return counts[frame]; }
@@ -38,8 +38,8 @@ struct PixelLists {
   }
 };
 
-// The pixels of a frame under the caps, in reading order, or their places in the list. One block
-// per frame: they are few.
+// The pixels of a frame that the caps keep, in reading order, or their indices in the list. One
+// block per frame: the pixels are few.
 template <class R>
 __global__ void __launch_bounds__(kSelectThreads)
     select_kernel(PixelLists<R> lists, const std::uint8_t* keep, std::uint32_t most, bool places,
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kSelectThreads)
   if (threadIdx.x == 0) counts[frame] = kept;
 }
 
-// The points themselves.
+// Computes the points.
 template <class R>
 __global__ void point_kernel(DeviceView<const R> first, const std::uint32_t* pixels,
                              const std::uint32_t* found, std::size_t pixel_capacity, double unit,
@@ -74,7 +74,7 @@ __global__ void point_kernel(DeviceView<const R> first, const std::uint32_t* pix
   }
 }
 
-// Points that were made before, all of them or those at chosen places.
+// Gathers points that were computed before, all of them or those at the chosen indices.
 __global__ void pick_kernel(const Corner* spots, std::size_t spot_capacity,
                             const std::uint32_t* places, const std::uint32_t* found,
                             Corner* corners, std::size_t capacity, std::uint32_t* counts) {
@@ -88,8 +88,8 @@ __global__ void pick_kernel(const Corner* spots, std::size_t spot_capacity,
   }
 }
 
-// As many points as there are, as whole words: neighbouring threads write neighbouring words of
-// pinned host memory, which makes long bursts over the bus.
+// Copies as many points as there are, as words: neighbouring threads write neighbouring words of
+// pinned host memory, which makes long bursts on the bus.
 __global__ void deliver_kernel(const Corner* corners, const std::uint32_t* counts,
                                std::size_t capacity, Corner* host_corners,
                                std::size_t host_capacity, std::uint32_t* host_counts) {
@@ -106,7 +106,7 @@ __global__ void deliver_kernel(const Corner* corners, const std::uint32_t* count
   }
 }
 
-// Enough blocks for typical counts in one pass of the loop; more points take more passes.
+// Enough blocks for typical counts in one iteration; more points take more iterations.
 unsigned point_blocks(std::size_t capacity) {
   return std::min<std::size_t>(64, divide_up<std::size_t>(capacity, kPointThreads));
 }

@@ -186,7 +186,7 @@ class Peaks : public testing::OnEveryDevice {
 TEST_P(Peaks, AgreeWithTheDefinitionOnFloatMaps) { agrees_with_the_definition<float>(); }
 TEST_P(Peaks, AgreeWithTheDefinitionOnDoubleMaps) { agrees_with_the_definition<double>(); }
 
-TEST(PeaksOnTheCpu, ANeighbourThatIsNotANumberSuppressesNothing) {
+TEST(PeaksOnTheCpu, ANanNeighbourSuppressesNothing) {
   Random random(29);
   for (int round = 0; round < 20; ++round) {
     Image<float> map = random_map<float>(70, 40, round, 50);
@@ -201,7 +201,7 @@ TEST(PeaksOnTheCpu, ANeighbourThatIsNotANumberSuppressesNothing) {
   }
 }
 
-TEST_P(Peaks, AMapFullOfPeaksComesBackWhole) {
+TEST_P(Peaks, ReturnsAllPeaksOfAMapFullOfThem) {
   // More points than the pinned buffer holds.
   constexpr int kSide = 400;
   const Image<float> map = testing::random_image<float>(kSide, kSide, 5);
@@ -233,7 +233,7 @@ TEST_P(Peaks, SubpixelFindsTheVertexOfAParaboloid) {
   EXPECT_NEAR(corners[0].y, 3.8, 1e-4);
 }
 
-TEST_P(Peaks, PointsAreAsFarApartAsAsked) {
+TEST_P(Peaks, PointsKeepTheMinimumDistance) {
   Random random(12);
   for (int round = 0; round < 24; ++round) {
     const int width = random.integer(20, 90), height = random.integer(20, 90);
@@ -252,7 +252,8 @@ TEST_P(Peaks, PointsAreAsFarApartAsAsked) {
   }
 }
 
-// Each is the stronger neighbour of the next: none can be settled before the one before it.
+// Each point is the stronger neighbour of the next, so that they have to be decided one after the
+// other.
 TEST_P(Peaks, ALongChainOfNeighboursKeepsEverySecond) {
   Image<double> map(2001, 9);
   for (int y = 0; y < 9; ++y) std::fill_n(&map(0, y), 2001, 0.0);
@@ -277,7 +278,7 @@ TEST_P(Peaks, AFlatMapHasNoneUnderARelativeThreshold) {
 
 INSTANTIATE_TEST_SUITE_P(, Peaks, testing::every_device(), testing::device_name);
 
-TEST(PeakOptions, RefusesWhatMakesNoSense) {
+TEST(PeakOptions, RejectsInvalidOptions) {
   auto refuses = [](auto change) {
     PeakOptions options;
     change(options);

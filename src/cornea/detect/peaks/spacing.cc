@@ -23,7 +23,8 @@ std::vector<char> keep_spaced(std::span<const Corner> corners, std::span<const R
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     return strengths[a] != strengths[b] ? strengths[a] > strengths[b] : a < b;
   });
-  // The kept corners of each cell, as a chain: the last one, and from each to the one before.
+  // The kept corners of each cell as a linked list: the last corner, and for each corner the
+  // previous one.
   std::vector<int> last(std::size_t(grid.across) * grid.down, -1), before(corners.size(), -1);
   std::vector<char> keep(corners.size(), 0);
   for (const int i : order) {

@@ -1,6 +1,6 @@
-// The minimum distance between points on CUDA. A point is settled as soon as all stronger ones that
-// are near to it are: dropped if one of them is kept, kept otherwise. Whoever settles first, the
-// outcome is that of going from the strongest point down, one by one.
+// The minimum distance between points on CUDA. A point is decided as soon as all stronger points
+// near it are: it is dropped if one of them is kept, and kept otherwise. The result equals that of
+// the greedy algorithm from the strongest point down, whatever the order of execution.
 #include "cornea/core/cuda.h"
 #include "cornea/core/device_selection.h"
 #include "cornea/core/stack.h"
@@ -13,7 +13,7 @@ namespace {
 using namespace core;
 
 constexpr int kThreads = 128, kBlocks = 256;
-// Rounds of all blocks settle nearly all points; one block per frame settles the rest.
+// A few rounds with all blocks decide nearly all points; then one block per frame decides the rest.
 constexpr int kRounds = 4;
 constexpr std::uint8_t kDropped = 0, kKept = 1, kOpen = 2;
 
@@ -24,7 +24,7 @@ struct SpotLists {
   const std::uint32_t* pixels;
   const Corner* spots;
   const std::uint32_t* counts;
-  std::size_t capacity;  // from a frame's points to the next one's
+  std::size_t capacity;  // distance between the lists of two frames
   SpacingGrid grid;
   double distance;
 
@@ -69,7 +69,7 @@ __device__ std::uint8_t settle(const SpotLists<R>& lists, const CellBuckets& buc
   return result;
 }
 
-// True if the point is still open.
+// Returns true if the point is still undecided.
 template <class R>
 __device__ bool settle_if_open(const SpotLists<R>& lists, const CellBuckets& buckets, int frame,
                                std::uint32_t i) {
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kSelectThreads)
   }
 }
 
-// What is kept, in the same order.
+// Compacts the kept points, in the same order.
 __global__ void __launch_bounds__(kSelectThreads)
     compact_kernel(const std::uint8_t* keep, const std::uint32_t* pixels, const Corner* spots,
                    std::size_t capacity, const std::uint32_t* found, std::uint32_t* kept_pixels,

@@ -1,6 +1,6 @@
-// The minimum distance between points, as in cv::goodFeaturesToTrack: from the strongest point
-// down, each is kept unless one that was kept lies nearer. Of equally strong ones the first in
-// reading order goes first.
+// The minimum distance between points, as in cv::goodFeaturesToTrack: greedily from the strongest
+// point down, each is kept unless a point that was already kept is closer. Ties are taken in
+// reading order.
 #pragma once
 
 #include <span>
@@ -12,11 +12,11 @@
 
 namespace cornea::peaks {
 
-// Several peaks around one corner are refined to nearly the same position; peaks themselves are
-// farther apart.
+// Several peaks around one corner are refined to nearly the same position, whereas peaks themselves
+// are farther apart than this.
 inline constexpr double kLeastBetweenRefined = 1;
 
-// The distance that the options ask for, pixels; 0: none.
+// The minimum distance according to the options, pixels; 0: none.
 inline double spacing_of(const PeakOptions& options) {
   const bool may_meet = options.subpixel == Subpixel::gradient;
   return may_meet && options.min_distance < kLeastBetweenRefined ? kLeastBetweenRefined
@@ -28,7 +28,8 @@ CORNEA_HD inline bool are_near(const Corner& a, const Corner& b, double distance
   return x * x + y * y < distance * distance;
 }
 
-// Square cells in which points are looked up: neighbours lie in the 3 x 3 cells around a point.
+// Square cells in which points are looked up: the neighbours of a point lie in the 3 x 3 cells
+// around it.
 struct SpacingGrid {
   int side = 1, across = 1, down = 1;
 
@@ -37,8 +38,8 @@ struct SpacingGrid {
   CORNEA_HD int row(const Corner& corner) const { return int(corner.y) / side; }
 };
 
-// keep[i] is 1 for the corners that stay. They come in reading order of their pixels, with their
-// strengths.
+// Sets keep[i] to 1 for the corners that are kept. They are given in reading order of their pixels,
+// with their strengths.
 template <class R>
 std::vector<char> keep_spaced(std::span<const Corner> corners, std::span<const R> strengths,
                               const SpacingGrid& grid, double distance);

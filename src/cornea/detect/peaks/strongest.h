@@ -1,5 +1,5 @@
-// For .cu files: the largest response of a frame, as ordered bits that start at 0. A maximum does
-// not depend on the order in which it is found.
+// For .cu files: the largest response per frame, as ordered bits that start at 0. A maximum does
+// not depend on the order of atomics.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ __device__ inline void raise_to(std::uint64_t* at, std::uint64_t v) {
   atomicMax(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
 }
 
-// Called by all lanes of a warp, each with the largest response that it saw.
+// Warp collective; each lane passes the largest response that it has seen.
 template <class R>
 __device__ void raise_strongest(R largest, core::OrderedBits<R>* strongest) {
   core::OrderedBits<R> bits = core::ordered_bits(largest);

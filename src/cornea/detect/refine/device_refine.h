@@ -9,8 +9,8 @@
 
 namespace cornea::refine {
 
-// Device images that lie one below the other, each with its own corners: counts[f] of them from
-// corners + f * capacity on. Queued on the context's stream.
+// For device images stacked vertically. The corners of frame f are counts[f] entries from corners +
+// f * capacity on. Queued on the context's stream.
 void enqueue_refine_corners(const Context& context, AnyView first, int frames, int radius,
                             Corner* corners, const std::uint32_t* counts, std::size_t capacity);
 

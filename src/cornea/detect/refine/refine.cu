@@ -10,9 +10,10 @@ using namespace core;
 
 static_assert(kRefineParts == kWarp);
 constexpr int kWarpsPerBlock = 4;
-constexpr int kBlocks = 1056;  // eight per multiprocessor of an H200; each warp takes more corners
+// Eight blocks per multiprocessor of an H200; each warp processes several corners.
+constexpr int kBlocks = 1056;
 
-// One warp per corner; the patch around it lies in shared memory.
+// One warp per corner; the patch around it is in shared memory.
 template <class T>
 __global__ void refine_kernel(DeviceView<const T> first, RefineWindow window, Corner* corners,
                               const std::uint32_t* counts, std::size_t capacity) {

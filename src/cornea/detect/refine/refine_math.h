@@ -1,4 +1,4 @@
-// What the CPU and CUDA share of the corner refinement.
+// The formulas of the corner refinement that the CPU and CUDA share.
 #pragma once
 
 #include <cmath>
@@ -12,13 +12,13 @@ namespace cornea::refine {
 
 inline constexpr int kLargestRefineRadius = 15;
 
-inline constexpr int kRefineParts = 32;       // interleaved parts of a sum
-inline constexpr int kRefineSteps = 20;       // at most
-inline constexpr double kRefineStop = 0.005;  // pixels: a step that moves less is the last
+inline constexpr int kRefineParts = 32;       // interleaved partial sums
+inline constexpr int kRefineSteps = 20;       // most iterations
+inline constexpr double kRefineStop = 0.005;  // pixels: the iteration ends when a step is shorter
 
-// What a fit must satisfy; otherwise the point stays where it was. The values are the widest that
-// keep all crossings of photographed checkerboards, also after a blur of 1.5 pixels, while on
-// photographs fewer points leave the corner that the detector saw.
+// Conditions on a fit; if one is violated, the point is not moved. The values are the most
+// permissive ones that keep all crossings of photographed checkerboards, also after a blur of 1.5
+// pixels, while few points on photographs leave the corner that was detected.
 inline constexpr double kLeastCondition =
     0.05;                                      // of determinant / trace^2: 27 degrees between edges
 inline constexpr double kLargestSpread = 0.4;  // rms distance of gradient lines, in radii
@@ -39,9 +39,9 @@ inline RefineWindow make_refine_window(int radius) {
   return window;
 }
 
-// The image around a point: whole pixels away from it the fractions are the same for all.
+// Bilinear interpolation around a point: at integer offsets from it the fractions are the same.
 struct PatchOrigin {
-  int x, y;                  // the pixel left of and above the point
+  int x, y;                  // the pixel to the upper left of the point
   float w00, w10, w01, w11;  // bilinear weights
 };
 
@@ -52,7 +52,8 @@ CORNEA_HD inline PatchOrigin patch_origin(double x, double y) {
           fx * (1 - fy),          (1 - fx) * fy,         fx * fy};
 }
 
-// The image (i, j) pixels from the point, on the 0..255 scale; the border pixels are repeated.
+// The image value at an offset of (i, j) pixels from the point, on the 0..255 scale; border pixels
+// are repeated.
 template <class View>
 CORNEA_HD inline float patch_value(const View& image, const PatchOrigin& o, int i, int j) {
   auto inside = [](int v, int n) { return v < 0 ? 0 : v >= n ? n - 1 : v; };
@@ -63,10 +64,10 @@ CORNEA_HD inline float patch_value(const View& image, const PatchOrigin& o, int 
          o.w01 * core::gray_level(below[x0]) + o.w11 * core::gray_level(below[x1]);
 }
 
-// The sums of the equation; one part, or all of them.
+// The sums of the equation: one partial sum, or the total.
 struct RefineSums {
   float xx = 0, xy = 0, yy = 0, bx = 0, by = 0;
-  float c = 0;  // squared distances of the gradient lines from the middle
+  float c = 0;  // squared distances of the gradient lines from the current point
 };
 
 CORNEA_HD inline void add_tap(RefineSums& s, float gx, float gy, float weight, int i, int j) {
@@ -80,11 +81,12 @@ CORNEA_HD inline void add_tap(RefineSums& s, float gx, float gy, float weight, i
   s.c += bx * i + by * j;
 }
 
-// A point on its way to the corner.
+// The state of the iteration for one point.
 struct RefinePath {
-  double x, y;            // where it is
+  double x, y;            // current position
   double dx = 0, dy = 0;  // the last step
-  double spread2 = 0;     // mean squared distance of the gradient lines from there, pixels^2
+  // Mean squared distance of the gradient lines from the current position, pixels^2.
+  double spread2 = 0;
 
   CORNEA_HD RefinePath(const Corner& corner) : x(corner.x), y(corner.y) {}
   CORNEA_HD bool converged() const { return dx * dx + dy * dy < kRefineStop * kRefineStop; }
@@ -95,14 +97,14 @@ CORNEA_HD inline bool strayed(const RefinePath& path, const Corner& from, int ra
   return !(x * x + y * y <= most * most);
 }
 
-// Takes a step; false where none may follow: the gradients have one direction, or the point has
-// strayed or arrived.
+// Takes a step. Returns false if the iteration ends: the gradients have one direction, or the point
+// has moved too far or converged.
 CORNEA_HD inline bool refine_step(const RefineSums& s, const Corner& from, int radius,
                                   RefinePath& path) {
   const double xx = s.xx, xy = s.xy, yy = s.yy;
   const double determinant = xx * yy - xy * xy, trace = xx + yy;
   if (!(determinant > kLeastCondition * trace * trace)) {
-    path.dx = path.dy = radius;  // it has not arrived
+    path.dx = path.dy = radius;  // marks it as not converged
     return false;
   }
   path.dx = (yy * s.bx - xy * s.by) / determinant;
@@ -113,7 +115,7 @@ CORNEA_HD inline bool refine_step(const RefineSums& s, const Corner& from, int r
   return !strayed(path, from, radius) && !path.converged();
 }
 
-// Where the corner ends up.
+// Moves the corner to the refined position if the fit is accepted.
 CORNEA_HD inline void accept_refined(const RefinePath& path, int radius, int width, int height,
                                      Corner& corner) {
   const double most = kLargestSpread * radius;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace core;
 
-// A blurred saddle, as a checkerboard's crossing looks, rotated, with its centre at (cx, cy).
+// A blurred saddle like a checkerboard's crossing, rotated, with its centre at (cx, cy).
 Image<float> crossing(double cx, double cy, double angle) {
   Image<float> image(41, 37);
   for (int y = 0; y < 37; ++y) {
@@ -53,7 +53,7 @@ TEST(RefineCorners, LeavesPointsWithoutACornerWhereTheyAre) {
   EXPECT_THROW(refine_corners(Context::cpu(), edge, 16, corners), Error);
 }
 
-// A drawn checkerboard of 9 x 8 squares, blurred by its own rays.
+// A rendered checkerboard of 9 x 8 squares, antialiased by supersampling.
 Image<float> checkerboard(double side, double angle) {
   constexpr int kWidth = 240, kHeight = 220, kRays = 4;
   Image<float> image(kWidth, kHeight);
@@ -75,7 +75,7 @@ Image<float> checkerboard(double side, double angle) {
 
 class RefineOnDevice : public testing::OnEveryDevice {};
 
-TEST_P(RefineOnDevice, HarrisWithGradientsMeetsTheCrossingOnEveryDeviceAlike) {
+TEST_P(RefineOnDevice, HarrisWithGradientsFindsTheCrossingOnEveryDevice) {
   HarrisOptions options;
   options.peaks.subpixel = Subpixel::gradient;
   options.peaks.threshold = 0.3;
@@ -94,13 +94,13 @@ TEST_P(RefineOnDevice, HarrisWithGradientsMeetsTheCrossingOnEveryDeviceAlike) {
   }
 }
 
-TEST_P(RefineOnDevice, NoCornerOfACheckerboardComesTwice) {
+TEST_P(RefineOnDevice, NoCornerOfACheckerboardIsReturnedTwice) {
   HarrisOptions options;
   options.peaks.subpixel = Subpixel::gradient;
   const Image<float> image = checkerboard(19.3, 0.11);
   Harris harris(context, options);
   const auto corners = harris.detect(image);
-  EXPECT_GE(corners.size(), 56u);  // those inside
+  EXPECT_GE(corners.size(), 56u);  // the inner crossings
   for (std::size_t i = 0; i < corners.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       EXPECT_GE(std::hypot(corners[i].x - corners[j].x, corners[i].y - corners[j].y), 1);
@@ -125,7 +125,7 @@ TEST_P(RefineOnDevice, InClutterPointsStayNearTheirPixels) {
   Harris harris(context, options);
   const auto corners = harris.detect(noise);
   ASSERT_GT(corners.size(), 100u);
-  // Far fewer than half are corners that the gradients agree on; none has moved over 3 pixels.
+  // Far fewer than half are refined; none has moved more than 3 pixels.
   EXPECT_LT(harris.report().between_pixels, corners.size() / 2);
   for (const Corner& c : corners) {
     EXPECT_TRUE(std::any_of(pixels.begin(), pixels.end(), [&](const Corner& p) {

@@ -24,14 +24,11 @@ constexpr int kMostRadius = 4096;
 }  // namespace
 
 void BilateralOptions::validate() const {
-  require(sigma >= 0.1 && sigma <= 1000,
-          "the bilateral filter's sigma lies in 0.1 to 1000 pixels, "
-          "not ",
-          sigma);
-  require(sigma_range >= 1e-3 && sigma_range <= 1e6,
-          "the bilateral filter's range sigma lies in 0.001 to 1e6 gray levels, not ", sigma_range);
-  require(radius >= 0 && radius <= kMostRadius, "the bilateral filter's radius lies in 0 to ",
-          kMostRadius, " pixels, not ", radius);
+  require(sigma >= 0.1 && sigma <= 1000, "sigma is ", sigma, " and must be 0.1 to 1000 pixels");
+  require(sigma_range >= 1e-3 && sigma_range <= 1e6, "sigma_range is ", sigma_range,
+          " and must be 0.001 to 1e6 gray levels");
+  require(radius >= 0 && radius <= kMostRadius, "radius is ", radius, " and must be 0 to ",
+          kMostRadius, " pixels");
 }
 
 int BilateralOptions::window_radius() const {
@@ -55,7 +52,7 @@ void Windows::run(HostView<const float> image, HostView<float> out, float unit, 
   const PaddedImage padded(context(), image, radius, kOutside, range);
   const std::vector<float> exponents = window_exponents(options_.sigma, radius);
   const int rows = rows_per_piece(radius);
-  // A piece's sums reach into the rows of the next one.
+  // The sums of a piece also cover the rows of the next piece that its windows reach.
   struct Piece {
     PaddedImage sums, weights;
   };

@@ -9,7 +9,7 @@ namespace {
 using namespace core;
 
 constexpr dim3 kBlock(32, 8);
-// Pixels of a thread, side by side: what is read serves all of them.
+// Neighbouring pixels per thread; each value that is loaded serves all of them.
 constexpr int kPixels = 2;
 
 __global__ void __launch_bounds__(256)
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(256)
   frame_of(first_scaled, blockIdx.z)(x, y) = frame_of(first, blockIdx.z)(x, y) * scale;
 }
 
-// The sums of a pixel.
+// The sums of weights and of weighted differences of one pixel.
 template <class Ops>
 struct Sums {
   float weights = 0, sum = 0;
@@ -32,17 +32,17 @@ struct Sums {
   }
 };
 
-// Adds as the CPU does (range_sums.cc): what comes before a pixel in reading order, in that order,
-// with sums of their own for the rows of the CPU's piece before; then what follows it, column after
-// column from right to left, each downwards. `scaled` is the image times the exponent's scale of
-// differences.
+// Adds in the same order as the CPU (range_sums.cc). First the neighbours before the pixel in
+// reading order, with separate sums for those rows that belong to the CPU's previous piece; then
+// the neighbours after it, column by column from right to left, each column downwards. `scaled` is
+// the image times the exponent's scale k_r.
 template <class Ops>
 __global__ void __launch_bounds__(256)
     bilateral_kernel(DeviceView<const float> first_scaled, DeviceView<const float> first,
                      DeviceView<float> first_out, float spatial, float range, int radius,
                      int rows_per_piece) {
-  // By distance, rows from 0 on, columns from -radius - kPixels to radius + kPixels; beyond the
-  // radius there is no weight.
+  // Exponents by distance: rows from 0, columns from -radius - kPixels to radius + kPixels. Beyond
+  // the radius the weight is zero.
   extern __shared__ float of_row[];
   float* const of_column = of_row + radius + 1 + radius + kPixels;
   for (int i = threadIdx.y * kBlock.x + threadIdx.x; i < radius + 1 + kPixels;
@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
   for (int i = 0; i < kPixels; ++i) own[i] = __ldg(here + min(i, image.width - 1 - x));
 
-  // Columns by their distance from x. Loops count from zero: nvcc 13.0 was seen to run one step too
-  // many of a loop up to and with a limit that is only known at run time.
+  // Columns relative to x. Loops count from zero, because nvcc 13.0 was observed to run one
+  // iteration too many of a loop with an inclusive upper limit that is known only at run time.
   const int left = max(-radius, -x), right = min(radius + kPixels - 1, image.width - 1 - x);
   const int columns = right - left + 1;
   Sums<Ops> before[kPixels], preceding[kPixels], following[kPixels];
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
     for (int i = 0; i < kPixels; ++i) before[i] = preceding[i], preceding[i] = Sums<Ops>();
   }
-  // The pixel's own row: what lies left of it.
+  // The pixel's own row: the neighbours to its left.
   for (int k = 0; k < kPixels - 1 - left; ++k) {
     const float value = __ldg(here + min(left + k, image.width - 1 - x));
 #pragma unroll
@@ -136,7 +136,7 @@ void Windows::enqueue_windows(DeviceView<const float> first, DeviceView<float> f
   const int w = first.width, h = first.height, radius = radius_of(w, h);
   const DeviceView<float> scaled(scaled_.reserve<float>(context(), std::size_t(w) * h * images), w,
                                  h);
-  // Rows go along the grid's first index: only that one may be large.
+  // Rows are mapped to the grid's x dimension, the only one that may be large.
   auto grid = [&](int pixels) {
     return dim3(divide_up(h, int(kBlock.y)), divide_up(w, int(kBlock.x) * pixels), images);
   };

@@ -12,7 +12,7 @@ namespace {
 
 using namespace core;
 
-// The definition, in double, at one pixel of an image of 0..1.
+// The definition in double precision, at one pixel of an image of 0..1.
 double plain_bilateral(const Image<float>& image, int x, int y, double sigma, double sigma_range,
                        int radius) {
   double sum = 0, weights = 0;
@@ -53,7 +53,7 @@ TEST_P(Bilateral, AgreesWithTheDefinition) {
   }
 }
 
-TEST_P(Bilateral, RangesCountInGrayLevelsOfEveryType) {
+TEST_P(Bilateral, SigmaRangeIsInGrayLevelsForEveryPixelType) {
   const auto image = testing::random_image<std::uint8_t>(60, 40, 2);
   Image<std::uint16_t> wide(60, 40);
   Image<float> unit(60, 40);
@@ -94,7 +94,7 @@ TEST_P(Bilateral, AWindowMayBeLargerThanTheImage) {
   for (int i = 0; i < 30 * 17; ++i) ASSERT_NEAR(a(i % 30, i / 30), b(i % 30, i / 30), 1e-6);
 }
 
-TEST_P(Bilateral, WideWindowsKeepTheirMiddle) {
+TEST_P(Bilateral, WideWindowsKeepTheCentrePixel) {
   const Image<float> image = testing::random_image<float>(1300, 3, 9);
   BilateralFilter filter(context, {1, 20, 600});
   const Image<float> out = filter.apply(image);
@@ -118,8 +118,8 @@ TEST(BilateralThreads, GiveTheSameBytes) {
   for (int i = 0; i < 150 * 90; ++i) ASSERT_EQ(a(i % 150, i / 150), b(i % 150, i / 150));
 }
 
-// CPU and CUDA on images of every size and windows of every radius, so that no edge of an image or
-// of a piece of work is missed. Flat and black parts are among them.
+// CPU and CUDA on images of many sizes and windows of many radii, so that every border of an image
+// and of a piece of work is covered, including flat and black regions.
 TEST(BilateralDevices, GiveTheSameBits) {
   if (cuda_devices().empty()) GTEST_SKIP() << "no CUDA device";
   const Context cpu = Context::cpu(), cuda = Context::cuda();

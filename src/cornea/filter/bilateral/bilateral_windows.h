@@ -24,10 +24,11 @@ class Windows : public filter::FloatFilter {
   void enqueue_windows(DeviceView<const float> first, DeviceView<float> first_out, int images,
                        float unit);
 
-  // No further than to the other side of the image.
+  // Limited by the size of the image.
   int radius_of(int width, int height) const { return std::min(radius_, std::max(width, height)); }
-  // The CPU's pieces of work. A pair of pixels spans two of them at most, so that its weight
-  // reaches one further piece; a pixel's sum is made of what its own piece and the one before give.
+  // Rows per piece of work on the CPU. A pair of pixels spans at most two pieces, so its weight
+  // reaches only the next piece; the sum of a pixel consists of the parts from its own piece and
+  // the one before.
   static int rows_per_piece(int radius) { return std::max(32, radius); }
 
   BilateralOptions options_;

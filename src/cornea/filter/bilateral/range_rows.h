@@ -10,11 +10,12 @@
 
 namespace cornea::bilateral {
 
-// A copy of an image with `margin` more pixels on every side and room to read on after each row.
+// A copy of an image with `margin` more pixels on every side and slack for vector loads past the
+// end of each row.
 class PaddedImage {
  public:
   PaddedImage(int width, int height, int margin) : PaddedImage(width, height, margin, margin) {}
-  // With another number of rows above and below.
+  // With a different number of extra rows above and below.
   PaddedImage(int width, int height, int margin, int rows_beside);
   PaddedImage(const Context& context, HostView<const float> image, int margin, float outside,
               float scale = 1);
@@ -33,20 +34,20 @@ class PaddedImage {
   std::vector<float> data_;
 };
 
-// The places' parts of E in a square window, row by row: 1 - (k m)^2 - (k n)^2.
+// The spatial part of E for each position of a square window, row by row: 1 - (k m)^2 - (k n)^2.
 std::vector<float> window_exponents(double sigma, int radius);
 
-// Adds what pairs of pixels give each other, with the first of a pair in the rows [begin, end): to
-// `sums` D w and to `weights` w, whose row 0 stands for row `begin`; the second of a pair may lie
-// `radius` rows below. The image is multiplied by the exponent's scale of
-// differences, and so is D; its margin is kOutside.
+// Adds the mutual contributions of pairs of pixels whose first pixel lies in the rows [begin, end):
+// D w to `sums` and w to `weights`. Row 0 of both stands for row `begin`; the second pixel of a
+// pair may lie up to `radius` rows below. The image, and so D, is multiplied by the exponent's
+// scale k_r; its margin is filled with kOutside.
 CORNEA_PER_ISA(void, bilateral_pairs,
                (const PaddedImage& image, int begin, int end, int radius, const float* exponents,
                 PaddedImage& sums, PaddedImage& weights),
                (image, begin, end, radius, exponents, sums, weights))
 
-// Row y of the mean of two images, with the weights of a bilateral filter of a third, whose margin
-// is kOutside; the margins of the two are zero.
+// Row y of the weighted means of two images. The weights are those of a bilateral filter of a third
+// image, whose margin is filled with kOutside; the margins of the two are zero.
 CORNEA_PER_ISA(void, bilateral_row_of_two,
                (const PaddedImage& image, const PaddedImage& first, const PaddedImage& second,
                 int y, int radius, const float* exponents, float range, float* first_out,

@@ -7,11 +7,11 @@ namespace cornea::bilateral::CORNEA_ISA {
 
 using namespace core;
 
-// A weight serves both ends of a pair of pixels: only the half of the window that follows a pixel
-// in reading order is looked at. A pixel's own sums stay in registers, its partners' in memory; the
-// window is walked down, column after column, so that what was written is not read again at once,
-// and the columns from right to left: however wide a block is, what comes to a pixel from those
-// before it then comes in reading order.
+// Each weight serves both pixels of a pair: only the half of the window that follows a pixel in
+// reading order is visited. The pixel's own sums stay in registers, its partners' sums in memory.
+// The window is traversed column by column, each downwards, so that values just written are not
+// read again at once; columns go from right to left, so that the contributions to a pixel arrive in
+// reading order, whatever the width of a block.
 void bilateral_pairs(const PaddedImage& image, int begin, int end, int radius,
                      const float* exponents, PaddedImage& sums, PaddedImage& weights) {
   const int side = 2 * radius + 1;
@@ -30,8 +30,8 @@ void bilateral_pairs(const PaddedImage& image, int begin, int end, int radius,
         float* other_weight = weights.row(y + first - begin) + x + m;
         for (int n = first; n <= radius; ++n) {
           const Floats spatial = pack_of(*exponent);
-          // Everything is read before anything is written: a processor that compares only the low
-          // bits of addresses would wait.
+          // All loads come before all stores: a processor that compares only the low bits of
+          // addresses (4K aliasing) would otherwise stall.
           Floats d[kAtOnce], new_sum[kAtOnce], new_weight[kAtOnce];
 #pragma GCC unroll 8
           for (int k = 0; k < kAtOnce; ++k) {

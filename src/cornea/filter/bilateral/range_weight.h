@@ -4,8 +4,8 @@
 //   w = exp(-(m^2 + n^2) / (2 sigma_s^2)) exp(-d^2 / (2 sigma_r^2)) = 2^(126 (E - 1))
 //   E = 1 - (k_s m)^2 - (k_s n)^2 - (k_r d)^2,   k = sqrt(log2(e) / 2 / 126) / sigma
 //
-// one power of two per neighbour. E lies in 0..1, from no weight to that of the centre, which is 1;
-// a GPU cuts a sum off at these two numbers for nothing.
+// one power of two per neighbour. E lies in 0..1: 1 is the weight of the centre, 0 is no weight. A
+// GPU clamps a sum to this range at no cost (saturation).
 //
 // Both devices do the same operations in the same order, so that their results are equal to the
 // bit.
@@ -19,23 +19,23 @@
 
 namespace cornea::bilateral {
 
-// k of a sigma.
+// k for a given sigma.
 CORNEA_HD inline double exponent_scale(double sigma) { return 0.07566359970942402 / sigma; }
 
-// The parts of E that belong to a distance along x and along y. That of a place is their sum.
+// The parts of E for a distance along y and along x. A position has the sum of both.
 CORNEA_HD inline float row_exponent(float k, int n) {
   const float v = k * float(n);
   return -(v * v);
 }
 CORNEA_HD inline float column_exponent(float k, int m) { return 1 + row_exponent(k, m); }
 
-// A part of E that leaves no weight.
+// A spatial part of E for which the weight is 0.
 inline constexpr float kNoWeight = -1000.0f;
 
-// Stands for a pixel outside the image: its weight is 0.
+// The value of pixels outside the image: their weight is 0.
 inline constexpr float kOutside = 1e12f;
 
-// The operations of weight(), of a number. (weight_pack.h has those of a pack.)
+// The operations of weight() on a scalar. (weight_pack.h has those on vectors.)
 struct FloatOps {
   using Real = float;
   CORNEA_HD static float constant(float v) { return v; }
@@ -47,7 +47,7 @@ struct FloatOps {
     return v > 0 ? v : 0;
 #endif
   }
-  // Bits 0 to 8 of a float, as sign and exponent of another.
+  // Bits 0 to 8 of a float, as the sign and exponent of another.
   CORNEA_HD static float low_bits_as_power(float v) {
 #ifdef __CUDA_ARCH__
     return __uint_as_float(__float_as_uint(v) << 23);
@@ -61,15 +61,15 @@ struct FloatOps {
   }
 };
 
-// The weight of a difference d, in units of 1 / k_r, at a place with that part of E: to 6e-6 of
-// itself, and 0 below 2^-125.5, so that no weight is too small to be a normal number. The whole
-// part of 126 E goes to the exponent; 2 2^f for |f| <= 1/2 is a polynomial. Fixed operations that
-// every processor rounds alike.
+// The weight of a difference d, in units of 1 / k_r, at a position with the given spatial part of
+// E. The relative error is 6e-6. Weights below 2^-125.5 are 0, so that no weight is denormal. The
+// integer part of 126 E goes into the exponent; 2 2^f for |f| <= 1/2 is a polynomial. All
+// operations are rounded alike on every processor.
 template <class Ops>
 CORNEA_HD inline typename Ops::Real weight(typename Ops::Real d, typename Ops::Real place) {
   using Real = typename Ops::Real;
   const Real e = Ops::at_least_0(Ops::fused(-d, d, place)), scale = Ops::constant(126.0f);
-  const Real round = Ops::constant(12582912.0f);  // 1.5 2^23: sums with it have no fraction
+  const Real round = Ops::constant(12582912.0f);  // 1.5 2^23: adding it rounds to an integer
   const Real shifted = Ops::fused(e, scale, round);
   const Real f = Ops::fused(e, scale, -(shifted - round));
   Real p = Ops::fused(f, Ops::constant(2 * 0.0095701f), Ops::constant(2 * 0.05591786f));
@@ -80,7 +80,7 @@ CORNEA_HD inline typename Ops::Real weight(typename Ops::Real d, typename Ops::R
 }
 
 #ifdef __CUDACC__
-// The same by the GPU's own exponential, one instruction.
+// The same with the GPU's exponential instruction.
 struct FastOps {
   using Real = float;
 };

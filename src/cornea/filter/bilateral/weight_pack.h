@@ -1,4 +1,4 @@
-// Weights on the CPU's vectors.
+// Weights on CPU vectors.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace cornea::bilateral {
 
 using Floats = core::Pack<float>;
 inline constexpr int kWidth = core::kLanes<float>;
-// Packs of a row, for work while one waits; as many as the registers hold.
+// Vectors of a row that are processed together to hide latency; as many as the registers hold.
 inline constexpr int kAtOnce = core::kPackBytes == 16 ? 6 : 4;
-inline constexpr int kSlack = kAtOnce * kWidth;  // that may be read and written beyond a row
+inline constexpr int kSlack = kAtOnce * kWidth;  // floats that may be read and written beyond a row
 
 namespace CORNEA_ISA {
 
@@ -23,8 +23,8 @@ struct PackOps {
   using Unsigned = core::Pack<std::uint32_t>;
   static Floats constant(float v) { return core::pack_of(v); }
   static Floats fused(Floats a, Floats b, Floats c) { return core::fused(a, b, c); }
-  // As whole numbers, bits have the same sign; to compare those takes one instruction, whatever the
-  // compiler thinks of NaN.
+  // The bits as an integer have the same sign; comparing integers takes one instruction, whatever
+  // the compiler assumes about NaN.
   static Floats at_least_0(Floats v) {
     const Bits bits = bits_of(v);
     return floats_of(bits > 0 ? bits : Bits{});

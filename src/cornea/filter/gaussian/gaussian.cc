@@ -19,15 +19,16 @@ namespace {
 
 using namespace core;
 
-constexpr double kLargestSigma = 10000.0;  // pixels; its radius still fits an int many times over
+// In pixels; far below the limit at which the radius would overflow an int.
+constexpr double kLargestSigma = 10000.0;
 
 void check_sigma(double sigma) {
-  require(sigma >= 0.0 && sigma <= kLargestSigma, "a Gaussian's sigma lies in 0..", kLargestSigma,
-          " pixels, not ", sigma);
+  require(sigma >= 0.0 && sigma <= kLargestSigma, "sigma is ", sigma, " and must be 0 to ",
+          kLargestSigma, " pixels");
 }
 
-// One band of rows, or a strip of columns of it: a ring of rows blurred along x, from which the
-// rows blurred along y are made.
+// One band of rows, or a strip of its columns: a ring buffer of rows blurred along x, from which
+// the rows blurred along y are computed.
 class Band {
  public:
   Band(const float* kernel, int radius, int width, int height, int most_columns)
@@ -42,9 +43,9 @@ class Band {
         taps_(2 * std::size_t(radius) + kRowsAtOnce),
         unrolled_(unrolled(radius)) {}
 
-  // Writes the rows [begin, end) of the columns [left, right) of out. A row of the input is read
-  // once, before the output row of the same index is written, so that input and output may be the
-  // same memory if the columns are all.
+  // Writes the rows [begin, end) of the columns [left, right) of out. Each input row is read once,
+  // before the output row of the same index is written, so that input and output may be the same
+  // memory if all columns are processed.
   void run(int begin, int end, int left, int right, const std::function<const float*(int)>& input,
            HostView<float> out) {
     left_ = left, right_ = right;
@@ -69,11 +70,12 @@ class Band {
   }
 
  private:
-  // Every mirrored row of y - r .. y + r lies in that range itself, so 2r + 1 slots do for a row.
+  // Every mirrored row of y - r .. y + r lies in that range itself, so 2r + 1 slots suffice per
+  // row.
   float* slot(int row) { return ring_.data() + std::size_t(row % slots_) * columns_; }
 
   void blur_along_x(const float* row, float* blurred) {
-    // Columns whose taps all lie in the row.
+    // Columns whose taps all lie inside the row.
     const int begin = std::clamp(radius_, left_, right_);
     const int end = std::clamp(width_ - radius_, begin, right_);
     sum_along(row + begin, end - begin, blurred + begin - left_);
@@ -85,7 +87,7 @@ class Band {
       sum_along(padded_.data() + radius_, last - first, blurred + first - left_);
     }
   }
-  // `middle` is where the first column lies; there are taps on both sides of it.
+  // `middle` points to the first column; taps are read on both sides of it.
   void sum_along(const float* middle, int columns, float* out) {
     const int made = unrolled_ ? unrolled_->along(weight_, middle - radius_, columns, out) : 0;
     if (made == columns) return;
@@ -97,15 +99,15 @@ class Band {
   int radius_, width_, height_, columns_;
   int left_ = 0, right_ = 0;
   std::vector<float> padded_;
-  int slots_;  // rows that the ring keeps
+  int slots_;  // rows in the ring buffer
   std::vector<float> ring_;
   std::vector<const float*> taps_;
   const Unrolled* unrolled_;
 };
 
-// Bands for every thread, but tall enough that the 2r rows that two of them both blur along x stay
-// a small part of the work; strips so narrow that their ring stays in the nearest cache. No sum
-// depends on either.
+// Enough bands for all threads, but tall enough that the 2r rows that neighbouring bands both blur
+// along x remain a small part of the work; strips narrow enough that their ring buffer stays in the
+// L1 cache. Neither changes any sum.
 int bands_of(const Context& context, int rows, int radius) {
   return std::max(1, std::min(2 * context.threads(), rows / std::max(32, 2 * radius)));
 }
@@ -114,19 +116,19 @@ int strip_columns(int width, int radius) {
   return divide_up(width, divide_up(width, most));
 }
 
-// Copies of the rows that a band reads and its neighbours overwrite, for blurring in place.
+// Copies of the rows that one band reads and its neighbours overwrite, for blurring in place.
 class SavedRows {
  public:
   SavedRows(const Context& context, HostView<const float> image, int band, int radius)
       : image_(image), band_(band), radius_(radius) {
-    const int edges = (image.height - 1) / band;  // between bands
+    const int edges = (image.height - 1) / band;  // borders between bands
     rows_.resize(std::size_t(edges) * 2 * radius * image.width);
     parallel_for(context, edges, 1, [&](int begin, int end) {
       for (int edge = begin; edge < end; ++edge) save(edge);
     });
   }
 
-  // Row y as it was, for the band that starts at row `begin`.
+  // The original row y, for the band that starts at row `begin`.
   const float* row(int y, int begin) const {
     const int band = begin / band_;
     if (y / band_ == band) return image_.row(y);
@@ -134,7 +136,8 @@ class SavedRows {
   }
 
  private:
-  // Edge e lies between the rows (e + 1) band - 1 and (e + 1) band; `radius` rows either side.
+  // Border e lies between the rows (e + 1) band - 1 and (e + 1) band; `radius` rows on either side
+  // are saved.
   int first_row(int edge) const { return (edge + 1) * band_ - radius_; }
   const float* saved(int edge, int y) const {
     return rows_.data() + (std::size_t(edge) * 2 * radius_ + (y - first_row(edge))) * image_.width;
@@ -197,7 +200,7 @@ void blur_rows(const Context& context, const std::vector<float>& kernel, HostVie
   const int count = bottom - top;
   if (count <= 0 || in.width == 0) return;
   const int bands = bands_of(context, count, radius), band = divide_up(count, bands);
-  // Where there are fewer bands than threads can use, each is cut into groups of strips.
+  // If there are fewer bands than threads, each band is split into groups of strips.
   const int strip = strip_columns(in.width, radius), strips = divide_up(in.width, strip);
   const int groups = std::clamp(divide_up(2 * context.threads(), bands), 1, strips);
   const int group = divide_up(strips, groups) * strip;

@@ -11,24 +11,24 @@ namespace {
 
 using namespace core;
 
-// Weights in a launch's parameters.
+// Most weights that are passed as kernel parameters.
 constexpr int kMostWeights = 21;
 struct Weights {
   float weight[kMostWeights];
 };
 
-// Small tiles are for images that large ones would leave in few hands; they take half the time, and
-// more work in all.
+// Small tiles are used for images for which large ones would leave multiprocessors idle; they take
+// half the time there, but more work in total.
 struct TileShape {
   int width, height;
 };
 constexpr TileShape kLargeTile{64, 32}, kSmallTile{32, 16};
-constexpr int kFewTiles = 264;  // two for each multiprocessor of an H200
+constexpr int kFewTiles = 264;  // two per multiprocessor of an H200
 constexpr int kThreads = 256;
-constexpr int kAcross = 4;  // outputs of a thread along x
+constexpr int kAcross = 4;  // outputs per thread along x
 CORNEA_HD constexpr int round_up4(int v) { return (v + 3) / 4 * 4; }
 
-// sum_k weight[|k - radius|] v[k], k = 0 .. 2 radius, fused and in the CPU's order.
+// sum_k weight[|k - radius|] v[k], k = 0 .. 2 radius, with fused multiply-adds in the CPU's order.
 template <int radius>
 __device__ float weighted_sum(const Weights& w, const float* v) {
   float sum = 0;
@@ -39,12 +39,12 @@ __device__ float weighted_sum(const Weights& w, const float* v) {
   return sum;
 }
 
-// A tile and its surroundings go to shared memory, are blurred along x there, and then along y.
+// Loads a tile with its halo into shared memory, blurs it along x there, and then along y.
 template <int radius, int kTileWidth, int kTileHeight>
 __global__ void __launch_bounds__(kThreads)
     tile_kernel(DeviceView<const float> first, DeviceView<float> first_out,
                 const __grid_constant__ Weights weights) {
-  constexpr int kDown = kTileWidth * kTileHeight / kThreads;  // outputs of a thread along y
+  constexpr int kDown = kTileWidth * kTileHeight / kThreads;  // outputs per thread along y
   constexpr int kRows = kTileHeight + 2 * radius;
   // The tile begins at a multiple of 16 bytes.
   constexpr int kBefore = round_up4(radius), kPitch = kBefore + kTileWidth + round_up4(radius);
@@ -67,7 +67,8 @@ __global__ void __launch_bounds__(kThreads)
           reinterpret_cast<const float4*>(image.row(top - radius + row) + left - kBefore + column));
     }
   } else {
-    __shared__ int columns[kPitch], lines[kRows];  // of the image, or of its mirror
+    __shared__ int columns[kPitch],
+        lines[kRows];  // source index of each column and row, mirrored at the border
     for (int i = threadIdx.x; i < kPitch + kRows; i += kThreads) {
       if (i < kPitch) {
         columns[i] = reflect101(left - kBefore + i, image.width);

@@ -3,10 +3,11 @@
 //   out(x, y) = sum_j g(j) sum_i g(i) in(x + i, y + j),   |i|, |j| <= r
 //   g(i) = exp(-i^2 / (2 sigma^2)) / sum_k exp(-k^2 / (2 sigma^2)),   r = ceil(4 sigma)
 //
-// with the image mirrored at its borders without repeating the edge, however small it is. The cost
-// is 2 (2r + 1) fused multiplications per pixel. On the CPU rows are blurred once and kept in a
-// ring of 2r + 4, on CUDA tiles are blurred in shared memory, so that no intermediate image is
-// needed (but for wide kernels on CUDA). The sums have one order: both devices give the same bits.
+// with the image mirrored at its borders without repeating the edge (reflect-101), however small it
+// is. The cost is 2 (2r + 1) fused multiply-adds per pixel. On the CPU each row is blurred once and
+// kept in a ring buffer of 2r + 4 rows; on CUDA tiles are blurred in shared memory. So no
+// intermediate image is needed, except for wide kernels on CUDA. Sums are added in a fixed order,
+// so that both devices give the same bits.
 #pragma once
 
 #include "cornea/core/context.h"
@@ -16,7 +17,7 @@
 namespace cornea {
 
 struct CORNEA_API GaussianOptions {
-  double sigma = 1.6;  // pixels; 0 copies
+  double sigma = 1.6;  // pixels; 0 copies the image
 
   void validate() const;
 };

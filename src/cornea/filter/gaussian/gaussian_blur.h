@@ -1,4 +1,4 @@
-// The Gaussian blur on floats, for its own filter and for the rooms that blur on their way.
+// The Gaussian blur on floats, for the Gaussian filter and for other algorithms that blur images.
 #pragma once
 
 #include <vector>
@@ -11,24 +11,24 @@
 
 namespace cornea::gaussian {
 
-// ceil(4 sigma): beyond it the weights are under 1/2900 of the peak. 0 for sigma = 0.
+// ceil(4 sigma): beyond it the weights are below 1/2900 of the peak. 0 for sigma = 0.
 int gaussian_radius(double sigma);
 
 // The 2 radius + 1 weights g(-radius) .. g(radius). They are computed in double and sum to 1.
 std::vector<float> gaussian_kernel(double sigma, int radius);
 
-// `sigma` in pixels; 0 copies. `out` has the size of `in` and is either the same pixels or does not
-// overlap them. The same bytes come out on any number of threads.
+// `sigma` in pixels; 0 copies. `out` has the size of `in` and is either the same memory or does not
+// overlap it. The result does not depend on the number of threads.
 void gaussian_blur(const Context& context, HostView<const float> in, HostView<float> out,
                    double sigma);
 
-// A part of the same blur. The views are those of whole images, of which only some pixels need lie
-// in memory: of `in` those of the part and, within the image, the radius around it; of `out` those
-// of the part. They do not overlap. The sums are those of gaussian_blur(), to the bit.
+// A part of the same blur. The views are those of whole images, of which only some pixels have to
+// be in memory: for `in` the part and, within the image, `radius` pixels around it; for `out` the
+// part. They must not overlap. The sums equal those of gaussian_blur() bit for bit.
 struct BlurPart {
-  int top = 0, bottom = 0, left = 0, right = 0;  // of rows and of columns; the last are not in it
+  int top = 0, bottom = 0, left = 0, right = 0;  // rows [top, bottom), columns [left, right)
 };
-// `kernel` as from gaussian_kernel(); on the thread that calls.
+// `kernel` is from gaussian_kernel(). Runs on the calling thread.
 void blur_part(const std::vector<float>& kernel, HostView<const float> in, HostView<float> out,
                const BlurPart& part);
 // The rows [top, bottom), on the context's threads.
@@ -44,14 +44,14 @@ class Blur : public filter::FloatFilter {
   void enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images, float unit,
                core::StageClock& clock) override;
 
-  // The same, on another stream of the device than the context's (a cudaStream_t), which only some
-  // can: those without memory of their own.
+  // The same on a stream of the device other than the context's (a cudaStream_t). Only filters
+  // without memory of their own support it: see runs_on_any_stream().
   void enqueue_on(void* stream, DeviceView<const float> first, DeviceView<float> first_out,
                   int images);
   bool runs_on_any_stream() const { return radius_ >= 1 && radius_ <= kMostTiled; }
 
  private:
-  // CUDA kernels up to this radius have their own code.
+  // Kernels up to this radius have specialised CUDA code.
   static constexpr int kMostTiled = 20;
 
   void upload_weights();

@@ -12,7 +12,7 @@ using namespace core;
 
 void weighted_sum(const float* weight, int taps, const float* const* tap, int x, int width,
                   float* out) {
-  // Sums that stay in registers through all taps.
+  // Number of vector sums that stay in registers over all taps.
   constexpr int kAtOnce = 8, kWidth = kLanes<float>;
   for (; x + kAtOnce * kWidth <= width; x += kAtOnce * kWidth) {
     Pack<float> sum[kAtOnce] = {};
@@ -41,9 +41,9 @@ void weighted_sum(const float* weight, int taps, const float* const* tap, int x,
 
 namespace {
 
-// Blocks whose sums stay in registers while every value that is loaded goes into several of them: 4
-// rows x 2 packs along y, 8 packs in a row along x. Where a fused multiply-add is a function call,
-// nothing stays in registers, and the plain loop is as fast.
+// Blocks whose sums stay in registers while every loaded value contributes to several of them: 4
+// rows x 2 vectors along y, 8 vectors of a row along x. Without a fused multiply-add instruction
+// fma() is a function call, nothing stays in registers, and the plain loop is as fast.
 #if defined(CORNEA_MOST_UNROLLED)
 constexpr int kMostUnrolled = CORNEA_MOST_UNROLLED;
 #elif defined(__FMA__) || defined(__aarch64__)

@@ -6,15 +6,15 @@
 namespace cornea::gaussian {
 
 // out[x] = sum_k weight[k] tap[k][x], k = 0 .. taps - 1, from column x on to `width`, always added
-// in that order and every product fused with the sum before it, the first with 0. Both passes are
-// this sum: over shifted copies of a row, or over rows.
+// in that order with a fused multiply-add per tap, starting from 0. Both passes are this sum: over
+// shifted copies of a row, or over rows.
 CORNEA_PER_ISA(void, weighted_sum,
                (const float* weight, int taps, const float* const* tap, int x, int width,
                 float* out),
                (weight, taps, tap, x, width, out))
 
-// The same sums with code of their own for a radius. They return how many columns they made;
-// weighted_sum() makes the others.
+// The same sums, unrolled for one radius. They return the number of columns they computed;
+// weighted_sum() computes the rest.
 inline constexpr int kRowsAtOnce = 4;
 struct Unrolled {
   // out[j] = sum_k weight[k] tap[j + k] for kRowsAtOnce rows j
@@ -22,7 +22,7 @@ struct Unrolled {
   // out[x] = sum_k weight[k] row[x + k]
   int (*along)(const float* weight, const float* row, int width, float* out);
 };
-// Null for a radius that has none.
+// Null for a radius without unrolled code.
 CORNEA_PER_ISA(const Unrolled*, unrolled, (int radius), (radius))
 
 }  // namespace cornea::gaussian

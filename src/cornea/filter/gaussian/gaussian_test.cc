@@ -32,7 +32,7 @@ bool same_bytes(const Image<float>& a, const Image<float>& b) {
          std::memcmp(a.host().data, b.host().data, sizeof(float) * a.width() * a.height()) == 0;
 }
 
-// The definition, in double, in two dimensions.
+// The definition in double precision, in two dimensions.
 double plain_blur(const Image<float>& image, int x, int y, double sigma) {
   const int radius = static_cast<int>(std::ceil(4.0 * sigma));
   double sum = 0.0, weights = 0.0;
@@ -51,7 +51,7 @@ TEST(Reflect101, MirrorsWithoutRepeatingTheEdge) {
   for (int i = -5; i <= 7; ++i) EXPECT_EQ(reflect101(i, 4), expected[i + 5]) << i;
 }
 
-TEST(Reflect101, HoldsForOneAndTwoPixelsAndForTheLargestIndex) {
+TEST(Reflect101, WorksForOneAndTwoPixelsAndForTheLargestIndex) {
   for (int i = -9; i <= 9; ++i) {
     EXPECT_EQ(reflect101(i, 1), 0);
     EXPECT_EQ(reflect101(i, 2), std::abs(i) % 2);
@@ -132,7 +132,7 @@ TEST(GaussianBlur, CopiesForSigmaZeroAndAcceptsAnEmptyImage) {
   EXPECT_TRUE(blurred(Image<float>(0, 0), 1.0).empty());
 }
 
-TEST(GaussianBlur, GivesTheSameBytesInPlaceAndOnAnyThreads) {
+TEST(GaussianBlur, GivesTheSameBytesInPlaceAndOnAnyNumberOfThreads) {
   for (double sigma : {0.4, 2.0, 9.0}) {
     const Image<float> image = testing::random_image<float>(75, 301, 11);
     const Image<float> one = blurred(image, sigma, 1);

@@ -1,19 +1,19 @@
-// What lies beyond the border of an image: its mirror, without repeating the edge pixel,
+// The border extension of images: mirrored without repeating the edge pixel,
 //
 //   ... c b | a b c d | c b a b ...
 //
-// the border that OpenCV calls reflect-101. Far outside the mirror repeats with period 2 (n - 1).
+// which OpenCV calls BORDER_REFLECT_101. The extension is periodic with period 2 (n - 1).
 #pragma once
 
 #include "cornea/core/host_device.h"
 
 namespace cornea::gaussian {
 
-// The index in [0, n) that stands for any i; n >= 1.
+// The index in [0, n) that any i is mapped to; n >= 1.
 CORNEA_HD inline int reflect101(int i, int n) {
   if (i >= 0 && i < n) return i;
   if (n == 1) return 0;
-  // Once is enough for all but the smallest images.
+  // One reflection is enough for all but the smallest images.
   if (i < 0 && i > -n) return -i;
   if (i >= n && i - n < n - 1) return (n - 1) - (i - (n - 1));
   const long long period = 2LL * (n - 1);

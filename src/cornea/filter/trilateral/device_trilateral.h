@@ -1,4 +1,4 @@
-// The trilateral filter on CUDA. Everything is queued; no number comes to the host on the way.
+// The trilateral filter on CUDA. Everything is queued; no value is read back in between.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace cornea::trilateral {
 
-// The order in which threads take the pixels of an image.
+// The order in which threads process the pixels of an image.
 struct TrilateralOrder {
-  const std::uint32_t* pixels = nullptr;  // y * width + x, image by image; null: as they lie
-  std::size_t slots = 0;                  // of an image
+  const std::uint32_t* pixels = nullptr;  // y * width + x, image by image; null: memory order
+  std::size_t slots = 0;                  // per image
 };
 
 class DeviceTrilateral {
@@ -23,10 +23,10 @@ class DeviceTrilateral {
   DeviceTrilateral(const Context& context, const TrilateralOptions& options,
                    const std::vector<int>& reach);
 
-  // Queues the filter for images that lie one below the other.
+  // Queues the filter for images stacked vertically.
   void enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images,
                core::StageClock& clock);
-  // Queues the steps up to the levels; where those of the first image then lie.
+  // Queues the steps up to the levels. Returns the address of the levels of the first image.
   const std::uint8_t* enqueue_levels(DeviceView<const float> first, int images,
                                      core::StageClock& clock);
 

@@ -12,7 +12,7 @@ namespace {
 inline float least(float a, float b) { return b < a ? b : a; }
 inline float largest(float a, float b) { return a < b ? b : a; }
 
-// The least or the largest of three neighbours of a row; at its ends of two.
+// The minimum or maximum of three neighbours of a row; of two at its ends.
 template <class Pick>
 inline void pick_along(const float* row, int width, float* out, Pick pick) {
   for (int x = 1; x < width - 1; ++x) out[x] = pick(pick(row[x - 1], row[x]), row[x + 1]);
@@ -36,7 +36,7 @@ void extremes_down(const float* const low[3], const float* const high[3], int wi
   }
 }
 
-// Pixels whose window still agrees go one level up. Whether there is one.
+// Raises the level of the pixels whose window still agrees. Returns whether there is any.
 CORNEA_VECTOR_CLONES
 bool raise_levels(const float* low, const float* high, const LevelLimits* limits, int width,
                   std::uint8_t* open, std::uint8_t* levels) {

@@ -1,4 +1,4 @@
-// The stack of gradient magnitudes on the CPU, and the levels that it gives.
+// The min-max stack of gradient magnitudes on the CPU, and the level of each pixel.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace cornea::trilateral {
 
-// Rows that are worth making together: each needs as many more as there are levels on both sides.
+// Rows that are computed together: each block needs one extra row per level on both sides.
 inline constexpr int kLevelRows = 48;
 
-// Writes the rows [begin, end) of the levels of `squared` magnitudes.
+// Writes the rows [begin, end) of the levels, given the `squared` magnitudes.
 void level_rows(HostView<const float> squared, double sigma_r, int level_count, int begin, int end,
                 HostView<std::uint8_t> levels);
 

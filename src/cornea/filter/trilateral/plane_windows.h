@@ -1,4 +1,4 @@
-// The trilateral filter's last step on the CPU: windows around a plane.
+// The trilateral filter's last step on the CPU: the weighted mean of differences to a plane.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace cornea::trilateral {
 
-// Windows of their own for pixels, with |m| <= reach[|n|] for each of their rows.
+// The window of the filter: |m| <= reach[|n|] in row n (see window_reach()).
 class PlaneWindows {
  public:
   PlaneWindows(double sigma, const std::vector<int>& reach);
 
   std::vector<int> reach;
-  // The parts of E by the distance along x, from -R to R and a little more, and along y.
+  // The spatial parts of E by the distance along x, from -R to R and a little more, and along y.
   const float* of_column() const { return of_column_.data() + centre_; }
   float of_row(int n) const { return bilateral::row_exponent(scale_, n); }
 
@@ -24,12 +24,12 @@ class PlaneWindows {
   std::vector<float> of_column_;
 };
 
-// The mean of what lies above a plane through a pixel,
+// The mean difference to a plane through a pixel,
 //
-//   sum D w / sum w,   D(m, n) = I(x + m, y + n) - I(x, y) - a m - b n
+//   sum D w / sum w, D(m, n) = I(x + m, y + n) - I(x, y) - a m - b n
 //
-// over |m|, |n| <= half that lie in the image. The image is multiplied by the exponent's scale of
-// differences, and so are a, b and the result.
+// over all |m|, |n| <= half inside the image. The image, a, b and the result are multiplied by the
+// exponent's scale k_r.
 CORNEA_PER_ISA(float, mean_above_plane,
                (const bilateral::PaddedImage& image, const PlaneWindows& windows, int x, int y,
                 int half, float a, float b),

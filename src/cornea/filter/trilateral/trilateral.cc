@@ -79,9 +79,9 @@ Image<std::uint8_t> find_levels(const Context& context, const Gradients& gradien
   return levels;
 }
 
-// Pixels level by level, the widest windows first.
+// Pixels sorted by level, the widest windows first.
 std::vector<std::uint32_t> level_order(HostView<const std::uint8_t> levels) {
-  std::array<std::size_t, 33> place{};  // of the levels, falling
+  std::array<std::size_t, 33> place{};  // first index of each level, in descending order of levels
   auto slot = [&](int x, int y) -> std::size_t& { return place[32 - levels(x, y)]; };
   for (int y = 0; y < levels.height; ++y) {
     for (int x = 0; x < levels.width; ++x) ++slot(x, y);
@@ -105,8 +105,9 @@ Grouping chosen(const Context& context, Grouping grouping) {
 
 std::vector<int> window_reach(double sigma) {
   constexpr double kMostLeftOut = 0x1p-27;
-  const int far = static_cast<int>(std::ceil(12 * sigma)) + 1;  // beyond it lies less than e^-60
-  std::vector<double> ring(far + 1);  // the sum of g by the whole part of the distance, rounded up
+  const int far = static_cast<int>(std::ceil(12 * sigma)) + 1;  // beyond it the sum is below e^-60
+  std::vector<double> ring(far +
+                           1);  // sum of g over positions whose distance, rounded up, is the index
   for (int n = 0; n <= far; ++n) {
     for (int m = 0; m <= far; ++m) {
       const double squared = double(m) * m + double(n) * n;
@@ -235,9 +236,8 @@ Image<std::uint8_t> TrilateralSteps::levels(DeviceView<const float> image) {
 namespace cornea {
 
 void TrilateralOptions::validate() const {
-  require(sigma >= 0.1 && sigma <= trilateral::kTrilateralMostSigma,
-          "the trilateral filter's sigma lies in 0.1 to ", trilateral::kTrilateralMostSigma,
-          " pixels, not ", sigma);
+  require(sigma >= 0.1 && sigma <= trilateral::kTrilateralMostSigma, "sigma is ", sigma,
+          " and must be 0.1 to ", trilateral::kTrilateralMostSigma, " pixels");
 }
 
 TrilateralFilter::TrilateralFilter(const Context& context, const TrilateralOptions& options)

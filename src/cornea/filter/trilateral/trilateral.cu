@@ -14,9 +14,9 @@ using namespace bilateral;
 
 constexpr dim3 kBlock(32, 8);
 constexpr int kThreads = 256;
-constexpr int kTile = 32;  // side of the tiles whose levels are made together
+constexpr int kTile = 32;  // side of the tiles whose levels are computed together
 
-// Rows go along the grid's first index: only that one may be large.
+// Rows are mapped to the grid's x dimension, the only one that may be large.
 dim3 pixel_grid(int width, int height, int images) {
   return dim3(divide_up(height, int(kBlock.y)), divide_up(width, int(kBlock.x)), images);
 }
@@ -25,15 +25,16 @@ struct Gradient {
   float x, y, magnitude;
 };
 
-// The least and the largest squared magnitude of an image, as bits, which have the order of the
-// values; of the least the complement, so that both begin at zero and only rise.
+// The smallest and the largest squared magnitude of an image as integer bits, which have the order
+// of the values. The smallest is stored as its complement, so that both start at zero and are
+// updated with atomicMax.
 struct Extremes {
   std::uint32_t not_least, largest;
 };
 __device__ double range_of(const Extremes& e) {
   return trilateral_range(__uint_as_float(~e.not_least), __uint_as_float(e.largest));
 }
-// The same, worked out once for a block.
+// The same, computed once per block.
 __device__ double range_for_block(const Extremes* extremes) {
   __shared__ double sigma_r;
   if (threadIdx.x == 0 && threadIdx.y == 0) sigma_r = range_of(*extremes);
@@ -71,21 +72,22 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   if (threadIdx.x == 0 && threadIdx.y == 0) {
-    // Most blocks find a larger value there already, and need no atomic.
+    // A plain load first: few blocks improve on the extremes found so far, so most of them skip the
+    // atomic.
     Extremes& all = extremes[blockIdx.z];
     if (block_extremes[0] > __ldcg(&all.not_least)) atomicMax(&all.not_least, block_extremes[0]);
     if (block_extremes[1] > __ldcg(&all.largest)) atomicMax(&all.largest, block_extremes[1]);
   }
 }
 
-// Two levels of a tile's stack, least and largest, in shared memory.
+// Two levels of a tile's stack, minima and maxima, in shared memory.
 int stack_bytes(int level_count) {
   const int side = kTile + 2 * (level_count - 1);
   return 4 * side * side * static_cast<int>(sizeof(float));
 }
-constexpr int kMostLevels = 16;  // of an image of 2^31 - 1 pixels
+constexpr int kMostLevels = 16;  // for an image of 2^31 - 1 pixels
 
-// The levels of a tile: the stack stays in shared memory, two levels of it at a time.
+// The levels of a tile. The stack stays in shared memory, two levels at a time.
 __global__ void __launch_bounds__(kThreads)
     level_kernel(const float* squares, int width, int height, int level_count,
                  const Extremes* extremes, std::uint8_t* levels) {
@@ -95,7 +97,7 @@ __global__ void __launch_bounds__(kThreads)
   const int left = int(blockIdx.y) * kTile, top = int(blockIdx.x) * kTile;
   const std::size_t frame = std::size_t(blockIdx.z) * height * width;
   const double sigma_r = range_for_block(extremes + blockIdx.z);
-  // Beyond the image its edge stands again, which changes no extreme.
+  // Pixels beyond the image repeat its edge, which changes no minimum or maximum.
   for (int i = threadIdx.x; i < area; i += kThreads) {
     const int x = min(max(left - halo + i % side, 0), width - 1);
     const int y = min(max(top - halo + i / side, 0), height - 1);
@@ -107,7 +109,7 @@ __global__ void __launch_bounds__(kThreads)
   LevelLimits limits[kPixels];
   int level[kPixels];
   bool open[kPixels];
-  int inside[kPixels];  // where the pixel lies in the tile with its halo
+  int inside[kPixels];  // index of the pixel in the tile with its halo
 #pragma unroll
   for (int k = 0; k < kPixels; ++k) {
     const int i = threadIdx.x + k * kThreads, x = i % kTile, y = i / kTile;
@@ -116,7 +118,7 @@ __global__ void __launch_bounds__(kThreads)
     open[k] = left + x < width && top + y < height;
     limits[k] = level_limits(low[inside[k]], sigma_r);
   }
-  // A thread walks down a column, a part of it.
+  // Each thread walks down one part of a column.
   const int parts = kThreads / side, part = threadIdx.x / side, column = threadIdx.x % side;
   for (int l = 1; l < level_count; ++l) {
     const int begin = l, count = side - 2 * l, rows = divide_up(count, parts);
@@ -161,8 +163,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The gradients, smoothed with weights that come from their magnitudes; and the image, in units of
-// the exponent's scale of differences.
+// The gradients, smoothed with weights from their magnitudes; and the image, multiplied by the
+// exponent's scale k_r.
 template <class Ops>
 __global__ void __launch_bounds__(kThreads)
     smooth_kernel(const Gradient* gradients, int width, int height, int half, float spatial,
@@ -197,8 +199,9 @@ __global__ void __launch_bounds__(kThreads)
   planes[at] = plane;
 }
 
-// The mean of what lies above the plane of gradient (a, b) through a pixel, as mean_above_plane()
-// in plane_windows.cc makes it: a row's neighbours go to kPlaneLanes sums in turn.
+// The mean difference to the plane of gradient (a, b) through a pixel, with the operations of
+// mean_above_plane() in plane_windows.cc: the neighbours of a row are added to kPlaneLanes partial
+// sums cyclically.
 template <class Ops>
 __device__ float mean_above_plane(const float* scaled, int width, int height, const int* reach,
                                   const float* of_column, const float* of_row, int x, int y,
@@ -207,8 +210,8 @@ __device__ float mean_above_plane(const float* scaled, int width, int height, co
 #pragma unroll
   for (int i = 0; i < kPlaneLanes; ++i) along[i] = -a * float(i);
   const float own = __ldg(scaled + std::size_t(y) * width + x);
-  // Loops count from zero: nvcc 13.0 was seen to run one step too many of a loop up to and with a
-  // limit that is only known at run time.
+  // Loops count from zero, because nvcc 13.0 was observed to run one iteration too many of a loop
+  // with an inclusive upper limit that is known only at run time.
   const int top = max(-half, -y), rows = min(half, height - 1 - y) - top + 1;
   for (int j = 0; j < rows; ++j) {
     const int n = top + j;
@@ -245,14 +248,15 @@ __device__ float mean_above_plane(const float* scaled, int width, int height, co
   return sum / weight;
 }
 
-// The detail of every pixel. Without an order, blocks of 32 x 8 pixels as they lie.
+// The detail step for every pixel. Without an order, blocks take 32 x 8 neighbouring pixels.
 template <class Ops>
 __global__ void __launch_bounds__(kThreads, 4)
     detail_kernel(DeviceView<const float> first, DeviceView<float> first_out,
                   const float* first_scaled, const Extremes* extremes, const float2* planes,
                   const std::uint8_t* levels, const std::uint32_t* order, std::size_t slots,
                   float spatial, const int* reach, int reach_radius) {
-  extern __shared__ float parts[];  // by distance from -reach_radius to reach_radius
+  extern __shared__ float
+      parts[];  // spatial parts of E by distance, from -reach_radius to reach_radius
   float *const of_column = parts + reach_radius, *const of_row = of_column + 2 * reach_radius + 1;
   for (int i = threadIdx.x; i <= reach_radius; i += kThreads) {
     of_column[i] = of_column[-i] = column_exponent(spatial, i);
@@ -295,7 +299,7 @@ DeviceTrilateral::DeviceTrilateral(const Context& context, const TrilateralOptio
       grouping_(options.grouping),
       exact_(options.exponential == Exponential::exact) {
   const DeviceGuard device(context_);
-  // The most that any image needs: the setting belongs to the kernel, whoever uses it.
+  // The most that any image needs: the attribute belongs to the kernel and is shared by all users.
   cuda_check(cudaFuncSetAttribute(level_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   stack_bytes(kMostLevels)),
              "trilateral levels: shared memory");

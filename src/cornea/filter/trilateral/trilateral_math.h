@@ -12,25 +12,25 @@ namespace cornea::trilateral {
 inline constexpr double kTrilateralBeta = 0.15;
 inline constexpr double kTrilateralMostSigma = 100;
 
-// The square of a gradient's magnitude. The stack is made of squares, which have the same order; of
+// The squared magnitude of a gradient. The stack holds squares, which have the same order; for
 // 8-bit images they are exact.
 CORNEA_HD inline float squared_magnitude(float gx, float gy) { return gx * gx + gy * gy; }
 
-// sigma_r, from the least and the largest square.
+// sigma_r, from the smallest and the largest square.
 CORNEA_HD inline double trilateral_range(float least, float largest) {
   return kTrilateralBeta * (std::sqrt(double(largest)) - std::sqrt(double(least)));
 }
 
-// What a pixel's window may hold: squares from `least` to `largest`. The magnitudes are compared in
-// double; these are the outermost floats that pass, so that a comparison of floats decides the
-// same.
+// The range of squares that agree with a pixel: `least` to `largest`. Magnitudes are compared in
+// double; these are the outermost floats that pass, so that a float comparison gives the same
+// decision.
 struct LevelLimits {
   float least, largest;
 };
 CORNEA_HD inline LevelLimits level_limits(float squared, double sigma_r) {
   const double magnitude = std::sqrt(double(squared));
   const double high = magnitude + sigma_r, low = magnitude - sigma_r;
-  // Pixels that cannot be used (FloatLimits) still come here on CUDA, before they are refused.
+  // On CUDA pixels that cannot be used (FloatLimits) reach this function before they are rejected.
   if (!(high < 1e15)) return {0, FLT_MAX};
   LevelLimits limits{0, static_cast<float>(high * high)};
   while (std::sqrt(double(limits.largest)) > high) {
@@ -60,19 +60,20 @@ inline int trilateral_level_count(int width, int height) {
   return levels;
 }
 
-// Sums of the last step: the neighbours of a row go to as many sums in turn, which come together at
-// the end. It is what a processor adds at once, and the same on all.
+// Number of partial sums of the last step: the neighbours of a row are added to them cyclically,
+// and they are combined at the end. It matches the vector width of CPUs and is the same on all
+// devices.
 inline constexpr int kPlaneLanes = 8;
 
 // Half the width of the window in which gradients are smoothed.
 inline int gradient_half_width(double sigma) { return (static_cast<int>(sigma) - 1) / 2; }
 
-// How far a window has to reach, whatever its half width: reach[|n|] along x for |n| <= R. What
-// lies further than R is left out, and moves the result by no more than the sums' own rounding:
+// The largest extent that any window needs: reach[|n|] along x for |n| <= R. Neighbours farther
+// than R are skipped, which changes the result by no more than the rounding of the sums:
 //
 // Let g(m, n) = exp(-(m^2 + n^2) / (2 sigma^2)) and w = g exp(-D^2 / (2 sigma_r^2)) <= g. Let N and
-// W be the sums of D w and w over a window, M = N / W, and N', W' the parts of them from beyond R,
-// where the sum of g is G. Leaving them out moves the mean by
+// W be the sums of D w and w over a window, M = N / W, and N', W' their parts from beyond R, where
+// the sum of g is G. Skipping these changes the mean by
 //
 //   |(N - N') / (W - W') - M| = |M W' - N'| / (W - W') <= |M| W' + |N'|
 //
@@ -81,8 +82,8 @@ inline int gradient_half_width(double sigma) { return (static_cast<int>(sigma) -
 // neighbours with |D| <= t sigma_r give at most t sigma_r of it; each of the others, for t >= 1, at
 // most t sigma_r exp(-t^2 / 2) g, where all g add up to T <= (1 + sqrt(2 pi) sigma)^2; with t^2 = 2
 // ln T that is 2 t sigma_r, and 2 t <= 9.5 for sigma <= 100 (where ln T < 1/2, t = 1 gives 2
-// sigma_r). So the mean moves by less than 11 sigma_r G, and R is the least whole number, 1 at
-// least, with G <= 2^-27: 1.4 sigma_r 2^-24, less than 1.4 units in the last place of sigma_r as a
+// sigma_r). So the mean changes by less than 11 sigma_r G. R is the smallest integer >= 1 with G <=
+// 2^-27, which gives 1.4 sigma_r 2^-24, less than 1.4 units in the last place of sigma_r as a
 // float.
 std::vector<int> window_reach(double sigma);
 

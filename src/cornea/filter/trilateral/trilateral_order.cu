@@ -1,4 +1,4 @@
-// The order in which threads take pixels: those with equal windows together.
+// The order in which threads process pixels: pixels with equal windows together.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "cornea/core/cuda.h"
@@ -41,7 +41,7 @@ TrilateralOrder DeviceTrilateral::enqueue_order(int width, int height, int image
     for (int image = 0; image < images; ++image) sort(scratch, image);
     order.pixels = to;
   } else {
-    // As they lie, in blocks of 32 x 8.
+    // Memory order, in blocks of 32 x 8.
     order.slots = std::size_t(divide_up(width, 32)) * divide_up(height, 8) * 256;
   }
   return order;

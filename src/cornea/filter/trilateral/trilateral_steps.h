@@ -1,4 +1,4 @@
-// The trilateral filter on floats, for its own filter and for SIFT's scale space.
+// The trilateral filter on floats, for the trilateral filter itself and for SIFT's scale space.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class TrilateralSteps : public filter::FloatFilter {
   void enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images, float unit,
                core::StageClock& clock) override;
 
-  // The level of each pixel, in host memory; of a device image, once the context was waited for.
+  // The level of each pixel, in host memory. For a device image, synchronize the context first.
   Image<std::uint8_t> levels(HostView<const float> image) const;
   Image<std::uint8_t> levels(DeviceView<const float> image);
 

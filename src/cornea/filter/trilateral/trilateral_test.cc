@@ -18,7 +18,7 @@ namespace {
 using namespace core;
 using namespace trilateral;
 
-// The definition, in double, with every neighbour of every window unless `reach` leaves some out.
+// The definition in double precision, over all neighbours of every window unless `reach` limits it.
 struct Plain {
   int w, h;
   std::vector<double> image, gx, gy, magnitude, a, b, out;
@@ -151,7 +151,7 @@ double largest_difference(const Plain& plain, const Image<float>& image) {
   return largest;
 }
 
-// As gray levels, of an 8-bit image.
+// The result on an 8-bit image, as gray levels.
 Image<float> filtered(TrilateralFilter& filter, AnyView image) {
   Image<float> out(image.width(), image.height());
   filter.apply(image, out);
@@ -193,7 +193,7 @@ TEST_P(Trilateral, TheOrderOfPixelsChangesNoBit) {
   }
 }
 
-TEST_P(Trilateral, FlatAndTinyImagesComeBack) {
+TEST_P(Trilateral, FlatAndTinyImagesAreUnchanged) {
   for (auto [w, h] : {std::pair(1, 1), std::pair(2, 1), std::pair(1, 2), std::pair(40, 30)}) {
     Image<std::uint8_t> image(w, h);
     for (int i = 0; i < w * h; ++i) image(i % w, i / w) = w * h == 2 ? 20 + 200 * i : 77;
@@ -238,7 +238,7 @@ TEST_P(Trilateral, BatchesEqualSingleImages) {
   }
 }
 
-TEST_P(Trilateral, TimesByStep) {
+TEST_P(Trilateral, ReportsTimesPerStage) {
   TrilateralFilter filter(context, {4});
   filter.time_stages(true);
   filter.apply(converted<std::uint8_t>(test_image(64, 64, 1), 1));
@@ -287,7 +287,7 @@ TEST(TrilateralOptions, AreChecked) {
   EXPECT_THROW(TrilateralFilter(Context::cpu(), {std::nan("")}), Error);
 }
 
-// CPU and CUDA on images of every size, so that no tile's edge is missed.
+// CPU and CUDA on images of many sizes, so that every tile border is covered.
 TEST(TrilateralDevices, GiveTheSameBits) {
   if (cuda_devices().empty()) GTEST_SKIP() << "no CUDA device";
   const Context cpu = Context::cpu(), cuda = Context::cuda();
@@ -306,7 +306,7 @@ TEST(TrilateralDevices, GiveTheSameBits) {
   }
 }
 
-TEST(TrilateralReach, LeavesOutNothingThatFloatSees) {
+TEST(TrilateralReach, SkipsNothingAboveFloatRounding) {
   for (double sigma : {0.5, 1.0, 1.6, 4.0, 7.3}) {
     const std::vector<int> reach = window_reach(sigma);
     const int radius = int(reach.size()) - 1;
@@ -319,11 +319,11 @@ TEST(TrilateralReach, LeavesOutNothingThatFloatSees) {
       }
     }
     EXPECT_LE(left_out, 0x1p-27) << sigma;
-    // And not much more than that is kept.
+    // The reach is not much larger than necessary.
     EXPECT_LT(radius, 7.3 * sigma + 2) << sigma;
   }
-  // The filter itself, with windows far wider than the reach: the same floats with and without it,
-  // but where the last bit hangs by a hair.
+  // The filter with windows far wider than the reach: the floats are the same with and without it,
+  // except for a few that differ in the last bit.
   int differ = 0, pixels = 0;
   for (int seed = 0; seed < 4; ++seed) {
     const Image<float> image = test_image(90, 80, 3 * seed + seed % 2);
