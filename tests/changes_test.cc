@@ -58,7 +58,7 @@ TEST_F(Changes, SizeTimeAndBytesAreLookedAt) {
   fs::last_write_time(file, time + std::chrono::seconds(2));
   EXPECT_EQ(json_of(extract())["changed"], 0);
   fs::remove(file);
-  expect_stop(extract(), {"w100.jpg: is in the database and no longer in the folder"});
+  expect_stop(extract(), {"w100.jpg: is in the database but no longer in the folder"});
 }
 
 TEST_F(Changes, WhatVanishedIsNamedAndRemovedIfAsked) {
@@ -66,8 +66,8 @@ TEST_F(Changes, WhatVanishedIsNamedAndRemovedIfAsked) {
   run_all();
   fs::remove(images / "w100.jpg");
   fs::rename(images / "w103.png", images / "x.png");
-  expect_stop(extract(), {"w100.jpg: is in the database and no longer in the folder",
-                          "w103.png: is in the database and no longer in the folder",
+  expect_stop(extract(), {"w100.jpg: is in the database but no longer in the folder",
+                          "w103.png: is in the database but no longer in the folder",
                           "2 images are no longer in the folder, and nothing was written",
                           "--changed redo", "removes what is gone"});
   const Json kept = json_of(extract({"--changed", "keep"}));
@@ -110,7 +110,7 @@ TEST_F(Changes, OnlyWhatIsGoneIsTakenForVanished) {
   EXPECT_EQ(rows_in(database, "images"), 4);
   fs::rename(images, moved);
   fs::remove(moved / "w102.jpg");
-  expect_stop(extract_from(moved), {"w102.jpg: is in the database and no longer in the folder",
+  expect_stop(extract_from(moved), {"w102.jpg: is in the database but no longer in the folder",
                                     ": 1 image is no longer in the folder, and"});
   EXPECT_EQ(json_of(extract_from(moved, {"--changed", "keep"}))["vanished"], 1);
   EXPECT_EQ(json_of(extract_from(moved, {"--changed", "redo"}))["removed"], 1);
@@ -186,7 +186,7 @@ TEST_F(Changes, AnotherFolderWithTheSameNamesIsNamed) {
     write_image(other / name, window(160, 120, 700, 90));
     fs::last_write_time(other / name, fs::last_write_time(images / name));
   }
-  expect_stop(extract_from(other), {"w100.jpg: is another file than the one of this name in " +
+  expect_stop(extract_from(other), {"w100.jpg: is not the same file as the one of this name in " +
                                         fs::canonical(images).string(),
                                     "2 images are not what"});
 }

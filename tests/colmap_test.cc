@@ -323,7 +323,7 @@ TEST_F(Colmap, MistakesAreNamed) {
   EXPECT_NE(o.err.find("there is no such database"), std::string::npos) << o.err;
   o = run({"extract", folder / "nowhere", "--db", database, "--device", "cpu"});
   EXPECT_EQ(o.code, 1);
-  EXPECT_NE(o.err.find("is no folder"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("is not a folder"), std::string::npos) << o.err;
   EXPECT_FALSE(fs::exists(database));
   EXPECT_EQ(run(extract({"--contrast", "-1"})).code, 2);
   EXPECT_EQ(run(extract({"--mask", folder / "nowhere"})).code, 2);

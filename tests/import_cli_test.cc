@@ -170,10 +170,10 @@ TEST_F(ImportCommandTest, PointsThatCannotBeAreNamedAndTheOtherImagesDone) {
   expect_first_refused(npy_table<float>(3, {1, 2, 3}), "holds 1 x 3 numbers; points are n x 2");
   expect_first_refused(npy_table<std::uint8_t>(2, {1, 2}), "holds 1 x 2 bytes");
   expect_first_refused(npy_table<std::int64_t>(2, {1, 2}), "type '<i8'");
-  expect_first_refused(npy_table<float>(2, {160.5f, 2}), "outside of the image's 160 x 120");
-  expect_first_refused(npy_table<float>(2, {1, -0.6f}), "outside of the image's 160 x 120");
+  expect_first_refused(npy_table<float>(2, {160.5f, 2}), "outside of the image of 160 x 120");
+  expect_first_refused(npy_table<float>(2, {1, -0.6f}), "outside of the image of 160 x 120");
   expect_first_refused(npy_table<float>(4, {1, 2, -1, 0}), "has the scale -1");
-  expect_first_refused(npy_table<float>(6, {1, 2, 1, 2, 2, 4}), "a frame without an area");
+  expect_first_refused(npy_table<float>(6, {1, 2, 1, 2, 2, 4}), "a singular frame");
   expect_first_refused(
       npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }\n", "12345678"),
       "column by column");
@@ -253,7 +253,8 @@ TEST_F(ImportCommandTest, MatchesThatCannotBeAreRefusedWhole) {
   expect_matches_refused(good + row(0, 1, "40,2"), "line 3: there is no feature 40 of image 1");
   expect_matches_refused(good + row(0, 2, "0,0") + row(0, 1, "0,0"),
                          "line 4: the match 0 0 stands in line 2 already");
-  expect_matches_refused(good + row(1, 0, "1,1"), "line 3: this pair of images stands in line 2");
+  expect_matches_refused(good + row(1, 0, "1,1"),
+                         "line 3: this pair of images is already given in line 2");
   expect_matches_refused(good + row(2, 2, "1,1"), "line 3: an image is matched with itself");
   expect_matches_refused(good + "nobody.png," + quoted(1) + ",1,1\n",
                          "line 3: the database has no image 'nobody.png'");
@@ -301,7 +302,8 @@ TEST_F(ImportCommandTest, WrongUsageIsRefusedAndMakesNoDatabase) {
   expect_lines(features({"--first-pixel", "1"}), 2, 1, "takes 0 or 0.5, not 1");
   expect_lines(features({"--descriptor-type", "sift"}), 2, 1, "takes aliked-n16rot");
   expect_lines(words({"--matches", matches, "--descriptors", described}), 2, 1, "--keypoints");
-  expect_lines(words({"--images", images, "--keypoints", folder / "none"}), 1, 1, "is no folder");
+  expect_lines(words({"--images", images, "--keypoints", folder / "none"}), 1, 1,
+               "is not a folder");
   fs::create_directories(folder / "empty");
   expect_lines(words({"--images", images, "--keypoints", folder / "empty"}), 1, 1,
                "holds no .npy file");

@@ -126,7 +126,7 @@ TEST_F(ShardCommandTest, APhotographThatCannotBeReadIsNamedAgainAndAgain) {
   fs::copy_file(images / "w101.png", images / "broken.png");
   const Outcome o = call({"extract", "--work", work, "--shard", "1/1", "--redo"});
   EXPECT_EQ(o.code, 1) << "its size is not the plan's";
-  EXPECT_NE(o.err.find("bytes and had"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("bytes but had"), std::string::npos) << o.err;
 }
 
 }  // namespace

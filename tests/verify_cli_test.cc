@@ -30,7 +30,7 @@ TEST_F(VerifyCli, CountsConfigurationsAndCameras) {
   make_database();
   const Outcome o = run(on_database("verify"));
   EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_NE(o.err.find("1 camera has the model OPENCV_FISHEYE, which is not read"),
+  EXPECT_NE(o.err.find("1 camera has the model OPENCV_FISHEYE, which is not supported"),
             std::string::npos)
       << o.err;
   const Json json = Json::parse(o.out);

@@ -1,5 +1,6 @@
-// A folder whose steps are disturbed: stopped on the way, beside another run that writes the same
-// database, with damaged images and rows, and with options other than those of the last run.
+// Tests of a folder whose steps are disturbed: stopped on the way, beside another run that writes
+// to the same database, with damaged images and rows, and with options other than those of the last
+// run.
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -15,12 +16,13 @@ namespace {
 
 using namespace testing;
 
-TEST_P(Folder, StopsBetweenTwoStepsAndGoesOn) {
+TEST_P(Folder, StopsBetweenTwoStepsAndContinues) {
   Database whole = made("whole.db"), stopped = made();
   run_all(context, whole);
   int asked = 0;
   FolderEvents events;
-  // The first question comes after the comparison with the records, then one before each image.
+  // The first call of `stop` comes after the comparison with the records, then one before each
+  // image.
   events.stop = [&] { return ++asked > 2; };
   const ExtractReport extracted = extract_folder(context, images, stopped, {}, events);
   EXPECT_TRUE(extracted.stopped);
@@ -42,7 +44,7 @@ TEST_P(Folder, StopsBetweenTwoStepsAndGoesOn) {
   EXPECT_TRUE(dump(stopped) == dump(whole));
 }
 
-// What another process does while a run has read and not yet written.
+// Runs `work`, as another process would, after a run has read its input and before it writes.
 FolderEvents with_other_run(const std::function<void()>& work) {
   FolderEvents events;
   events.stop = [work, done = std::make_shared<bool>(false)] {
@@ -91,7 +93,7 @@ TEST_P(Folder, MatchesReplacedMeanwhileAreNotVerified) {
   VerifyReport report;
   FolderEvents events;
   int asked = 0;
-  // Before the third pair: the others have been read and are not yet written.
+  // Before the third pair: the first two have been read and are not yet written.
   events.stop = [&] {
     if (++asked == 3) {
       Database other(database.file());
@@ -120,7 +122,7 @@ TEST_P(Folder, ADamagedImageIsReportedAndTheRestIsDone) {
   EXPECT_EQ(told.advanced, 4);
   ASSERT_EQ(told.sentences.size(), 1u);
   EXPECT_TRUE(told.sentences[0].starts_with(damaged.string() + ": ")) << told.sentences[0];
-  // It leaves nothing behind, and is tried again.
+  // It leaves nothing behind and is tried again.
   EXPECT_EQ(extract_folder(context, images, database).failed, 1);
   fs::remove(damaged);
   extract_folder(context, images, whole);
@@ -194,7 +196,7 @@ TEST_P(Folder, RedoForSomePairsIsRefusedWhereOthersHaveOtherOptions) {
   EXPECT_EQ(database.count("two_view_geometries"), 3);
 }
 
-TEST_P(Folder, WhoeverStopsBeforeARedoLosesNothing) {
+TEST_P(Folder, StoppingBeforeARedoLosesNothing) {
   Database database = made();
   run_all(context, database);
   const Tables before = dump(database);

@@ -10,7 +10,7 @@ namespace {
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
 std::vector<colmap::ImageRow> possible_rows(const colmap::Database& database) {
-  std::vector<std::string> refused;  // of impossible ids, which match_all() names
+  std::vector<std::string> refused;  // rows with impossible ids, which match_all() reports
   return database.images(&refused);
 }
 

@@ -24,17 +24,17 @@ using colmap::Id;
 using colmap::ImagePair;
 using colmap::IndexPair;
 
-// Images in a row, by their place in the list of all.
+// A range of consecutive images, by index in the list of all images.
 struct Block {
   int begin = 0, end = 0;
 };
 
-// Two places in the list of images, first < second.
+// Two indices in the list of images, first < second.
 struct Places {
   int first = 0, second = 0;
 };
 
-// The descriptors and the positions of a block's points, image after image.
+// The descriptors and positions of a block's points, image after image.
 class LoadedBlock {
  public:
   void load(const Database& database, const std::vector<Database::FeatureCount>& images,
@@ -61,7 +61,7 @@ class LoadedBlock {
     first_.push_back(bytes_.size());
   }
   bool holds(Block block) const { return begin_ == block.begin; }
-  // Of the database, before any of this was read.
+  // The data version of the database before any of this was read.
   std::int64_t version() const { return version_; }
   // Whether the image's features are still those that were read.
   bool is_current(const Database& database, Id image, int place) const {
@@ -106,7 +106,8 @@ class Matching {
         events_(events),
         options_text_(options_text(options.match)),
         matcher_(context, options.match),
-        // About a third of a second, which is what a kill can cost.
+        // Distances per transaction: about a third of a second of work, which is what a killed run
+        // can lose.
         batch_distances_(context.is_cuda() ? 3e11 : 6e8),
         batch_pairs_(context.is_cuda() ? 4096 : 64) {}
 
@@ -122,7 +123,7 @@ class Matching {
     place_listed_pairs();
     count_pairs();
     const bool again = is_to_be_redone();
-    // Before anything is lost: all that was there is still wanted by whoever stops here.
+    // Ask before anything is deleted: a user who stops here keeps all existing matches.
     if (again && (report_.stopped = events_.stop())) return report_;
     if (again) delete_pairs();
     for (const std::string& sentence : refused) events_.report(sentence);
@@ -135,7 +136,7 @@ class Matching {
   }
 
  private:
-  // Ids mostly rise with the names; images that came later have later ids.
+  // Ids mostly follow the order of names, but images that were added later have higher ids.
   void order_by_name(std::vector<std::string>& refused) {
     std::unordered_map<Id, std::string> names;
     for (const colmap::ImageRow& row : database_.images(&refused)) names[row.id] = row.name;
@@ -184,7 +185,7 @@ class Matching {
     }
   }
 
-  // Of two blocks, in a fixed order.
+  // The pairs of two blocks, in a fixed order.
   std::vector<Places> pairs_of(std::size_t a, std::size_t b) const {
     if (options_.listed) {
       const auto it = listed_.find({a, b});
@@ -220,7 +221,8 @@ class Matching {
     const std::string difference = earlier_options(database_, kStep, options_text_);
     const std::int64_t others = database_.count("matches") - report_.skipped;
     if (options_.changed == Changed::redo && !difference.empty() && others > 0) {
-      // The options are remembered of all pairs together: nobody would know which were made again.
+      // Options are recorded for all pairs together, so nobody could say later which pairs were
+      // made again.
       fail(
           ErrorCode::invalid_argument, database_.file(), ": has ", others,
           " further pairs that were not asked for, made with other options (", difference,
@@ -229,7 +231,7 @@ class Matching {
     return redo_for_options(database_, report_.skipped, difference, options_.changed, events_);
   }
 
-  // What is there of the pairs that were asked for.
+  // Deletes the existing matches and geometries of the requested pairs.
   void delete_pairs() {
     Database::Transaction transaction(database_);
     for (std::size_t a = 0; a < blocks_.size(); ++a) {
@@ -251,9 +253,9 @@ class Matching {
     return pairs;
   }
 
-  // Those of the pairs that have matches, by rising id.
+  // Those of the pairs that have matches, as ids in ascending order.
   std::vector<Id> done_of(const std::vector<Places>& pairs) const {
-    // The pairs of an image have neighbouring ids: one query per image.
+    // The pairs of an image have consecutive ids, so one query per image is enough.
     std::vector<Id> done;
     for (std::size_t from = 0; from < pairs.size();) {
       Id first = id_of(pairs[from]), last = first;
@@ -268,7 +270,7 @@ class Matching {
       from = to;
     }
     std::sort(done.begin(), done.end());
-    // Between neighbours there may be pairs that were not asked for.
+    // The range of ids may contain pairs that were not requested.
     std::vector<Id> asked, both;
     for (const Places& pair : pairs) asked.push_back(id_of(pair));
     std::sort(asked.begin(), asked.end());
@@ -281,7 +283,8 @@ class Matching {
     const std::vector<Places> pairs = pending_of(a, b);
     if (pairs.empty()) return;
     const Stopwatch watch;
-    if (second_.holds(blocks_[a])) std::swap(first_, second_);  // in sequence it was the other one
+    // in a sequence, block a was the second block before
+    if (second_.holds(blocks_[a])) std::swap(first_, second_);
     first_.load(database_, images_, blocks_[a]);
     if (a != b) second_.load(database_, images_, blocks_[b]);
     report_.read_milliseconds += watch.milliseconds();
@@ -299,7 +302,8 @@ class Matching {
     }
   }
 
-  // One transaction. The image with the lower id is the first of a pair, as it is in the database.
+  // Matches a batch and writes it in one transaction. The image with the lower id is the first of a
+  // pair, as in the database.
   void match_batch(std::span<const Places> pairs, const LoadedBlock& other) {
     std::vector<MatchPair> views;
     for (const Places& pair : pairs) {
@@ -330,8 +334,8 @@ class Matching {
     events_.advance(int(pairs.size()));
   }
 
-  // Another run may have matched some of the pairs meanwhile, or replaced features: matches of
-  // features that are gone would join wrong points.
+  // Another run may meanwhile have matched some of these pairs, or replaced features: matches of
+  // deleted features would join wrong points.
   std::vector<char> still_wanted(std::span<const Places> pairs, const LoadedBlock& other) {
     std::vector<char> wanted(pairs.size(), 1);
     const std::int64_t version = database_.data_version();
@@ -351,7 +355,7 @@ class Matching {
         wanted[i] = 0;
         if (replaced_++ == 0) {
           events_.note(
-              "another run replaces features while this one matches them; pairs of these "
+              "another run is replacing features while this one matches them; pairs of these "
               "images are left for the next run of match-all");
         }
       }
@@ -359,7 +363,7 @@ class Matching {
     return wanted;
   }
 
-  // COLMAP would count a place of several orientations several times.
+  // COLMAP would count a position with several orientations several times.
   void keep_one_per_place(const Places& pair, const LoadedBlock& other,
                           std::vector<Match>& matches) {
     const std::vector<colmap::Point>* a = &first_.points(pair.first);
@@ -395,9 +399,9 @@ class Matching {
 
 void MatchAllOptions::validate() const {
   match.validate();
-  require(sequential >= 0, "the overlap of images in sequence is 0 or more, not ", sequential);
-  require(!(listed && sequential > 0), "pairs are listed or in sequence, not both");
-  require(block_bytes > 0, "a block has room for at least one byte");
+  require(sequential >= 0, "sequential must be 0 or more images, not ", sequential);
+  require(!(listed && sequential > 0), "listed and sequential exclude each other; use one of them");
+  require(block_bytes > 0, "block_bytes must be at least 1");
 }
 
 MatchAllReport match_all(const Context& context, Database& database, const MatchAllOptions& options,

@@ -15,8 +15,8 @@ using colmap::TwoViewRow;
 using testing::Told;
 namespace fs = std::filesystem;
 
-// Points of a scene with depth, before two cameras of which the second stands beside the first and
-// is not turned: x2 = x1 + 40 / depth.
+// Points of a scene with depth, seen by two cameras; the second is translated to the side without a
+// rotation: x2 = x1 + 40 / depth.
 class FolderOverview : public colmap::ColmapDatabase {
  protected:
   void SetUp() override {
@@ -93,11 +93,11 @@ TEST_F(FolderOverview, ReadsImagesPairsAndComponents) {
 
 TEST_F(FolderOverview, MeasuresDistancesAndAngles) {
   const FolderPage page = overview();
-  EXPECT_NEAR(page.pairs[0].median_distance, 0, 1e-3);  // points move along their lines
+  EXPECT_NEAR(page.pairs[0].median_distance, 0, 1e-3);  // points move along their epipolar lines
   EXPECT_NEAR(page.pairs[1].median_distance, 6, 1e-3);  // 3 pixels in each image
   EXPECT_LT(page.pairs[1].angle_degrees, 0);
   EXPECT_LT(page.pairs[2].median_distance, 0);
-  // Rays of which the middle one moves by 20 / 3 to 10 of 768 pixels of focal length.
+  // The middle ray moves by 20 / 3 to 10 pixels at a focal length of 768.
   EXPECT_GT(page.pairs[0].angle_degrees, 0.4);
   EXPECT_LT(page.pairs[0].angle_degrees, 0.8);
   std::int64_t all = 0;
@@ -107,7 +107,7 @@ TEST_F(FolderOverview, MeasuresDistancesAndAngles) {
   EXPECT_EQ(page.distances.counts[59] + page.distances.counts[60], 40);
 }
 
-TEST_F(FolderOverview, ShowsPhotographsThatAreThoseOfTheDatabase) {
+TEST_F(FolderOverview, ShowsOnlyPhotographsThatFitTheDatabase) {
   OverviewOptions options;
   options.thumbnail_side = 64;
   const FolderPage page = overview(options);
@@ -132,7 +132,7 @@ TEST_F(FolderOverview, DoesNotLeaveTheFolder) {
   EXPECT_EQ(page.images[1].problem, "is not in the folder");
 }
 
-TEST_F(FolderOverview, ListsThePairsThatAreWorthMost) {
+TEST_F(FolderOverview, ListsThePairsWithMostInliersFirst) {
   OverviewOptions options;
   options.most_pairs = 2;
   const FolderPage page = overview(options);
@@ -143,7 +143,7 @@ TEST_F(FolderOverview, ListsThePairsThatAreWorthMost) {
   EXPECT_EQ(page.further_verified, 0);
 }
 
-TEST_F(FolderOverview, PairsThatAreNotListedConnectAllTheSame) {
+TEST_F(FolderOverview, PairsThatAreNotListedStillConnectImages) {
   const FolderPage all = overview();
   OverviewOptions options;
   options.most_pairs = 1;
@@ -160,7 +160,7 @@ TEST_F(FolderOverview, PairsThatAreNotListedConnectAllTheSame) {
     EXPECT_EQ(page.warnings[i].sentence, all.warnings[i].sentence);
 }
 
-TEST_F(FolderOverview, NamesRowsThatCannotBe) {
+TEST_F(FolderOverview, NamesInvalidRows) {
   change("UPDATE two_view_geometries SET data = zeroblob(16) WHERE rows = 30");
   Told told;
   const FolderPage page = overview({}, told.events());
@@ -181,7 +181,7 @@ TEST_F(FolderOverview, GivesTheSamePageForEveryNumberOfThreads) {
   EXPECT_EQ(bytes(1), bytes(3));
 }
 
-TEST_F(FolderOverview, TellsHowFarItIsAndStops) {
+TEST_F(FolderOverview, ReportsProgressAndStops) {
   Told told;
   overview({}, told.events());
   EXPECT_EQ(told.totals, std::vector<int>{7});  // 5 images, 2 pairs with a geometry

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using colmap::Database;
 using colmap::ImagePair;
 
-// For a sentence: the line, or as much of it as fits one.
+// The line in quotes, shortened to fit an error sentence.
 std::string in_quotes(const std::string& line) {
   constexpr std::size_t kLongest = 200;
   return "'" + (line.size() > kLongest ? line.substr(0, kLongest) + "..." : line) + "'";
