@@ -206,7 +206,7 @@ TEST_F(CamerasCli, WrongCamerasAreRefused) {
   expect_refused("cornea essential m.csv --camera2 900,900,640,480", 2, "--camera1 is missing");
   expect_refused("cornea essential m.csv --camera 900,900,640", 2, "fx,fy,cx,cy");
   expect_refused("cornea essential m.csv --camera 900,900,640,480,0,0,0,0,0", 2, "fx,fy,cx,cy");
-  expect_refused("cornea essential m.csv --camera 900,x,640,480", 2, "'x' is no number");
+  expect_refused("cornea essential m.csv --camera 900,x,640,480", 2, "'x' is not a number");
   expect_refused("cornea essential m.csv --camera 900,,640,480", 2, "is no number");
   expect_refused("cornea essential m.csv --camera -900,900,640,480", 2, "--camera");
   expect_refused("cornea essential m.csv --camera 900,900,nan,480", 2, "--camera");

@@ -271,7 +271,7 @@ TEST_F(FolderCommandTest, AnInterruptionSaysWhatIsKept) {
     EXPECT_EQ(o.code, 130) << o.err;
     EXPECT_NE(o.err.find("interrupted; "), std::string::npos) << o.err;
     EXPECT_NE(o.err.find(text(" and kept in ", (out / "database.db").string(),
-                              "; the same command goes on")),
+                              "; the same command continues")),
               std::string::npos)
         << o.err;
     EXPECT_EQ(Json::parse(o.out)["stopped"], true);
@@ -305,7 +305,7 @@ TEST_F(FolderCommandTest, PhotographsAndOptionsThatChangedStopIt) {
 TEST_F(FolderCommandTest, WrongInputIsRefusedBeforeAnyWork) {
   expect_refused(folder_words(), 1, "holds no .jpg");
   write_image(images / "only.png", window(160, 120, 0, 0));
-  expect_refused(folder_words(), 1, "holds one photograph, only.png; a pair takes two");
+  expect_refused(folder_words(), 1, "holds one photograph, only.png; a pair needs two");
   make_windows(2);
   expect_refused({"folder", folder / "none", "-o", out}, 1, "none");
   expect_refused({"folder", images}, 2, "--out");
@@ -315,12 +315,12 @@ TEST_F(FolderCommandTest, WrongInputIsRefusedBeforeAnyWork) {
   expect_refused(folder_words({"--upright"}), 2, "as they are stored");
   for (const fs::path& inside :
        {images, images / "out", images / "." / ".." / "images" / "a" / "b"}) {
-    expect_refused({"folder", images, "-o", inside}, 2, "lies in the folder of the photographs");
+    expect_refused({"folder", images, "-o", inside}, 2, "is inside the folder of the photographs");
     EXPECT_FALSE(fs::exists(images / "database.db"));
     EXPECT_FALSE(fs::exists(images / "a"));
   }
   write_bytes(out, "a file");
-  expect_refused(folder_words(), 1, "is no folder and cannot be made one");
+  expect_refused(folder_words(), 1, "is not a folder and cannot be created");
   fs::remove(out);
   expect_refused({"folder", images, "-o", out, "-q", "--json", out / "database.db-wal"}, 2,
                  "SQLite keeps");
@@ -399,7 +399,7 @@ TEST_F(MappingFolder, AMapperThatFailsIsNamed) {
 
 TEST_F(MappingFolder, WithoutColmapItIsAnErrorBeforeAnyWork) {
   ::setenv("PATH", (folder / "nothing").c_str(), 1);
-  expect_refused(folder_words({"--map"}), 1, "there is no program colmap");
+  expect_refused(folder_words({"--map"}), 1, "--map needs the program colmap");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST_F(Changes, AnInterruptedRunSaysWhatIsKeptAndLeavesNoLog) {
       if (o.killed || o.code == 0) continue;  // before it began, after it ended
       ++interrupted;
       EXPECT_EQ(o.code, term ? 143 : 130) << o.err;
-      EXPECT_NE(o.err.find(" and kept in " + database.string() + "; the same command goes on"),
+      EXPECT_NE(o.err.find(" and kept in " + database.string() + "; the same command continues"),
                 std::string::npos)
           << o.err;
       EXPECT_EQ(Json::parse(o.out)["stopped"], true);
@@ -60,7 +60,7 @@ TEST_F(Changes, WhatIsNotTakenIsCountedAndNamed) {
   const Outcome o = run(arguments);
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find(text(ignored,
-                            " files passed over, not of a format that is taken: "
+                            " files ignored, of an unsupported format: "
                             "._w100.jpg, IMG_1.HEIC, b.gif and ")),
             std::string::npos)
       << o.out;

@@ -101,8 +101,7 @@ TEST_F(Cli, FundamentalSaysWhatPointsAreThatFixNoMatrix) {
   expect_refused("cornea fundamental seven.csv", 1, "8 correspondences");
   std::ofstream(folder / "equal.csv") << "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n"
                                          "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n";
-  expect_refused("cornea fundamental equal.csv", 1,
-                 "8 were given, which are 1 in different places");
+  expect_refused("cornea fundamental equal.csv", 1, "8 were given, at 1 different positions");
   std::ofstream line(folder / "line.csv");
   for (int i = 0; i < 20; ++i) line << i << "," << i << "," << 3 * i << "," << i * i << "\n";
   line.close();

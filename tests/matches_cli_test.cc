@@ -93,7 +93,7 @@ TEST_F(MatchesCli, RepeatedLinesCountOnce) {
   EXPECT_EQ(three["inliers"].size(), 360u);
   EXPECT_EQ(three["inliers"][250], one["inliers"][10]);
   const std::string screen = shell("cornea fundamental thrice.csv").out;
-  EXPECT_NE(screen.find("360 correspondences in 120 different places"), std::string::npos)
+  EXPECT_NE(screen.find("360 correspondences at 120 different positions"), std::string::npos)
       << screen;
   // Eight wrong matches, a hundred times each.
   std::string eight, wrong;

@@ -70,7 +70,8 @@ TEST_F(ReportCli, RefusesWhatIsNotThere) {
   const Outcome folderless = run({"report", "--db", database, "--images", folder / "none", "-o",
                                   folder / "page", "--device", "cpu"});
   EXPECT_EQ(folderless.code, 1);
-  EXPECT_NE(folderless.err.find("is no folder; name the folder of photographs"), std::string::npos)
+  EXPECT_NE(folderless.err.find("is not a folder; name the folder of photographs"),
+            std::string::npos)
       << folderless.err;
   const Outcome no_database = run({"report", "--db", folder / "none.db", "--images",
                                    images.string(), "-o", folder / "page", "--device", "cpu"});

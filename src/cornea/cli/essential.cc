@@ -32,7 +32,7 @@ std::string text_of(const EssentialResult& result, const IntrinsicsPair& given,
   if (has_pose && !result.pure_rotation) {
     lines += baseline_sentence(result.R, result.t, result.median_angle_degrees) + "\n";
   }
-  // What the sentence on the baseline does not say already. Other results end with a line on
+  // Omitted if the sentence on the baseline says it already. Other results end with a line on
   // standard error.
   if (ends_well(result.kind) && !note.empty() &&
       (result.kind != TwoView::general || result.pure_rotation)) {
@@ -81,8 +81,8 @@ Run add_essential(CLI::App& app) {
   auto c = std::make_shared<EssentialCommand>();
   add_estimator_command(
       app, *c, "essential",
-      "the essential matrix and the pose of matched points of known cameras, by RANSAC",
-      kEssentialDistance, "to both epipolar lines together, in pixels without distortion",
+      "essential matrix and pose from matched points with known cameras, by RANSAC",
+      kEssentialDistance, "sum of the distances to both epipolar lines, in undistorted pixels",
       [&](CLI::App& command) { add_camera_options(command, c->camera); });
   return [c] {
     const IntrinsicsPair cameras = cameras_of(*c);

@@ -1,4 +1,5 @@
-// What the commands of estimators share: matches of a CSV to a model, told as text, CSV and JSON.
+// Shared by the commands of estimators: reads matches from CSV, estimates a model, and writes text,
+// CSV and JSON.
 #pragma once
 
 #include <functional>
@@ -24,9 +25,9 @@ struct EstimatorCommand {
   OptionFlags flags;
 };
 
-// The command of an estimator of the catalog, with MATCHES.csv, its flags and --csv; `distance` is
-// the column of distances that --csv adds, and `meaning` says of what. add_further(command) adds
-// options that stand before the estimator's.
+// Adds the command of an estimator of the catalog, with MATCHES.csv, its flags and --csv;
+// `distance` is the column of distances that --csv adds, and `meaning` explains it.
+// add_further(command) adds options listed before the estimator's.
 inline CLI::App* add_estimator_command(
     CLI::App& app, EstimatorCommand& c, const std::string& name, const std::string& summary,
     const std::string& distance, const std::string& meaning,
@@ -43,16 +44,16 @@ inline CLI::App* add_estimator_command(
   return command;
 }
 
-// What a command says of a result beside the counts.
+// What a command reports besides the counts.
 struct Answer {
   std::string text;  // lines for the terminal
   Json matrices;     // the first keys of the JSON
   Json facts;        // its last keys
   std::function<std::optional<double>(const Correspondence&)> distance;
-  std::string failure;  // the sentence for standard error, where there can be no model
+  std::string failure;  // the sentence for standard error if no model can exist
 };
 
-// estimate(estimator, matches) is the result, answer(estimator, result) what is said of it.
+// estimate(estimator, matches) returns the result, answer(estimator, result) what to report of it.
 template <class Estimator, class Estimate, class Describe>
 int run_estimator(const EstimatorCommand& c, const std::string& name, const std::string& distance,
                   const Estimate& estimate, const Describe& answer) {

@@ -33,9 +33,9 @@ Answer fundamental_answer(const FundamentalEstimator& estimator, const Fundament
 
 Run add_fundamental(CLI::App& app) {
   auto c = std::make_shared<EstimatorCommand>();
-  add_estimator_command(app, *c, "fundamental",
-                        "the fundamental matrix of matched points, by RANSAC", kFundamentalDistance,
-                        "to both epipolar lines together, pixels");
+  add_estimator_command(app, *c, "fundamental", "fundamental matrix from matched points, by RANSAC",
+                        kFundamentalDistance,
+                        "sum of the distances to both epipolar lines, pixels");
   return [c] {
     return run_estimator<FundamentalEstimator>(
         *c, "fundamental", kFundamentalDistance,

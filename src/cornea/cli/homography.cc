@@ -31,8 +31,8 @@ Run add_homography(CLI::App& app) {
   auto c = std::make_shared<EstimatorCommand>();
   add_estimator_command(
       app, *c, "homography",
-      "the homography of matched points of a plane, or of a camera that only turned, by RANSAC",
-      kHomographyDistance, "from x2 to H x1 plus from x1 to H^-1 x2, pixels");
+      "homography from matched points of a plane or of a rotating camera, by RANSAC",
+      kHomographyDistance, "|x2 - H x1| + |x1 - H^-1 x2|, pixels");
   return [c] {
     return run_estimator<HomographyEstimator>(
         *c, "homography", kHomographyDistance,

@@ -40,7 +40,7 @@ SiftOptions folder_sift_options() {
 void ExtractOptions::validate() const {
   sift.validate();
   core::check_max_size(max_size);
-  require(decoders >= 0 && decoders <= 64, "decoders must be 0 (automatic) to 64, not ", decoders);
+  require(decoders >= 0 && decoders <= 64, "decoders is 0 (automatic) to 64, not ", decoders);
   check_camera_params(*this);
   require(masks.empty() || fs::is_directory(masks), masks.string(), ": is not a folder of masks");
 }

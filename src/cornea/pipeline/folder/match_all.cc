@@ -399,7 +399,7 @@ class Matching {
 
 void MatchAllOptions::validate() const {
   match.validate();
-  require(sequential >= 0, "sequential must be 0 or more images, not ", sequential);
+  require(sequential >= 0, "sequential is 0 or more images, not ", sequential);
   require(!(listed && sequential > 0), "listed and sequential exclude each other; use one of them");
   require(block_bytes > 0, "block_bytes must be at least 1");
 }
