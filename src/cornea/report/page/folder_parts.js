@@ -1,8 +1,9 @@
-// Thumbnails and lines. They are in the page itself, or in files beside it that are read when they are
-// asked for: scripts, because a page from a disk may not read anything else.
+// Thumbnails and lines. They are in the page itself, or in files beside it that are loaded on
+// demand. These files are scripts, because a page opened from disk may not load anything else.
 
 const parts = {thumbnails: [], lines: []};
-const expected = {thumbnails: new Map(), lines: new Map()};  // what to do when a part has come
+// callbacks for parts that have not been loaded yet
+const expected = {thumbnails: new Map(), lines: new Map()};
 
 window.corneaPart = (what, number, key, contents) => {
   if (key !== data.key) {
@@ -49,11 +50,11 @@ function withPart(what, number, then) {
 
 // ---- Thumbnails -----------------------------------------------------------------------------
 
-const kSmall = 128;  // longest side of what the graph and the matrix draw
+const kSmall = 128;  // longest side of the thumbnails in the graph and the matrix
 const thumbnails = new Map();
 let thumbnailsCome = 0;
 
-// {image, small} once it is there, otherwise null; `then` is called when it has come.
+// {image, small} once it is loaded, otherwise null; `then` is called when it is loaded.
 function thumbnail(i, then) {
   const known = thumbnails.get(i);
   if (known) {
@@ -88,8 +89,8 @@ function thumbnail(i, then) {
   return thumbnails.get(i).small ? entry : null;
 }
 
-// An element that shows the thumbnail of an image, or that there is none. An <img>: many canvases would each
-// be a layer of their own, which costs time in every frame.
+// An element that shows the thumbnail of an image, or that there is none. An <img>, because many
+// canvases would each be a layer of their own, which costs time in every frame.
 function thumbnailElement(i, side) {
   const missing = Boolean(images.problems[i]), element = make(missing ? 'span' : 'img', undefined, missing ? 'thumb none' : 'thumb');
   const w = images.width[i] || 4, h = images.height[i] || 3, scale = side / Math.max(w, h);
@@ -107,7 +108,7 @@ function thumbnailElement(i, side) {
 
 // ---- Lines ----------------------------------------------------------------------------------
 
-// Of a pair: x1, y1, x2, y2 as shares of the sides, one line after the other.
+// Lines of a pair: x1, y1, x2, y2 as fractions of the sides, one line after the other.
 function withLines(p, then) {
   const number = partOf('lines', p);
   withPart('lines', number, () => {

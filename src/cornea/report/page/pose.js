@@ -1,4 +1,4 @@
-// How the view of the cameras is turned and zoomed, and what is said beside it.
+// Rotation and zoom of the view of the cameras, and the words beside it.
 
 // ---- Turning and zooming --------------------------------------------------------------------
 
@@ -8,7 +8,7 @@ function turn(dx, dy) {
   draw();
 }
 
-// Keeps what lies at (x, y) where it is.
+// Zooms about (x, y).
 function zoomSpace(x, y, factor) {
   const next = Math.min(kMostSpaceZoom, Math.max(kLeastZoom, space.zoom * factor)), by = next / space.zoom;
   const [fromX, fromY] = [x - space.w / 2, y - space.h / 2];
@@ -37,7 +37,7 @@ function spotAt(x, y, reach) {
 function listenInSpace() {
   listenToGestures(spaceCanvas, {
     isZoomed: () => space.zoom > 1, wheelZoomsIn: true,
-    // A wheel ends where the page scrolls again.
+    // A wheel stops zooming out where the page scrolls again.
     zoom: (x, y, factor, wheel) => zoomSpace(x, y, wheel ? Math.max(factor, 1 / space.zoom) : factor),
     canDrag: () => true, drag: (dx, dy) => turn(-dx * 0.008, dy * 0.008),
     pan: (dx, dy) => { space.x += dx; space.y += dy; draw(); },
@@ -66,7 +66,7 @@ function listenInSpace() {
       draw();
     });
   }
-  // Paper is white: drawn anew before it is printed, and afterwards.
+  // Paper is white: redraws before and after printing.
   window.matchMedia('print').addEventListener('change', drawSpace);
   window.addEventListener('beforeprint', drawSpace);
   window.addEventListener('afterprint', drawSpace);
