@@ -135,10 +135,10 @@ std::vector<Disturbance> disturbances_of(bool quick) {
   return list;
 }
 
-// Sums over images: [disturbance], and per image.
+// Sums over images, by disturbance, and per image.
 struct Totals {
   PointSetting setting;
-  int count = 0;  // of points; 0: all
+  int count = 0;  // number of points; 0: all
   std::vector<SpaceScores> by_disturbance, by_image;
   SpaceScores all() const {
     SpaceScores sum;
@@ -215,7 +215,7 @@ std::string percent(double part, double of) {
   return of > 0 ? text(std::lround(100 * part / of), "%") : std::string("none");
 }
 
-// What the numbers say, and no more.
+// States only what the numbers show.
 std::vector<std::string> words_of(const std::vector<Totals>& totals,
                                   const std::vector<Disturbance>& disturbances) {
   const SpaceScores first = totals[0].all(), equal = totals[1].all();
@@ -299,7 +299,7 @@ study::Section scale_spaces(const StudyDevices& devices, const StudyCommand& c,
     row[0] = t.count;
     numbers.add(std::move(row));
     for (int s = 0; s < kSpaceCount; ++s) {
-      // The points that there were, not those that were asked for.
+      // The number of points that were found, not the number requested.
       const double there = t.all()[s].points / double(images.size() * disturbances.size());
       curve.series[s].x.push_back(there);
       curve.series[s].y.push_back(t.all()[s].correct);

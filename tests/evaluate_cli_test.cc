@@ -135,11 +135,11 @@ TEST_F(Evaluate, RefusesDataThatIsNotAsItShouldBe) {
   write("labels/a.csv", "x1,y1,x2,y2,label\n1,2,3,4,2\n");
   expect_refused("cornea evaluate labels", 1, "match 1 has the label '2'");
   write("labels/a.csv", "x1,y1,x2,y2,label\n1,2,3,4,1\n");
-  expect_refused("cornea evaluate labels", 1, "labels 1 matches as right; F needs 8");
+  expect_refused("cornea evaluate labels", 1, "labels 1 matches as correct; F needs 8");
   write("cameras/cameras.json", R"({"a.png": {"K": [[1,0,0],[0,1,0],[0,0,1]]}})");
   expect_refused("cornea evaluate cameras", 1, "names the image a.png");
   write_image(folder / "cameras/a.png", testing::random_image<std::uint8_t>(64, 48, 1));
-  expect_refused("cornea evaluate cameras", 1, "cameras.json: is not as it should be");
+  expect_refused("cornea evaluate cameras", 1, "cameras.json: is invalid");
 }
 
 TEST_F(Evaluate, RefusesUnknownDetectorsOptionsAndParts) {
