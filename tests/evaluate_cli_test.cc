@@ -143,7 +143,7 @@ TEST_F(Evaluate, RefusesDataThatIsNotAsItShouldBe) {
 }
 
 TEST_F(Evaluate, RefusesUnknownDetectorsOptionsAndParts) {
-  expect_refused("cornea evaluate data --with susan", 2, "names no detector or estimator");
+  expect_refused("cornea evaluate data --with susan", 2, "is not a detector or estimator");
   expect_refused("cornea evaluate data --with 'sift octave=1'", 2, "octave");
   expect_refused("cornea evaluate data --with 'sift octaves'", 2, "'octaves' in 'sift octaves'");
   expect_refused("cornea evaluate data --with sift --with sift", 2, "are called 'sift'");

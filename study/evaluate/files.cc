@@ -25,7 +25,7 @@ class FileCandidate : public Candidate {
   FileCandidate(const std::string& name, const fs::path& folder)
       : Candidate(name), folder_(folder) {
     if (!fs::is_directory(folder)) {
-      fail(ErrorCode::io, folder.string(), ": no such folder for the points of ", name);
+      fail(ErrorCode::io, folder.string(), ": there is no such folder for the points of ", name);
     }
   }
 
