@@ -1,5 +1,6 @@
-"""Checks of the parts of the page of `cornea pair`: what is drawn at first, table, histogram, residuals, coverage and
-frame. page_test.py runs them."""
+"""Checks the parts of the page of `cornea pair`: what is drawn at first, table, histogram, residuals, coverage and
+layout. page_test.py runs them.
+"""
 import base64
 import os
 import re
@@ -137,7 +138,7 @@ def check_histogram(browser, page):
 
 
 def check_residuals(browser, what):
-    """Of the page that is open: a residual ends on the epipolar line, or where H puts the point."""
+    """On the open page, a residual ends on the epipolar line, or where H maps the point."""
     worst = browser.evaluate("""Math.max(...corneaPage.matches.filter(m => m.inlier).map(m => {
         const [a, b] = [0, 1].map(i => corneaPage.residual(i, m));
         return Math.abs(Math.hypot(a.x, a.y) + Math.hypot(b.x, b.y) - m.distance); }))""")
@@ -167,7 +168,7 @@ def check_coverage(browser, page):
 
 
 def check_frame(browser, page):
-    """Width, links, hints and paper."""
+    """Checks width, links, hints and print."""
     browser.open(page, 2560, height=1440)
     check(browser.evaluate("document.getElementById('viewer').getBoundingClientRect().width") > 2350, "a large screen is used")
     links = browser.evaluate("[...document.querySelectorAll('#files a')].map(a => [a.getAttribute('href'), a.href])")
@@ -199,13 +200,13 @@ def check_frame(browser, page):
 
 
 def space_hash(browser):
-    """A hash of what the view of the cameras shows."""
+    """A hash of the view of the cameras."""
     browser.settle()
     return browser.evaluate("document.getElementById('space').toDataURL()")
 
 
 def check_space(browser, page, width, mobile):
-    """The two cameras and the points in three dimensions: mouse, touch and keys turn and zoom them."""
+    """The two cameras and the points in three dimensions: mouse, touch and keys rotate and zoom them."""
     where = f"3D at {width} pixels: "
     browser.open(page, width, mobile=mobile, density=2 if mobile else 1)
     browser.evaluate("document.getElementById('space').scrollIntoView({block: 'center'})")
@@ -244,7 +245,7 @@ def check_space(browser, page, width, mobile):
         browser.mouse("mouseReleased", x + 75, y + 30, button="left", clickCount=1)
         turned = space_hash(browser)
         check(turned != start, where + "a drag turns it")
-        time.sleep(0.4)  # a wheel that follows a scroll scrolls on
+        time.sleep(0.4)  # a wheel event soon after a scroll keeps scrolling
         browser.mouse("mouseMoved", x + 1, y)
         browser.mouse("mouseWheel", x, y, deltaX=0, deltaY=-300)
         time.sleep(0.1)
@@ -287,7 +288,7 @@ def check_space(browser, page, width, mobile):
 
 
 def check_bent_lines(browser, page):
-    """Lenses with distortion: epipolar curves pass by the points as the distances say."""
+    """Lenses with distortion: epipolar curves pass the points at the distances listed."""
     browser.open(page, 1440)
     worst = browser.evaluate("""Math.max(...corneaPage.matches.filter(m => m.inlier).map(m => {
         const [a, b] = [0, 1].map(i => corneaPage.residual(i, m));

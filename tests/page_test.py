@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The report page as a person meets it, in headless Chromium.
+"""Tests the report page as a user sees it, in headless Chromium.
 
     page_test.py PROGRAM CHROMIUM [--screenshots DIR]
 
-Makes pairs with the program, opens their pages from disk over the DevTools protocol, and looks at what is
-drawn: no error in the console, switches, slider, histogram, table, clicks, keys, zoom in step, wide and narrow,
-dark, light and printed, and a name that tries to be a script. Python's standard library only.
+Makes pairs with the program, opens their pages from disk over the DevTools protocol, and checks what is drawn: no
+error in the console, switches, slider, histogram, table, clicks, keys, zoom in step, wide and narrow, dark, light
+and printed, and a name that tries to be a script. Uses only Python's standard library.
 """
 import json
 import os
