@@ -121,16 +121,16 @@ study::Section filter_steps(const StudyDevices& devices, const StudyCommand& c,
 }
 
 std::vector<Disturbance> disturbances_of(bool quick) {
-  auto turned = [](Degradation how) {
+  auto rotated = [](Degradation how) {
     how.rotate_degrees = 15;
     how.scale = 0.85;
     return how;
   };
-  std::vector<Disturbance> list = {{"none", turned({})},
-                                   {"noise 10", turned({.noise = 10})},
-                                   {"noise 25", turned({.noise = 25})},
-                                   {"contrast 0.3", turned({.contrast = 0.3})},
-                                   {"JPEG 15", turned({.jpeg_quality = 15})}};
+  std::vector<Disturbance> list = {{"none", rotated({})},
+                                   {"noise 10", rotated({.noise = 10})},
+                                   {"noise 25", rotated({.noise = 25})},
+                                   {"contrast 0.3", rotated({.contrast = 0.3})},
+                                   {"JPEG 15", rotated({.jpeg_quality = 15})}};
   if (quick) list = {list[0], list[2]};
   return list;
 }

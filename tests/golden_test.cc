@@ -148,8 +148,8 @@ TEST_P(Golden, SiftPointsAnglesAndDescriptors) {
       expect_within("place", std::hypot(k.x - e["x"].get<double>(), k.y - e["y"].get<double>()),
                     kPlace);
       expect_within("scale", std::abs(k.scale / e["scale"].get<double>() - 1), kPlace);
-      const double turned = k.angle - e["angle"].get<double>();
-      expect_within("angle", std::abs(std::remainder(turned, 2 * std::numbers::pi)), kAngle);
+      const double difference = k.angle - e["angle"].get<double>();
+      expect_within("angle", std::abs(std::remainder(difference, 2 * std::numbers::pi)), kAngle);
       expect_within("response", std::abs(k.response / e["response"].get<double>() - 1), kContrast);
       const std::vector<std::uint8_t> bytes = bytes_of(e["descriptor"]);
       ASSERT_EQ(int(bytes.size()), Features::kLength);

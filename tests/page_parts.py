@@ -228,7 +228,7 @@ def check_space(browser, page, width, mobile):
             browser.call("Input.dispatchTouchEvent", type="touchStart" if k == 0 else "touchMove",
                          touchPoints=[{"x": x + 15 * k, "y": y}])
         browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-        check(space_hash(browser) != start, where + "a finger turns it")
+        check(space_hash(browser) != start, where + "a finger rotates it")
         yaw, zoom = browser.evaluate("[corneaPage.space.yaw, corneaPage.space.zoom]")
         for gap in (20, 30, 45, 60, 80):
             browser.call("Input.dispatchTouchEvent", type="touchStart" if gap == 20 else "touchMove",
@@ -236,20 +236,20 @@ def check_space(browser, page, width, mobile):
         browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
         browser.settle()
         check(browser.evaluate("corneaPage.space.zoom") > 1.5 * zoom, where + "two fingers zoom")
-        check(browser.evaluate("corneaPage.space.yaw") == yaw, where + "and do not turn it")
+        check(browser.evaluate("corneaPage.space.yaw") == yaw, where + "and do not rotate it")
     else:
         browser.mouse("mouseMoved", x, y)
         browser.mouse("mousePressed", x, y, button="left", clickCount=1)
         for k in range(1, 6):
             browser.mouse("mouseMoved", x + 15 * k, y + 6 * k, button="left", buttons=1)
         browser.mouse("mouseReleased", x + 75, y + 30, button="left", clickCount=1)
-        turned = space_hash(browser)
-        check(turned != start, where + "a drag turns it")
+        rotated = space_hash(browser)
+        check(rotated != start, where + "a drag rotates it")
         time.sleep(0.4)  # a wheel event soon after a scroll keeps scrolling
         browser.mouse("mouseMoved", x + 1, y)
         browser.mouse("mouseWheel", x, y, deltaX=0, deltaY=-300)
         time.sleep(0.1)
-        check(space_hash(browser) != turned and browser.evaluate("corneaPage.space.zoom") > 1.2, where + "the wheel zooms")
+        check(space_hash(browser) != rotated and browser.evaluate("corneaPage.space.zoom") > 1.2, where + "the wheel zooms")
     browser.evaluate("document.getElementById('space-reset').click()")
     browser.mouse("mouseMoved", 2, 2)
     check(space_hash(browser) == start, where + "and can be put back")

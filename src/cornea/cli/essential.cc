@@ -52,12 +52,12 @@ Answer essential_answer(const IntrinsicsPair& given, const EssentialResult& resu
   const bool has_pose = result.R != std::array<double, 9>{};
   const IntrinsicsPair cameras = given.refocused(result.focal_factor);
   const std::string note = explanation(result);
-  Answer told;
-  told.text = text_of(result, given, note);
-  told.matrices = {{"E", has_pose ? matrix_json(result.E) : Json(nullptr)},
-                   {"R", has_pose ? matrix_json(result.R) : Json(nullptr)},
-                   {"t", has_pose ? Json(result.t) : Json(nullptr)}};
-  told.facts = {
+  Answer described;
+  described.text = text_of(result, given, note);
+  described.matrices = {{"E", has_pose ? matrix_json(result.E) : Json(nullptr)},
+                        {"R", has_pose ? matrix_json(result.R) : Json(nullptr)},
+                        {"t", has_pose ? Json(result.t) : Json(nullptr)}};
+  described.facts = {
       {"pure_rotation", result.pure_rotation},
       {"median_angle_degrees", has_pose ? Json(result.median_angle_degrees) : Json(nullptr)},
       {"threshold", result.threshold},
@@ -66,13 +66,13 @@ Answer essential_answer(const IntrinsicsPair& given, const EssentialResult& resu
       {"cameras",
        {{"first", camera_json(cameras.first)}, {"second", camera_json(cameras.second)}}}};
   const std::array<double, 9> F = fundamental_of(result.E, cameras);
-  told.distance = [F, cameras](const Correspondence& m) -> std::optional<double> {
+  described.distance = [F, cameras](const Correspondence& m) -> std::optional<double> {
     const std::optional<Correspondence> place = undistorted(cameras, m);
     if (F == std::array<double, 9>{} || !place) return std::nullopt;
     return epipolar_distance(F, *place);
   };
-  told.failure = note;
-  return told;
+  described.failure = note;
+  return described;
 }
 
 }  // namespace

@@ -72,20 +72,20 @@ int run_estimator(const EstimatorCommand& c, const std::string& name, const std:
     }
   }();
   const double milliseconds = watch.milliseconds();
-  const Answer told = answer(estimator, result);
+  const Answer described = answer(estimator, result);
   if (c.common.talks({c.csv})) {
     print_counts(c.matches, context, result, milliseconds);
-    std::cout << told.text << std::flush;
+    std::cout << described.text << std::flush;
   }
   if (!c.csv.empty()) {
-    write_text(c.csv, csv_text(table, distance, told.distance, result.inliers));
+    write_text(c.csv, csv_text(table, distance, described.distance, result.inliers));
   }
-  Json json = told.matrices;
+  Json json = described.matrices;
   add_counts(json, context, result, milliseconds);
-  json.update(told.facts);
+  json.update(described.facts);
   c.common.write_json(json);
   if (ends_well(result.kind)) return 0;
-  print_error(input_name(c.matches) + ": " + told.failure);
+  print_error(input_name(c.matches) + ": " + described.failure);
   return 1;
 }
 

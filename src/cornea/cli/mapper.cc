@@ -58,8 +58,8 @@ int run_logged(std::vector<std::string> words, const fs::path& log) {
   if (failed) fail(ErrorCode::io, words[0], ": cannot be started (", std::strerror(failed), ")");
   // An interruption of this program also ends the mapper, whichever process received the signal.
   int status = 0;
-  for (bool told = false; waitpid(process, &status, WNOHANG) != process;) {
-    if (!told && Interrupt::raised()) told = ::kill(process, SIGTERM) == 0;
+  for (bool signalled = false; waitpid(process, &status, WNOHANG) != process;) {
+    if (!signalled && Interrupt::raised()) signalled = ::kill(process, SIGTERM) == 0;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return status;

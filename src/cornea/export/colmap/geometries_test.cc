@@ -16,7 +16,7 @@ namespace {
 
 using Matrix = std::array<double, 9>;
 
-Matrix turned(double angle, std::array<double, 3> axis) {
+Matrix rotated(double angle, std::array<double, 3> axis) {
   const double n = std::hypot(axis[0], axis[1], axis[2]), s = std::sin(angle / 2) / n;
   return rotation_of({std::cos(angle / 2), s * axis[0], s * axis[1], s * axis[2]});
 }
@@ -58,7 +58,7 @@ class ColmapGeometries : public ::testing::Test {
                        Matrix{1e-6, 2e-6, -1e-3, 3e-6, 1e-7, 2e-3, 4e-3, -5e-3, 1},
                        Matrix{1.1, 0.01, 5, -0.02, 0.9, -7, 1e-5, 2e-5, 1},
                        Matrix{0, -0.3, 0.2, 0.3, 0, -0.6, -0.2, 0.6, 0.1},
-                       turned(0.7, {1, -2, 0.5}),
+                       rotated(0.7, {1, -2, 0.5}),
                        std::array<double, 3>{0.6, 0, -0.8},
                        {},
                        {}};
@@ -69,7 +69,7 @@ TEST(ColmapRotation, EveryRotationIsAQuaternionAndBack) {
   for (const double angle : {0.0, 1e-9, 0.3, 1.7, 3.0, M_PI - 1e-9, M_PI}) {
     for (const std::array<double, 3> axis :
          {std::array<double, 3>{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, 2, 3}, {1, 1, -1}}) {
-      const Matrix R = turned(angle, axis);
+      const Matrix R = rotated(angle, axis);
       const std::array<double, 4> q = quaternion_of(R);
       EXPECT_GE(q[0], 0);
       EXPECT_NEAR(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1, 1e-15);

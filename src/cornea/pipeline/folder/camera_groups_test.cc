@@ -103,14 +103,14 @@ TEST_F(SharedCameras, PerFolderPerImageAndSingleGroupAsNamed) {
 TEST_F(SharedCameras, AnotherSizeInAFolderIsNamed) {
   make_photographs();
   Database database = made("c.db");
-  Told told;
-  EXPECT_EQ(extract(database, {.cameras = CameraSharing::per_folder}, told.events()).failed, 1);
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_NE(
-      told.sentences[0].find("b/a5.jpg: has 48 x 64 pixels, but the camera of its folder has 64 x "
-                             "48; move it into a folder of its own"),
-      std::string::npos)
-      << told.sentences[0];
+  RecordedEvents recorded;
+  EXPECT_EQ(extract(database, {.cameras = CameraSharing::per_folder}, recorded.events()).failed, 1);
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_NE(recorded.sentences[0].find(
+                "b/a5.jpg: has 48 x 64 pixels, but the camera of its folder has 64 x "
+                "48; move it into a folder of its own"),
+            std::string::npos)
+      << recorded.sentences[0];
 }
 
 // A run that is stopped after each possible number of images, and continued, ends with the same
@@ -203,10 +203,10 @@ TEST_F(SharedCameras, InvalidParametersAreRefused) {
   // The photograph has another size than the parameters imply.
   photograph("a.jpg", {});
   Database database = made("c.db");
-  Told told;
-  EXPECT_EQ(extract(database, {.camera_params = {700, 320, 240, 0}}, told.events()).failed, 1);
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_NE(told.sentences[0].find("the principal point of camera_params is outside"),
+  RecordedEvents recorded;
+  EXPECT_EQ(extract(database, {.camera_params = {700, 320, 240, 0}}, recorded.events()).failed, 1);
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_NE(recorded.sentences[0].find("the principal point of camera_params is outside"),
             std::string::npos);
   EXPECT_EQ(database.count("images"), 0);
 }
@@ -218,12 +218,12 @@ TEST_F(SharedCameras, ChangedOptionsAreReported) {
   Database database = made("c.db");
   extract(database);
   EXPECT_EQ(extract(database).other_cameras, 0);
-  Told told;
-  FolderEvents events = told.events();
+  RecordedEvents recorded;
+  FolderEvents events = recorded.events();
   events.note = events.report;
   EXPECT_EQ(extract(database, {.cameras = CameraSharing::per_image}, events).other_cameras, 3);
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_NE(told.sentences[0].find("3 images that were there keep cameras"), std::string::npos);
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_NE(recorded.sentences[0].find("3 images that were there keep cameras"), std::string::npos);
   EXPECT_EQ(extract(database, {.camera_model = colmap::CameraModel::opencv}).other_cameras, 6);
   EXPECT_EQ(extract(database, {.camera_params = {70, 32, 24, 0}}).other_cameras, 6);
   EXPECT_EQ(extract(database, {.cameras = CameraSharing::per_folder}).other_cameras, 6);

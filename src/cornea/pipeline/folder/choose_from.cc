@@ -223,14 +223,14 @@ class Choosing {
     constexpr int kStages = 4, kSteps = 25;
     RetrieveEvents progress;
     std::string stage;
-    int stages = 0, told = 0;
+    int stages = 0, reported = 0;
     events_.begin(kStages * kSteps);
     progress.progress = [&](const char* now, std::int64_t done, std::int64_t total) {
       if (stage != now) stage = now, ++stages;
       const double share = total > 0 ? double(done) / double(total) : 1;
       const int steps =
           std::min(int((std::min(stages, kStages) - 1 + share) * kSteps), kStages * kSteps);
-      if (steps > told) events_.advance(steps - std::exchange(told, steps));
+      if (steps > reported) events_.advance(steps - std::exchange(reported, steps));
     };
     progress.stop = events_.stop;
     RetrieveReport report;

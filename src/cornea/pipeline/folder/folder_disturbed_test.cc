@@ -113,15 +113,15 @@ TEST_P(Folder, ADamagedImageIsReportedAndTheRestIsDone) {
   fs::copy_file(images / "view_001.png", damaged);
   fs::resize_file(damaged, fs::file_size(damaged) / 2);
   Database database = made(), whole = made("whole.db");
-  Told told;
-  const ExtractReport report = extract_folder(context, images, database, {}, told.events());
+  RecordedEvents recorded;
+  const ExtractReport report = extract_folder(context, images, database, {}, recorded.events());
   EXPECT_EQ(report.images, 4);
   EXPECT_EQ(report.extracted, 3);
   EXPECT_EQ(report.failed, 1);
-  EXPECT_EQ(told.totals, std::vector<int>{4});
-  EXPECT_EQ(told.advanced, 4);
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_TRUE(told.sentences[0].starts_with(damaged.string() + ": ")) << told.sentences[0];
+  EXPECT_EQ(recorded.totals, std::vector<int>{4});
+  EXPECT_EQ(recorded.advanced, 4);
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_TRUE(recorded.sentences[0].starts_with(damaged.string() + ": ")) << recorded.sentences[0];
   // It leaves nothing behind and is tried again.
   EXPECT_EQ(extract_folder(context, images, database).failed, 1);
   fs::remove(damaged);
@@ -148,24 +148,24 @@ TEST_P(Folder, ChangedOptionsStopUnlessAsked) {
   EXPECT_EQ(verify_all(context, database, other).skipped, 3);
   other.changed = Changed::redo;
   EXPECT_EQ(verify_all(context, database, other).redone, 3);
-  Told told;
+  RecordedEvents recorded;
   ExtractOptions options;
   options.sift.contrast = 0.03;
-  FolderEvents events = told.events();
+  FolderEvents events = recorded.events();
   std::vector<std::string> notes;
   events.note = [&](const std::string& sentence) { notes.push_back(sentence); };
   EXPECT_THROW(extract_folder(context, images, database, options, events), Error);
   ASSERT_EQ(notes.size(), 3u);
   EXPECT_NE(notes[0].find("contrast 0.02 then and 0.03 now"), std::string::npos) << notes[0];
-  EXPECT_TRUE(told.totals.empty());
+  EXPECT_TRUE(recorded.totals.empty());
 }
 
 TEST_P(Folder, AffineShapeAndPoolingAreOptionsOfADatabase) {
   Database database = made();
   ExtractOptions options;
   extract_folder(context, images, database, options);
-  Told told;
-  FolderEvents events = told.events();
+  RecordedEvents recorded;
+  FolderEvents events = recorded.events();
   std::vector<std::string> notes;
   events.note = [&](const std::string& sentence) { notes.push_back(sentence); };
   options.sift.affine_shape = options.sift.domain_size_pooling = true;

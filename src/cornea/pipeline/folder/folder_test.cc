@@ -180,15 +180,15 @@ TEST_P(Folder, ASecondCallSkipsEverythingAndChangesNothing) {
 TEST_P(Folder, ReportsHowMuchThereIsToDo) {
   Database database = made();
   auto expect_steps = [&](int steps_of_extract, int steps_of_pairs) {
-    Told extract, match, verify;
+    RecordedEvents extract, match, verify;
     extract_folder(context, images, database, {}, extract.events());
     match_all(context, database, {}, match.events());
     verify_all(context, database, {}, verify.events());
     EXPECT_EQ(extract.totals, std::vector<int>{steps_of_extract});
     EXPECT_EQ(extract.advanced, steps_of_extract);
-    for (const Told& told : {match, verify}) {
-      EXPECT_EQ(told.totals, std::vector<int>{steps_of_pairs});
-      EXPECT_EQ(told.advanced, steps_of_pairs);
+    for (const RecordedEvents& recorded : {match, verify}) {
+      EXPECT_EQ(recorded.totals, std::vector<int>{steps_of_pairs});
+      EXPECT_EQ(recorded.advanced, steps_of_pairs);
     }
     EXPECT_TRUE(extract.sentences.empty() && match.sentences.empty() && verify.sentences.empty());
   };

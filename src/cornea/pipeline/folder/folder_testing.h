@@ -78,7 +78,7 @@ struct Reports {
 };
 
 // Records what FolderEvents reported.
-struct Told {
+struct RecordedEvents {
   std::vector<int> totals;
   int advanced = 0;
   std::vector<std::string> sentences;

@@ -22,7 +22,7 @@ class ImageNames {
   std::optional<colmap::Id> id_of(const std::string& name) const;
   // All ways to split a line, which must not end in white space, into two names of images. Parts
   // longer than the longest name are not looked up, because a line may be a whole file.
-  std::vector<colmap::ImagePair> ways_to_part(std::string_view line) const;
+  std::vector<colmap::ImagePair> ways_to_split(std::string_view line) const;
 
  private:
   std::unordered_map<std::string, colmap::Id> ids_;

@@ -66,7 +66,7 @@ class MatchImport {
     if (given.names.empty()) {
       pair = {named(given.first, given.line), named(given.second, given.line)};
     } else {
-      const std::vector<ImagePair> ways = names_.ways_to_part(given.names);
+      const std::vector<ImagePair> ways = names_.ways_to_split(given.names);
       if (ways.size() != 1) {
         refuse(given.line, "'", given.names.substr(0, 200), "' ",
                ways.empty() ? "does not name two images of the database"

@@ -68,10 +68,10 @@ class Import : public ::testing::Test {
   }
   void expect_failures(Database& database, const ImportOptions& given, const std::string& sentence,
                        int failed = 3) const {
-    Told told;
-    EXPECT_EQ(import_features(database, given, told.events()).failed, failed);
-    ASSERT_FALSE(told.sentences.empty()) << sentence;
-    EXPECT_NE(told.sentences[0].find(sentence), std::string::npos) << told.sentences[0];
+    RecordedEvents recorded;
+    EXPECT_EQ(import_features(database, given, recorded.events()).failed, failed);
+    ASSERT_FALSE(recorded.sentences.empty()) << sentence;
+    EXPECT_NE(recorded.sentences[0].find(sentence), std::string::npos) << recorded.sentences[0];
   }
 
   const TemporaryFolder folder;

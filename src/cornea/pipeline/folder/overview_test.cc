@@ -12,7 +12,7 @@ namespace {
 
 using colmap::Configuration;
 using colmap::TwoViewRow;
-using testing::Told;
+using testing::RecordedEvents;
 namespace fs = std::filesystem;
 
 // Points of a scene with depth, seen by two cameras; the second is translated to the side without a
@@ -44,12 +44,12 @@ class FolderOverview : public colmap::ColmapDatabase {
     row.t = {1, 0, 0};
     database.write_matches({1, 2}, matches);
     database.write_two_view(colmap::pair_id({1, 2}), row);
-    TwoViewRow turned;
-    turned.configuration = Configuration::planar_or_panoramic;
-    turned.inliers = matches;
-    turned.H = {1, 0, 0, 0, 1, 3, 0, 0, 1};
+    TwoViewRow rotated;
+    rotated.configuration = Configuration::planar_or_panoramic;
+    rotated.inliers = matches;
+    rotated.H = {1, 0, 0, 0, 1, 3, 0, 0, 1};
     database.write_matches({1, 3}, matches);
-    database.write_two_view(colmap::pair_id({1, 3}), turned);
+    database.write_two_view(colmap::pair_id({1, 3}), rotated);
     TwoViewRow none;
     none.configuration = Configuration::degenerate;
     database.write_matches({1, 4}, {{matches[0]}});
@@ -162,12 +162,12 @@ TEST_F(FolderOverview, PairsThatAreNotListedStillConnectImages) {
 
 TEST_F(FolderOverview, NamesInvalidRows) {
   change("UPDATE two_view_geometries SET data = zeroblob(16) WHERE rows = 30");
-  Told told;
-  const FolderPage page = overview({}, told.events());
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_TRUE(told.sentences[0].starts_with(
+  RecordedEvents recorded;
+  const FolderPage page = overview({}, recorded.events());
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_TRUE(recorded.sentences[0].starts_with(
       "the pair image 0.jpg and image 1.jpg is shown without its inliers: "))
-      << told.sentences[0];
+      << recorded.sentences[0];
   EXPECT_EQ(page.pairs[0].inliers, 30);
   EXPECT_TRUE(page.pairs[0].lines.empty());
   EXPECT_EQ(page.pairs[1].lines.size(), 40u);
@@ -182,10 +182,10 @@ TEST_F(FolderOverview, GivesTheSamePageForEveryNumberOfThreads) {
 }
 
 TEST_F(FolderOverview, ReportsProgressAndStops) {
-  Told told;
-  overview({}, told.events());
-  EXPECT_EQ(told.totals, std::vector<int>{7});  // 5 images, 2 pairs with a geometry
-  EXPECT_EQ(told.advanced, 7);
+  RecordedEvents recorded;
+  overview({}, recorded.events());
+  EXPECT_EQ(recorded.totals, std::vector<int>{7});  // 5 images, 2 pairs with a geometry
+  EXPECT_EQ(recorded.advanced, 7);
   FolderEvents events;
   events.stop = [] { return true; };
   const FolderPage page = overview({}, events);

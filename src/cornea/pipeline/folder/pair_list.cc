@@ -33,7 +33,7 @@ PairList folder::read_pair_list(const fs::path& file, const ImageNames& names) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
       line.pop_back();
     if (line.empty() || line[0] == '#') continue;
-    const std::vector<ImagePair> ways = names.ways_to_part(line);
+    const std::vector<ImagePair> ways = names.ways_to_split(line);
     if (ways.size() != 1 || ways[0].first == ways[0].second) {
       list.refused.push_back(text(
           file.string(), ", line ", number, ": ", in_quotes(line), " ",

@@ -281,16 +281,17 @@ class Verification {
   static void set_models(TwoViewRow& row, const TwoViewResult& result) {
     const Configuration kind = result.configuration;
     const bool general = kind == Configuration::calibrated || kind == Configuration::uncalibrated;
-    const bool turned = kind == Configuration::panoramic;
-    const bool posed = kind == Configuration::calibrated || kind == Configuration::planar || turned;
+    const bool rotated = kind == Configuration::panoramic;
+    const bool posed =
+        kind == Configuration::calibrated || kind == Configuration::planar || rotated;
     auto set = [](auto& to, const std::array<double, 9>& matrix, bool holds) {
       if (holds && matrix != std::array<double, 9>{}) to = matrix;
     };
     set(row.F, result.F, general);
-    set(row.E, result.E, posed && !turned);
+    set(row.E, result.E, posed && !rotated);
     set(row.H, result.H, !general);
     set(row.R, result.R, posed);
-    if (row.R) row.t = turned ? std::array<double, 3>{} : result.t;
+    if (row.R) row.t = rotated ? std::array<double, 3>{} : result.t;
   }
 
   // For a plane this includes the inliers of E or F besides those of H, as in COLMAP: H may miss a

@@ -60,7 +60,7 @@ Eigen::Vector2d shown(const Intrinsics& c, double x, double y) {
 
 const Intrinsics kStraight{kFocal, kFocal, (kWidth - 1) / 2.0, (kHeight - 1) / 2.0};
 
-struct Heard {
+struct RecordedSentences {
   std::vector<std::string> failures, notes;
   FolderEvents events() {
     FolderEvents made;
@@ -260,12 +260,12 @@ TEST_P(VerifyCameras, APlaneHasAHomographyAndWithCamerasAPose) {
 }
 
 TEST_P(VerifyCameras, ARotatingCameraHasARotationAndNoTranslation) {
-  std::vector<Camera> turned = three_cameras();
+  std::vector<Camera> rotated = three_cameras();
   for (int i = 1; i < 3; ++i) {
-    const Eigen::Vector3d eye = turned[0].centre();
-    turned[i] = look_at(eye, {0.4 * i, 0, 0.1 * i}, kWidth, kHeight, kFocal, 0.05 * i);
+    const Eigen::Vector3d eye = rotated[0].centre();
+    rotated[i] = look_at(eye, {0.4 * i, 0, 0.1 * i}, kWidth, kHeight, kFocal, 0.05 * i);
   }
-  Database database = made(world(), kStraight, turned);
+  Database database = made(world(), kStraight, rotated);
   const VerifyReport report = verify_all(context, database);
   EXPECT_EQ(report.of(Configuration::panoramic), 3);
   for (const Id pair : kAllPairs) {
@@ -274,7 +274,7 @@ TEST_P(VerifyCameras, ARotatingCameraHasARotationAndNoTranslation) {
     EXPECT_FALSE(row.F || row.E);
     EXPECT_EQ(*row.t, (std::array<double, 3>{}));
     const auto [first, second] = colmap::pair_of(pair);
-    const Eigen::Matrix3d R = turned[second - 1].R * turned[first - 1].R.transpose();
+    const Eigen::Matrix3d R = rotated[second - 1].R * rotated[first - 1].R.transpose();
     const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> found(row.R->data());
     EXPECT_LT(Eigen::AngleAxisd(Eigen::Matrix3d(found * R.transpose())).angle(), 0.005);
   }
@@ -283,17 +283,17 @@ TEST_P(VerifyCameras, ARotatingCameraHasARotationAndNoTranslation) {
 TEST_P(VerifyCameras, UnsupportedModelsAreNamedAndThePairsVerified) {
   Database database = made(world());
   set_camera(database, 1, {0, 5, kWidth, kHeight, {600, 600, 320, 240, 0, 0, 0, 0}, true});
-  Heard told;
-  const VerifyReport report = verify_all(context, database, {}, told.events());
+  RecordedSentences recorded;
+  const VerifyReport report = verify_all(context, database, {}, recorded.events());
   EXPECT_EQ(report.of(Configuration::uncalibrated), 2);
   EXPECT_EQ(report.of(Configuration::calibrated), 1);
   EXPECT_EQ(report.unread_cameras, 2);
   EXPECT_EQ(report.with_cameras, 1);
   EXPECT_EQ(report.bad_cameras, 0);
-  EXPECT_TRUE(told.failures.empty());
-  ASSERT_EQ(told.notes.size(), 1u);
-  EXPECT_NE(told.notes[0].find("1 camera has the model OPENCV_FISHEYE"), std::string::npos)
-      << told.notes[0];
+  EXPECT_TRUE(recorded.failures.empty());
+  ASSERT_EQ(recorded.notes.size(), 1u);
+  EXPECT_NE(recorded.notes[0].find("1 camera has the model OPENCV_FISHEYE"), std::string::npos)
+      << recorded.notes[0];
 }
 
 TEST_P(VerifyCameras, InvalidCamerasAreReportedAndThePairsVerified) {
@@ -302,16 +302,16 @@ TEST_P(VerifyCameras, InvalidCamerasAreReportedAndThePairsVerified) {
   colmap::Camera camera = known();
   camera.params.pop_back();
   set_camera(database, 2, camera);
-  Heard told;
-  const VerifyReport report = verify_all(context, database, {}, told.events());
+  RecordedSentences recorded;
+  const VerifyReport report = verify_all(context, database, {}, recorded.events());
   EXPECT_EQ(report.bad_cameras, 2);
   EXPECT_EQ(report.unread_cameras, 3);
   EXPECT_EQ(report.of(Configuration::uncalibrated), 3);
-  ASSERT_EQ(told.failures.size(), 2u);
-  EXPECT_NE(told.failures[0].find("camera 1 has parameters of 2 bytes"), std::string::npos);
-  EXPECT_NE(told.failures[1].find("camera 2 has 3 parameters"), std::string::npos);
+  ASSERT_EQ(recorded.failures.size(), 2u);
+  EXPECT_NE(recorded.failures[0].find("camera 1 has parameters of 2 bytes"), std::string::npos);
+  EXPECT_NE(recorded.failures[1].find("camera 2 has 3 parameters"), std::string::npos);
   // Invalid cameras are not reported if cameras are not used.
-  Heard nothing;
+  RecordedSentences nothing;
   VerifyOptions aside;
   aside.use_cameras = false;
   aside.redo = true;

@@ -45,7 +45,7 @@ class Shards : public ::testing::Test {
     for (int step = first; step < kShardSteps; ++step) {
       for (int k = count_items(work, plan, ShardStep(step), options); k >= 1; --k) {
         reports.push_back(
-            run_shard_item(context, work, {ShardStep(step), k}, options, told.events()));
+            run_shard_item(context, work, {ShardStep(step), k}, options, recorded.events()));
       }
     }
     return reports;
@@ -70,7 +70,7 @@ class Shards : public ::testing::Test {
     return everything(file);
   }
   Tables merged(const ShardOptions& options, const MergeOptions& merge = {}) {
-    report = merge_shards(work, folder / "merged.db", options, merge, told.events());
+    report = merge_shards(work, folder / "merged.db", options, merge, recorded.events());
     return everything(folder / "merged.db");
   }
   static void expect_equal(const Tables& a, const Tables& b) {
@@ -90,7 +90,7 @@ class Shards : public ::testing::Test {
   const Context context = Context::cpu(2);
   const TemporaryFolder folder;
   const fs::path photos = folder / "photos", work = folder / "work";
-  Told told;
+  RecordedEvents recorded;
   MergeReport report;
 };
 
@@ -106,7 +106,7 @@ TEST_F(Shards, MergedDatabaseEqualsThatOfOneRun) {
     EXPECT_EQ(report.images, 2 * kWindows + 1);
     EXPECT_EQ(report.components, (std::vector<int>{kWindows, kWindows}));
     EXPECT_EQ(report.unconnected, 1);
-    EXPECT_TRUE(told.sentences.empty());
+    EXPECT_TRUE(recorded.sentences.empty());
   }
   EXPECT_TRUE(fs::is_empty(folder / "local"));
 }

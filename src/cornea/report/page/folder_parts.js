@@ -7,7 +7,7 @@ const expected = {thumbnails: new Map(), lines: new Map()};
 
 window.corneaPart = (what, number, key, contents) => {
   if (key !== data.key) {
-    tellOfParts('belong to another run');
+    reportParts('belong to another run');
     return;
   }
   parts[what][number] = contents;
@@ -15,7 +15,7 @@ window.corneaPart = (what, number, key, contents) => {
   expected[what].delete(number);
 };
 
-function tellOfParts(problem) {
+function reportParts(problem) {
   at('parts-problem').hidden = false;
   at('parts-problem').textContent = 'Files in the folder ' + data.parts.folder + ' beside this page ' + problem +
       ': some thumbnails and lines cannot be shown. Copy the folder together with the page, or make the page again.';
@@ -43,7 +43,7 @@ function withPart(what, number, then) {
   expected[what].set(number, [then]);
   const script = make('script');
   script.src = data.parts.folder + '/' + what + '-' + String(number).padStart(3, '0') + '.js';
-  script.onerror = () => tellOfParts('are missing');
+  script.onerror = () => reportParts('are missing');
   document.body.append(script);
   return undefined;
 }

@@ -5,8 +5,8 @@
 const pose = data.pose;
 const spaceCanvas = at('space');
 // radians: from behind the first camera, above and to its left
-const kTurn = {yaw: -0.62, pitch: 0.42};
-const space = {yaw: kTurn.yaw, pitch: kTurn.pitch, zoom: 1, x: 0, y: 0, w: 1, h: 1, density: 1, byDistance: false};
+const kFirstView = {yaw: -0.62, pitch: 0.42};
+const space = {yaw: kFirstView.yaw, pitch: kFirstView.pitch, zoom: 1, x: 0, y: 0, w: 1, h: 1, density: 1, byDistance: false};
 const kLeastZoom = 0.4, kMostSpaceZoom = 200;
 
 // ---- What there is --------------------------------------------------------------------------
@@ -91,7 +91,7 @@ function seenFrom(yaw, pitch) {
 
 // The extent of the first view on the image plane, which is scaled to fill the canvas.
 function extent() {
-  const see = seenFrom(kTurn.yaw, kTurn.pitch);
+  const see = seenFrom(kFirstView.yaw, kFirstView.pitch);
   const points = frame.near.map((spot) => see(spot.p)), cameras = [...plates.flat(), ...centres].map(see);
   const ends = (key) => {
     const sorted = points.map((p) => p[key]).sort((a, b) => a - b), all = cameras.map((p) => p[key]);
@@ -232,6 +232,6 @@ function drawSpace() {
   }
   for (const i of eyes[0].depth > eyes[1].depth ? [0, 1] : [1, 0]) drawCamera(c, i, project, ink, ground);
   drawRays(c, project, ink);
-  at('space-reset').classList.toggle('gone', space.yaw === kTurn.yaw && space.pitch === kTurn.pitch &&
+  at('space-reset').classList.toggle('gone', space.yaw === kFirstView.yaw && space.pitch === kFirstView.pitch &&
       space.zoom === 1 && space.x === 0 && space.y === 0);
 }
