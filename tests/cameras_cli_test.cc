@@ -207,12 +207,12 @@ TEST_F(CamerasCli, WrongCamerasAreRefused) {
   expect_refused("cornea essential m.csv --camera 900,900,640", 2, "fx,fy,cx,cy");
   expect_refused("cornea essential m.csv --camera 900,900,640,480,0,0,0,0,0", 2, "fx,fy,cx,cy");
   expect_refused("cornea essential m.csv --camera 900,x,640,480", 2, "'x' is not a number");
-  expect_refused("cornea essential m.csv --camera 900,,640,480", 2, "is no number");
+  expect_refused("cornea essential m.csv --camera 900,,640,480", 2, "is not a number");
   expect_refused("cornea essential m.csv --camera -900,900,640,480", 2, "--camera");
   expect_refused("cornea essential m.csv --camera 900,900,nan,480", 2, "--camera");
   expect_refused("cornea essential m.csv --camera FISHEYE:1,2,3", 2, "SIMPLE_RADIAL");
   expect_refused("cornea essential m.csv --camera RADIAL:1,2,3", 2, "f,cx,cy,k1,k2");
-  expect_refused("cornea essential m.csv --camera 9,9,9,9 --camera1 9,9,9,9", 2, "--camera is");
+  expect_refused("cornea essential m.csv --camera 9,9,9,9 --camera1 9,9,9,9", 2, "--camera applies");
   expect_refused("cornea essential m.csv --camera 9,9,9,9 --csv m.csv", 2, "m.csv");
   write("few.csv", "1,2,3,4\n5,6,7,8\n9,1,3,2\n");
   expect_refused("cornea essential few.csv --camera 900,900,640,480 --device cpu -q", 1,
@@ -295,11 +295,11 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
                             "E, since", "E (x2^T E x1 = 0"}) {
     EXPECT_NE(screen.find(words), std::string::npos) << words << "\n" << screen;
   }
-  expect_refused(pair + camera + " --focal 500", 2, "one of them only");
+  expect_refused(pair + camera + " --focal 500", 2, "only one of these");
   for (const char* focal : {"0", "-1", "nan", "1e20"}) {
     expect_refused(pair + "--focal " + focal, 2, "positive number of pixels");
   }
-  expect_refused(pair + "--focal 500 --no-cameras", 2, "one of them only");
+  expect_refused(pair + "--focal 500 --no-cameras", 2, "only one of these");
   expect_refused(pair + "--focal -3", 2, "--focal");
   expect_refused(pair + "--camera1 9,9,9,9", 2, "--camera2 is missing");
 }

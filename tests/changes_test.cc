@@ -19,7 +19,7 @@ TEST_F(Changes, APhotographThatChangedIsNamedAndDoneAgainIfAsked) {
   run_all();
   write_image(images / "w101.png", window(160, 120, 500, 40));
   touch(images / "w101.png");
-  expect_stop(extract(), {"w101.png: its file changed", "1 image is not what", "--changed redo",
+  expect_stop(extract(), {"w101.png: its file changed", "1 image has changed", "--changed redo",
                           "--changed keep"});
   const auto before = dump(database);
   const Json kept = json_of(extract({"--changed", "keep"}));
@@ -188,7 +188,7 @@ TEST_F(Changes, AnotherFolderWithTheSameNamesIsNamed) {
   }
   expect_stop(extract_from(other), {"w100.jpg: is not the same file as the one of this name in " +
                                         fs::canonical(images).string(),
-                                    "2 images are not what"});
+                                    "2 images have changed"});
 }
 
 TEST_F(Changes, APhotographOfAnotherSizeGetsItsCamera) {
@@ -221,7 +221,7 @@ TEST_F(Changes, OtherOptionsAndMasksAreNamed) {
   expect_stop(extract({"--contrast", "0.01"}),
               {"w100.jpg: its features were extracted with other options: contrast 0.02 then and "
                "0.01 now",
-               "and 2 more", "7 images are not what"});
+               "and 2 more", "7 images have changed"});
   expect_stop(extract({"--max-features", "100"}), {"--max-points 8192 then and 100 now"});
   fs::create_directories(folder / "masks");
   Image<std::uint8_t> mask = left_half();
