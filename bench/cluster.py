@@ -43,7 +43,7 @@ def make_photographs(folder, count):
         if n % PER_WALL == 0:
             pixels = wall(n, given.width + given.width // 6 * PER_WALL, given.width * 3 // 4)
         left = given.width // 6 * (n % PER_WALL)
-        # names are shuffled, so that neighbours on a wall are not neighbours by name
+        # Names are shuffled, so that neighbours on a wall are not neighbours by name.
         name = f"{(n * 7919) % count:05d}.png"
         cornea.write(folder / name, np.ascontiguousarray(pixels[:, left:left + given.width]))
 

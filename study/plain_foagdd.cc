@@ -12,7 +12,7 @@ namespace cornea::study {
 namespace {
 
 constexpr int kDirections = 8, kLattice = 31, kReach = kLattice / 2;
-// width of the mirrored border of the image, pixels; beyond it are zeros
+// Width of the mirrored border of the image, pixels; beyond it are zeros.
 constexpr int kMirrored = 7;
 constexpr int kDisc = 3;                          // radius of the disc
 constexpr int kAcross[] = {1, 2, 3, 3, 3, 2, 1};  // half widths of the disc's rows

@@ -212,7 +212,8 @@ TEST_F(CamerasCli, WrongCamerasAreRefused) {
   expect_refused("cornea essential m.csv --camera 900,900,nan,480", 2, "--camera");
   expect_refused("cornea essential m.csv --camera FISHEYE:1,2,3", 2, "SIMPLE_RADIAL");
   expect_refused("cornea essential m.csv --camera RADIAL:1,2,3", 2, "f,cx,cy,k1,k2");
-  expect_refused("cornea essential m.csv --camera 9,9,9,9 --camera1 9,9,9,9", 2, "--camera applies");
+  expect_refused("cornea essential m.csv --camera 9,9,9,9 --camera1 9,9,9,9", 2,
+                 "--camera applies");
   expect_refused("cornea essential m.csv --camera 9,9,9,9 --csv m.csv", 2, "m.csv");
   write("few.csv", "1,2,3,4\n5,6,7,8\n9,1,3,2\n");
   expect_refused("cornea essential few.csv --camera 900,900,640,480 --device cpu -q", 1,

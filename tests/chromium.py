@@ -292,7 +292,7 @@ def text_of(browser, element):
 
 def check_quiet(browser, where=""):
     """Checks that nothing was written to the console, and that nothing was loaded from anywhere but the disk."""
-    check(browser.complaints == [], where + f"no word in the console {browser.complaints}")
+    check(browser.complaints == [], where + f"the console is empty {browser.complaints}")
     check(all(r.startswith(("file:", "data:")) for r in browser.requests), where + "nothing comes from the network")
 
 

@@ -414,7 +414,7 @@ TEST_F(Colmap, KilledTwentyTimesItEqualsAnUninterruptedRun) {
     double longest = undisturbed.milliseconds;
     for (int runs = 0; kills < 20 && runs < 200; ++runs) {
       const Outcome o = run(arguments, random.uniform() * longest);
-      // so that kills and normal ends are about equally frequent
+      // So that kills and normal ends are about equally frequent.
       longest *= o.killed ? 1.05 : 0.85;
       if (o.killed) {
         ++kills;

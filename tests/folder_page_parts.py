@@ -126,7 +126,7 @@ def check_graph_and_keys(browser, facts):
     browser.click(x, y)
     browser.mouse("mouseMoved", 2, 2)
     browser.settle()
-    check(browser.evaluate("corneaFolder.picked.image") == most and browser.pixels("graph")["hash"] != "", "a click chooses it")
+    check(browser.evaluate("corneaFolder.picked.image") == most and browser.pixels("graph")["hash"] != "", "a click selects it")
     browser.press("Enter")
     browser.settle()
     check(set(listed(browser)) == {p for p in facts.pairs if most in p}, "Enter lists its pairs")
@@ -218,7 +218,7 @@ def check_histograms(browser, facts):
         count = int(said.rsplit(":", 1)[1].split()[0].replace(",", ""))
         check(count == total, f"all bars of '{key}' hold {total:,}: {said}")
         browser.evaluate(f"document.getElementById('{key}-clear').click()")
-        check(len(listed(browser)) == len(facts.pairs), "and let go")
+        check(len(listed(browser)) == len(facts.pairs), "and deselect")
     browser.evaluate("document.getElementById('inliers').focus({preventScroll: true})")
     for _ in range(4):
         browser.press("ArrowRight")

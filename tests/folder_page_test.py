@@ -62,7 +62,7 @@ def check_layout(browser, page, width, mobile):
             browser.settle()
             if _ == 0:
                 check(browser.evaluate("corneaFolder.picked.cell !== null && !corneaFolder.pairView.dialog.open"),
-                      where + "a finger chooses a pair of the matrix")
+                      where + "a finger selects a pair of the matrix")
         check(browser.evaluate("corneaFolder.pairView.dialog.open"), where + "and opens it with a second touch")
         check(browser.evaluate("(b => b.width <= window.innerWidth && b.left >= 0)(document.getElementById('pair').getBoundingClientRect())"),
               where + "the view of the pair fits the screen")
@@ -81,7 +81,7 @@ def check_themes_and_print(browser, page, folder):
     browser.call("Emulation.setEmulatedMedia", media="print")
     browser.settle()
     paper = browser.pixels("matrix")
-    check(sum(paper["mean"]) > sum(dark["mean"]) + 150, "paper is white, whatever the screen shows")
+    check(sum(paper["mean"]) > sum(dark["mean"]) + 150, "print is white, whatever the theme")
     browser.call("Emulation.setEmulatedMedia", media="")
     file = os.path.join(folder, "page.pdf")
     browser.pdf(file)

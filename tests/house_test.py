@@ -131,7 +131,7 @@ def main():
         text = path.read_text()
         stage = name.split("/")[0]
         if rank(name) < 0:
-            complaints.append(f"{name}: {stage} is no stage; see CONTRIBUTING.md")
+            complaints.append(f"{name}: {stage} is not a stage; see CONTRIBUTING.md")
             continue
         for included in includes(text):
             # Tests may check results through later stages.
@@ -139,7 +139,7 @@ def main():
                 kind = "an umbrella header" if included in UMBRELLAS else "a later stage"
                 complaints.append(f"{name}: includes {included}, {kind}")
             if name in public and included not in public:
-                complaints.append(f"{name}: is public and includes {included}, which is not")
+                complaints.append(f"{name}: is public but includes {included}, which is not")
         if name in public:
             for struct, member in members_without_default(text):
                 complaints.append(f"{name}: {struct} has a member without a default: {member}")
@@ -148,7 +148,7 @@ def main():
                 if not known:
                     complaints.append(f"{name}: is public and includes <{other}>")
         elif path.suffix == ".h" and not is_test(path) and stage != "cli" and declares_in_cornea(text):
-            complaints.append(f"{name}: is not public and declares names in namespace cornea")
+            complaints.append(f"{name}: is not public but declares names in namespace cornea")
         if not is_test(path):
             definitions = re.sub(r"\b(class|struct|enum class|enum)\s+\w+\s*;", "", text)
             for space, statement in statements(definitions):
@@ -161,7 +161,7 @@ def main():
                         complaints.append(f"{name}: a sentence names a flag: {literal}")
     for listed in sorted(public - {"core/build.h"}):
         if not (house / listed).exists():
-            complaints.append(f"{listed}: is listed as public and does not exist")
+            complaints.append(f"{listed}: is listed as public but does not exist")
     for type_name, places in sorted(types.items()):
         if len(places) > 1:
             complaints.append(f"{type_name}: is defined in {' and in '.join(places)}")

@@ -25,7 +25,7 @@ import time
 from faults_work import FOLDERS, IMAGES, LEARNS, STEPS, Outcome, Work, check, contents
 
 LEARNING = "while it learns"
-# number of processes, and of those killed
+# Number of processes, and of those killed.
 MODES = {"alone": (1, 1), "one of two": (2, 1), "both of two": (2, 2)}
 
 

@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--images", type=int, default=300)
     parser.add_argument("--groups", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--hostile", action="store_true", help="names that try to be HTML or are no UTF-8")
+    parser.add_argument("--hostile", action="store_true", help="names that try to be HTML or are not UTF-8")
     given = parser.parse_args()
     rng = random.Random(given.seed)
     photos = os.path.join(given.out, "photos")
@@ -153,7 +153,7 @@ def main():
         for k in range(size):
             image_id += 1
             row, column = divmod(k, columns)
-            # alternating direction per row
+            # Alternating direction per row.
             column = column if row % 2 == 0 else columns - 1 - column
             left, top = column * STEP_X + 12 * rng.random(), row * STEP_Y + 12 * rng.random()
             name = f"flight_{group + 1}/view_{k:04d}.png" if size > 1 else f"other/picture_{image_id:04d}.png"

@@ -73,9 +73,9 @@ class Runner:
         elif done.returncode != 0 and not done.stderr.strip():
             self.complain(words, f"ended with {done.returncode} and without a word")
         elif re.search(rb"(^|[\s,\[])-?(nan|inf)\b", done.stdout, re.IGNORECASE):
-            self.complain(words, "writes a number that is none to standard output")
+            self.complain(words, "writes a number that is not finite to standard output")
         if report.exists() and bad_numbers(json.loads(report.read_text(errors="replace"))):
-            self.complain(words, "writes a number that is none to its JSON")
+            self.complain(words, "writes a number that is not finite to its JSON")
 
     def complain(self, words, sentence):
         self.complaints.append(f"{' '.join(repr(w)[:60] for w in words)}: {sentence}")
@@ -163,7 +163,7 @@ def odd_images(runner, rng, images):
                 values = struct.unpack(f"<{len(pixels) // 4}f", pixels[:len(pixels) // 4 * 4])
                 given = b"nan" if ending == ".pgm" else None
                 if given and any(not math.isfinite(v) for v in values):
-                    runner.complain([*call, f"image {number}"], "filters to a number that is none")
+                    runner.complain([*call, f"image {number}"], "filters to a number that is not finite")
                 out.unlink()
 
 

@@ -20,7 +20,7 @@ namespace cornea::evaluate {
 using Pixels = std::shared_ptr<const Image<std::uint8_t>>;
 
 struct Picture {
-  // under which points of other programs are looked up: "graf/img1"
+  // Under which points of other programs are looked up: "graf/img1".
   std::string name = {};
   std::filesystem::path file = {};  // empty: generated
   Pixels generated = {};

@@ -80,7 +80,7 @@ OptionEntry entry_of(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
   if (option.get_type_size() != 0) {
     entry.value = option.get_type_name();
-    // removes CLI11's checks
+    // Removes CLI11's checks.
     entry.value.erase(std::min(entry.value.find(':'), entry.value.size()));
     for (const auto& [word, ours] : {std::pair("INT", "N"), std::pair("UINT", "N"),
                                      std::pair("FLOAT", "X"), std::pair("TEXT", "NAME")}) {

@@ -58,8 +58,7 @@ FundamentalResult result_of(const EssentialResult& e, const IntrinsicsPair& came
 }  // namespace
 
 void PairOptions::validate() const {
-  require(max_features >= 0, "a limit of ", max_features,
-          " features makes no sense; 0 means no limit");
+  require(max_features >= 0, "max_features must be 0 (no limit) or more, not ", max_features);
   match.validate();
   fundamental.validate();
   essential.validate();

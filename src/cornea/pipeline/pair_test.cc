@@ -145,7 +145,7 @@ TEST_P(Pair, EveryDetectorFindsTheGeometry) {
 TEST_P(Pair, APlaneIsDistinguishedFromASceneWithDepth) {
   const Views& v = views_of(SceneKind::plane);
   PairOptions options;
-  // the letters and bricks repeat, and wrong matches between them mimic depth
+  // The letters and bricks repeat, and wrong matches between them mimic depth.
   options.match.ratio = 0.6f;
   const PairResult r = PairPipeline(context, options).run(v.views[0].image, v.views[1].image);
   ASSERT_EQ(name(r.geometry.kind), name(TwoView::planar));

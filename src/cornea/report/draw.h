@@ -13,9 +13,9 @@ namespace cornea {
 struct DrawOptions {
   // amber: visible to colour-blind people, rare in photographs
   Rgb<std::uint8_t> colour{255, 176, 0};
-  // of matches; if there are more, an even sample is drawn; 0: all
+  // Of matches; if there are more, an even sample is drawn; 0: all.
   int most_lines = 200;
-  // images whose longer side is below this are enlarged by an integer factor, at most 8
+  // Images whose longer side is below this are enlarged by an integer factor, at most 8.
   int smallest_side = 640;
 };
 

@@ -26,7 +26,7 @@ struct FolderPageImage {
   std::string name = {};      // any bytes; invalid UTF-8 is replaced
   int width = 0, height = 0;  // of the photograph, pixels; 0: not known
   int features = 0;
-  // index in FolderPage::components, set by find_components()
+  // Index in FolderPage::components, set by find_components().
   int component = -1;
   std::vector<std::uint8_t> thumbnail = {};  // a JPEG file of the whole photograph; empty: none
   std::string problem = {};                  // why there is no thumbnail: "is not in the folder"
@@ -100,12 +100,12 @@ CORNEA_API void find_components(FolderPage& page);
 CORNEA_API std::vector<FolderPageWarning> folder_warnings(const FolderPage& page);
 
 struct CORNEA_API FolderPageOptions {
-  // above this, thumbnails and lines are in further files
+  // Above this, thumbnails and lines are in further files.
   int most_images_in_one_file = 400;
-  // of lines in one file; beyond it pairs get fewer lines each
+  // Of lines in one file; beyond it pairs get fewer lines each.
   std::size_t most_line_bytes = 4000000;
   std::size_t most_part_bytes = 1500000;  // approximate size of a further file
-  // of lines in all further files; beyond it pairs get fewer lines each
+  // Of lines in all further files; beyond it pairs get fewer lines each.
   std::size_t most_parts_bytes = 48000000;
   std::string parts_folder = "report_parts";  // the folder of further files, beside the page
 

@@ -193,7 +193,7 @@ Place push(const Squares& squares, const std::vector<Place>& places, std::size_t
 
 void relax(const Graph& graph, std::vector<Place>& places, double radius) {
   for (int round = 0; round < kRounds; ++round) {
-    // in the last rounds only overlapping nodes move
+    // In the last rounds only overlapping nodes move.
     const double pull = round < kRounds * 2 / 3 ? 0.25 : 0;
     const std::vector<Place> before = places;
     const Squares squares(before);

@@ -41,7 +41,7 @@ struct PagePose {
   // Whether the page's F relates undistorted pixels: it was computed from E, and a lens has
   // distortion.
   bool of_undistorted = false;
-  // about the baseline, in plain words
+  // About the baseline, in plain words.
   std::string sentence = {};
   std::vector<std::pair<std::string, std::string>> facts = {};  // rotation, translation, ...
 };

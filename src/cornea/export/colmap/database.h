@@ -272,7 +272,7 @@ class CORNEA_API Database {
   // The pairs that were chosen from the inputs described by this text; empty if another choice or
   // none is stored.
   std::optional<std::vector<Id>> chosen_pairs(const std::string& from) const;
-  // replaces any stored choice
+  // Replaces any stored choice.
   void write_chosen_pairs(const std::string& from, std::span<const Id> pairs);
 
   // Delete matches and geometries: of all pairs of an image; of one pair; and the geometries of all

@@ -168,7 +168,7 @@ TEST_F(ColmapSchema, PosePriorsAreThoseOfColmap310And311) {
              has_covariance ? ", position_covariance BLOB" : "", ")"));
     Database::Transaction transaction(database);
     EXPECT_TRUE(database.write_pose_prior(1, kPlace));
-    // these versions have no column for gravity
+    // These versions have no column for gravity.
     EXPECT_FALSE(database.write_pose_prior(2, {.gravity = {{0, 1, 0}}}));
     transaction.commit();
     EXPECT_EQ(value("SELECT group_concat(image_id || ':' || coordinate_system) FROM pose_priors"),

@@ -60,7 +60,7 @@ void copy_from(Database& to, const std::filesystem::path& from, F&& f) {
 // Key-value notes of a part of a database; a key may have several values. Must run within a
 // transaction.
 void write_note(Database& database, const std::string& key, const std::string& value);
-// in the order in which they were written
+// In the order in which they were written.
 std::vector<std::string> notes(const Database& database, const std::string& key);
 // The only value; an error if there is not exactly one.
 std::string note(const Database& database, const std::string& key);

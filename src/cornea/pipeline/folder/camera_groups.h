@@ -83,7 +83,7 @@ class CameraWriter {
                             const colmap::Camera& mine, const colmap::Camera& other) const;
 
   const CameraGroups& groups_;
-  // data version at which others_ was read
+  // Data version at which others_ was read.
   std::int64_t data_version_;
   std::unordered_map<std::string, colmap::Id> ids_;   // by group
   std::unordered_map<std::string, colmap::Id> made_;  // since the last commit

@@ -64,7 +64,7 @@ class Comparison {
   std::string file_difference(const ImageRecord& then, ImageRecord& now) const {
     const fs::path file = folder_ / then.name;
     const std::optional<FileStamp> stamp = stamp_without_hash(file);
-    // it was listed, but has been removed or made unreadable since
+    // It was listed, but has been removed or made unreadable since.
     if (!stamp) return "its file cannot be reached any more";
     now.file = *stamp;
     const bool moved = !is_of_this_folder(then);

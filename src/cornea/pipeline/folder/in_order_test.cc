@@ -34,7 +34,7 @@ TEST(InOrder, ItemsComeInTheirOrderAndNotTooFarAhead) {
   }
   EXPECT_FALSE(items.take());
   for (std::thread& t : makers) t.join();
-  // one more than are waiting, because `taken` is counted after take()
+  // One more than are waiting, because `taken` is counted after take().
   EXPECT_LE(farthest, kAhead);
 }
 

@@ -223,10 +223,9 @@ class Matching {
     if (options_.changed == Changed::redo && !difference.empty() && others > 0) {
       // Options are recorded for all pairs together, so nobody could say later which pairs were
       // made again.
-      fail(
-          ErrorCode::invalid_argument, database_.file(), ": has ", others,
-          " further pairs that were not asked for, made with other options (", difference,
-          "); the option redo makes those that were asked for again, whatever they were made with");
+      fail(ErrorCode::invalid_argument, database_.file(), ": has ", others,
+           " other pairs that were made with other options (", difference,
+           "); the option redo makes the requested pairs again in any case");
     }
     return redo_for_options(database_, report_.skipped, difference, options_.changed, events_);
   }
@@ -283,7 +282,7 @@ class Matching {
     const std::vector<Places> pairs = pending_of(a, b);
     if (pairs.empty()) return;
     const Stopwatch watch;
-    // in a sequence, block a was the second block before
+    // In a sequence, block a was the second block before.
     if (second_.holds(blocks_[a])) std::swap(first_, second_);
     first_.load(database_, images_, blocks_[a]);
     if (a != b) second_.load(database_, images_, blocks_[b]);

@@ -29,7 +29,7 @@ struct CORNEA_API MatchAllOptions {
   int sequential = 0;                         // N; 0: not sequential
   std::vector<colmap::ImagePair> pairs = {};  // if `listed`, by image id, in any order
   bool listed = false;
-  // memory for the descriptors of a block of images
+  // Memory for the descriptors of a block of images.
   std::size_t block_bytes = std::size_t{64} << 20;
   // `changed` applies to pairs whose matches were made with other options; `redo` makes all pairs
   // again. Old matches and geometries are deleted first, in one transaction; if the run is then
@@ -58,7 +58,7 @@ struct MatchAllReport {
 // one way to split the line gives two images. Empty lines and lines that begin with # are skipped.
 struct PairList {
   std::vector<colmap::ImagePair> pairs = {};
-  // one sentence for each line that does not name two images
+  // One sentence for each line that does not name two images.
   std::vector<std::string> refused = {};
 };
 // An error if the file cannot be read or every line is refused.

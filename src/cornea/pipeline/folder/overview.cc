@@ -169,7 +169,7 @@ class Overview {
     for (const Database::PairSummary& row : database_.pair_summaries()) {
       const auto [low, high] = colmap::pair_of(row.pair);
       const auto a = index_.find(low), b = index_.find(high);
-      // not two images of the database
+      // Not two images of the database.
       if (a == index_.end() || b == index_.end() || low >= high) continue;
       FolderPagePair pair;
       pair.first = a->second, pair.second = b->second;

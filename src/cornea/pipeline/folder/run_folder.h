@@ -67,7 +67,7 @@ struct CORNEA_API FolderReport {
 
   // Totals of the database after the run.
   std::int64_t images = 0, features = 0;
-  // pairs with a row of matches, even an empty one; pairs with a geometry
+  // Pairs with a row of matches, even an empty one; pairs with a geometry.
   std::int64_t tried = 0, verified = 0;
   std::int64_t matches = 0, inliers = 0;
   // The number of images of each connected component of the view graph, the largest first, and the

@@ -13,7 +13,7 @@
 namespace cornea::folder {
 namespace {
 
-// two images do not show a regular step
+// Two images do not show a regular step.
 constexpr std::size_t kLeastImages = 3;
 constexpr std::int64_t kLongestPause = std::int64_t{60} * 1000000;  // microseconds
 

@@ -68,7 +68,7 @@ class ShardCollection : public folder::Collection {
 
   const std::vector<std::string>& digests() const { return digests_; }
   const Database& open(int number) {
-    // well below the usual limit of 1,024 open files per process
+    // Well below the usual limit of 1,024 open files per process.
     constexpr std::size_t kMostOpen = 200;
     const auto known = open_.find(number);
     if (known != open_.end()) {

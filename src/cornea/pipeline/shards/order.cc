@@ -155,7 +155,7 @@ std::vector<std::vector<Id>> blocks_of(const std::vector<ImagePair>& pairs,
   });
   placed.erase(std::unique(placed.begin(), placed.end()), placed.end());
   std::vector<std::vector<Id>> blocks;
-  // the last block that had the image, counted from 1
+  // The last block that had the image, counted from 1.
   std::vector<std::size_t> last(order.size(), 0);
   int images = 0;
   for (const auto& [a, b] : placed) {

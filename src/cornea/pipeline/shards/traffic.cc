@@ -16,7 +16,7 @@ constexpr std::int64_t kKeypoint = 24, kDescriptor = std::int64_t(Features::kLen
 
 // Before extraction only the maximum number of features of an image is known.
 std::int64_t most_features(const ShardOptions& options) {
-  // about as many as a photograph of 12 megapixels has
+  // About as many as a photograph of 12 megapixels has.
   constexpr std::int64_t kWithoutLimit = 20000;
   const SiftOptions& sift = options.folder.extract.sift;
   const int per_point = std::max(sift.orientations, 1);

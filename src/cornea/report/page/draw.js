@@ -169,7 +169,7 @@ function drawLit(c, i, match) {
 }
 
 const roomOf = (i) => panels[i].canvas.parentElement.clientWidth;
-// size of the window; on a phone its height changes as the browser's bars come and go
+// Size of the window; on a phone its height changes as the browser's bars come and go.
 let seen = {width: 0, height: 0};
 
 // Both panels have the same height, so that they stay in step. False if there is no room, for

@@ -139,7 +139,7 @@ function drawMatrix() {
     pen.strokeStyle = css(mixed(colours.line, colours.ink, 0.35));
     pen.strokeRect(Math.round(a.x) - 0.5, Math.round(a.y) - 0.5, Math.round(size), Math.round(size));
   }
-  // the rows of the images that the table is limited to
+  // The rows of the images that the table is limited to.
   if (picked.focus && picked.focus.set.size < imageCount) {
     pen.fillStyle = css(colours.mark);
     for (const i of picked.focus.set) {

@@ -2,7 +2,7 @@
 // demand. These files are scripts, because a page opened from disk may not load anything else.
 
 const parts = {thumbnails: [], lines: []};
-// callbacks for parts that have not been loaded yet
+// Callbacks for parts that have not been loaded yet.
 const expected = {thumbnails: new Map(), lines: new Map()};
 
 window.corneaPart = (what, number, key, contents) => {

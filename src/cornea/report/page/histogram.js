@@ -1,7 +1,7 @@
 // The histogram of distances. Matches outside of the selection are hidden on the photographs and in
 // the table.
 
-// the last bin: beyond the axis
+// The last bin: beyond the axis.
 const bins = Array.from({length: kBins + 1}, () => ({in: 0, out: 0}));
 if (hasDistances) for (const m of matches) bins[m.bin][m.inlier ? 'in' : 'out'] += 1;
 

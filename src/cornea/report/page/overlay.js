@@ -133,7 +133,7 @@ function drawLoupes() {
     c.setTransform(density, 0, 0, density, 0, 0);
     c.clearRect(0, 0, w, h);
     if (!match) return;
-    // pixels across
+    // Pixels across.
     const shows = Math.max(48, Math.min(...panels.map((p) => Math.max(p.width, p.height))) / 12);
     const scale = w / shows, p = match.points[i];
     const place = (q) => ({x: w / 2 + (q.x - p.x) * scale, y: h / 2 + (q.y - p.y) * scale});
