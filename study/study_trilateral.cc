@@ -149,7 +149,7 @@ struct Totals {
   }
 };
 
-// One for each number of points.
+// Totals, one for each number of points.
 std::vector<Totals> totals_of(const Context& context, const std::vector<StudyImage>& images,
                               const std::vector<Disturbance>& disturbances,
                               const PointSetting& setting, Progress& progress) {
@@ -252,7 +252,7 @@ std::vector<std::string> words_of(const std::vector<Totals>& totals,
 study::Section scale_spaces(const StudyDevices& devices, const StudyCommand& c,
                             const std::vector<StudyImage>& images,
                             const std::vector<Disturbance>& disturbances, Progress& progress) {
-  // So low that every image has enough points in every scale space.
+  // The threshold is so low that every image has enough points in every scale space.
   constexpr double kLowContrast = 0.002;
   const std::vector<int> counts =
       c.quick ? std::vector<int>{20, 40} : std::vector<int>{50, 100, 200, 400, 800};

@@ -134,7 +134,8 @@ TEST_F(Studies, RefuseInvalidInput) {
   expect_refused("cornea study svd -o -", 2, "folder");
 }
 
-// In double precision at every pixel, and in the library by bounds and exact measures.
+// The reference measures every pixel in double precision; the library uses bounds and exact
+// measures.
 TEST(PlainFoagdd, FindsTheCornersOfTheLibrary) {
   CheckerboardOptions options{.width = 160, .height = 120, .cell = 14};
   options.homography = tilted_view(160, 120, 10, 20, 10, 200);

@@ -16,7 +16,7 @@ namespace cornea::cli {
 // of a point meet at a median angle of 4.3 degrees, enough for depth."
 std::string baseline_sentence(const std::array<double, 9>& R, const std::array<double, 3>& t,
                               double median_angle_degrees);
-// The second sentence alone.
+// Only the second of these sentences.
 std::string angle_sentence(double median_angle_degrees);
 
 // "The focal length found is 2759.5 pixels, 1.031 of the guess."

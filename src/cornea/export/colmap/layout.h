@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little);
 // Whether an id fits into a pair_id; COLMAP's tables allow no others.
 inline bool is_image_id(Id id) { return id >= 0 && id < kMostImages; }
 
-// From Cornea's centre of the first pixel to COLMAP's.
+// The shift from Cornea's pixel coordinates to COLMAP's.
 inline constexpr float kShift = 0.5f;
 
 // The sensor type of cameras in rigs and frames of COLMAP 4.x.

@@ -19,7 +19,7 @@ constexpr std::int64_t kLongestPause = std::int64_t{60} * 1000000;  // microseco
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "a/frame_0010.JPG" is number 10 of "a/frame_" and ".jpg".
+// "a/frame_0010.JPG" is number 10 of the sequence with prefix "a/frame_" and ending ".jpg".
 struct NumberedName {
   std::string prefix, ending;
   std::int64_t number = 0;

@@ -15,7 +15,7 @@ const times = (m, p) => m.map((row) => row[0] * p[0] + row[1] * p[1] + row[2] * 
 const transposed = (m) => [0, 1, 2].map((i) => m.map((row) => row[i]));
 const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 
-// The matches that have a point, with it.
+// The matches that have a triangulated point, with that point.
 function readSpots() {
   const numbers = floats(pose.points), spots = [];
   matches.forEach((m, i) => {
