@@ -47,7 +47,7 @@ StudyResult study_ransac(const StudyDevices& devices, const StudyCommand& comman
 StudyResult study_trilateral(const StudyDevices& devices, const StudyCommand& command);
 
 // The median milliseconds of `call` over `repeat` calls, or over as many as fit into the time
-// limit, but at least one. A call that takes longer than the limit is not warmed up.
+// limit. A call that takes more than a third of the limit is timed once, without a warm-up.
 struct MedianTime {
   double milliseconds = 0;
   int calls = 0;

@@ -321,7 +321,7 @@ TEST_F(CamerasCli, EssentialFindsASharedFocalLength) {
 }
 
 TEST_F(CamerasCli, PairUsesTheFocalLengthOfExif) {
-  // The 35 mm equivalent corresponds to a focal length of the longer side.
+  // A 35 mm equivalent of 35 mm is a focal length of the longer side, here 640 pixels.
   ASSERT_EQ(shell("cornea scene -o s --views 2 --width 640 --height 480 --focal 640").code, 0);
   for (const int k : {0, 1}) {
     const auto view = read_image<std::uint8_t>(folder / "s" / text("view_00", k, ".png"));

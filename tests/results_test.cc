@@ -53,7 +53,7 @@ TEST_F(Results, NoCornerOfABoardIsFoundTwice) {
   }
 }
 
-// Thirty random matches: the search must stop at the number of hypotheses that they could support.
+// Thirty random matches: the search stops once it would have found any model that they can support.
 TEST_F(Results, TheSearchStopsIfTheMatchesSupportNoModel) {
   core::Random random(36);
   std::ofstream csv(folder / "chance.csv");

@@ -29,7 +29,8 @@ const spotOf = new Map(spots.map((spot) => [spot.match, spot]));
 const centres = pose ? [[0, 0, 0], times(transposed(pose.R), pose.t).map((v) => -v)] : [];
 
 // The box of the first view: both cameras and all points but the outermost, which may be many times
-// farther away than the scene. Distances are compared with those of the nearer half.
+// farther away than the scene: those beyond the 95th percentile of the distances or 4 times the median
+// are left out.
 function framed() {
   const away = spots.map((spot) => Math.hypot(...spot.p)).sort((a, b) => a - b);
   const limit = spots.length ? Math.min(quantile(away, 0.95), 4 * quantile(away, 0.5)) : 1;
