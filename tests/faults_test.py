@@ -134,8 +134,8 @@ def case_file_limit(work):
 
 
 def as_one_who_may_not(work):
-    """How to start the program so that permissions apply: as it is or, for root, as nobody, from a copy that nobody
-    can reach."""
+    """How to start the program so that permissions apply: as it is or, for root, as the user nobody, from a copy
+    that this user can read."""
     if os.geteuid() != 0:
         return {}
     work.folder.chmod(0o755)

@@ -82,7 +82,7 @@ void visit(SiftOptions& o, Visitor& v) {
   v("intervals", o.intervals, "levels per octave in which points are detected, 1 to 8");
   v("sigma", o.sigma, "sigma of the first level of an octave, in its pixels");
   v("blur", o.blur, "assumed blur of the input image (sigma), pixels");
-  v("contrast", o.contrast, "least |DoG| response times intervals; black to white is 1");
+  v("contrast", o.contrast, "least absolute DoG response times intervals; black to white is 1");
   v("edge-ratio", o.edge_ratio, "largest ratio of principal curvatures; 0: no edge test");
   v("settle", o.settle,
     "which fitted extrema are accepted: strict, offsets within half a pixel and half a level; "

@@ -53,7 +53,7 @@ void visit(EssentialOptions& o, Visitor& v) {
 template <class Visitor>
 void visit(HomographyOptions& o, Visitor& v) {
   v("threshold", o.threshold,
-    "largest distance of an inlier, pixels: |x2 - H x1| + |x1 - H^-1 x2|");
+    "largest transfer error of an inlier, pixels: from x2 to H x1 plus from x1 to H^-1 x2");
   visit_search(o, v);
   v("refine", o.refine, "minimise the error of all inliers at the end");
 }

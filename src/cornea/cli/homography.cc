@@ -32,7 +32,7 @@ Run add_homography(CLI::App& app) {
   add_estimator_command(
       app, *c, "homography",
       "homography from matched points of a plane or of a rotating camera, by RANSAC",
-      kHomographyDistance, "|x2 - H x1| + |x1 - H^-1 x2|, pixels");
+      kHomographyDistance, "from x2 to H x1 plus from x1 to H^-1 x2, pixels");
   return [c] {
     return run_estimator<HomographyEstimator>(
         *c, "homography", kHomographyDistance,
