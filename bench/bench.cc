@@ -32,9 +32,9 @@ struct BenchCommand {
   bool fundamental = false;
 };
 
-// A mural with corners at many scales, as a photograph has; with `tile`, one of that side and its
-// mirror images, so that images of every size are equally dense. Pinned on CUDA, where uploads are
-// fastest from there.
+// A mural with corners at many scales, like a photograph. With `tile`, the image repeats a mural of
+// that side with its mirror images, so that images of every size are equally dense. Pinned on CUDA,
+// which makes uploads fastest.
 Image<std::uint8_t> bench_image(const Context& context, int width, int height, int tile) {
   SceneOptions options;
   options.kind = SceneKind::plane;
@@ -66,8 +66,9 @@ Image<std::uint8_t> image_from_file(const Context& context, const BenchCommand& 
   return image;
 }
 
-// What the machine needs for the bytes alone, measured in the same run. CUDA: the upload of the
-// image. CPU: the image read, the response map written and read, at the speed of memcpy.
+// The time that the machine needs for moving the bytes alone, measured in the same run. CUDA: the
+// upload of the image. CPU: reading the image, writing and reading the response map, at the speed
+// of memcpy.
 double limit_ms(const Context& context, const Image<std::uint8_t>& image) {
   const std::size_t pixels = std::size_t(image.width()) * image.height();
   if (context.is_cuda()) {
@@ -109,7 +110,7 @@ Json measure_filter(const Context& context, const FilterEntry& entry, const Sett
     std::memcpy(in.host().data, host.host().data, sizeof(float) * image.width() * image.height());
   }
   const Timing whole = time_calls(c.repeat, [&] { filter->apply(in, out); });
-  // On CUDA also many calls in one go, without the wait after each.
+  // On CUDA also many calls queued at once, without waiting after each.
   constexpr int kQueued = 20;
   std::optional<double> queued;
   if (context.is_cuda()) {
@@ -135,7 +136,7 @@ Json measure_filter(const Context& context, const FilterEntry& entry, const Sett
   return result;
 }
 
-// `detect` finds the points of one image and returns their number, `detect_batch` those of many.
+// `detect` detects the points of one image and returns their number, `detect_batch` those of many.
 template <class Detector, class Detect, class DetectBatch>
 Json measure_detector(const Context& context, const DetectorEntry& entry, const Settings& settings,
                       const Image<std::uint8_t>& image, const BenchCommand& c, Detector& detector,
@@ -189,7 +190,7 @@ Json measure(const Context& context, const DetectorEntry& entry, const Settings&
 
 std::pair<int, int> parse_size(const std::string& size) {
   int width = 0, height = 0, used = 0;
-  // Five digits at most, so that a product of two stays small.
+  // At most five digits, so that the product of two stays small.
   if (std::sscanf(size.c_str(), "%5dx%5d%n", &width, &height, &used) != 2 ||
       used != static_cast<int>(size.size()) || width < 1 || height < 1) {
     throw UsageError("--sizes takes WIDTHxHEIGHT, not '" + size + "'");
@@ -290,7 +291,7 @@ int run_bench(const BenchCommand& c) {
                                          : c.image.empty() ? c.sizes
                                                            : std::vector<std::string>{"file"};
   for (const std::string& size : sizes) {
-    if (c.image.empty()) parse_size(size);  // a wrong one is found before hours of measuring
+    if (c.image.empty()) parse_size(size);  // an invalid size is found before hours of measuring
   }
   Progress progress("measuring", static_cast<int>(sizes.size() * (entries.size() + filters.size())),
                     c.common.quiet);
@@ -336,7 +337,7 @@ Run add_bench(CLI::App& app) {
       "bench", "measure detectors, filters, matching and estimators on this machine");
   command
       ->add_option("--detector", c->detectors,
-                   "which; default all, or none where anything else is to be measured")
+                   "which detectors; default: all, or none if anything else is measured")
       ->type_name("NAME...");
   command->add_option("--filter", c->filters, "filters to measure")->type_name("NAME...");
   command->add_option("--match", c->matches, "numbers of descriptors to match")
@@ -345,7 +346,7 @@ Run add_bench(CLI::App& app) {
   command->add_flag("--fundamental", c->fundamental, "fundamental matrices of synthetic matches");
   command
       ->add_option("--match-files", c->match_files,
-                   "fundamental matrices of these matches, one a seed")
+                   "fundamental matrices of these matches, one per seed")
       ->type_name("MATCHES.csv...");
   command->add_option("--sizes", c->sizes, "image sizes")
       ->capture_default_str()
@@ -358,7 +359,7 @@ Run add_bench(CLI::App& app) {
                    "build the synthetic image from one mural of this side and its mirror images")
       ->check(CLI::Range(32, 8192))
       ->type_name("SIDE");
-  command->add_option("--set", c->settings, "an option of what is measured, as NAME=VALUE")
+  command->add_option("--set", c->settings, "an option of the measured algorithm, as NAME=VALUE")
       ->type_name("NAME=VALUE...");
   command->add_option("--repeat", c->repeat, "timed calls")
       ->capture_default_str()
@@ -366,7 +367,7 @@ Run add_bench(CLI::App& app) {
   command->add_option("--batch", c->batch, "frames in a batch")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
-  command->add_option("--label", c->labels, "kept in the JSON, as KEY=VALUE")
+  command->add_option("--label", c->labels, "recorded in the JSON, as KEY=VALUE")
       ->type_name("KEY=VALUE...");
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);

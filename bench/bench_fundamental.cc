@@ -70,7 +70,8 @@ Pairs synthetic(int pairs, int matches, double outliers, double noise, double pl
 Json measure_fundamental(const Context& context, const Settings& settings, int repeat) {
   const EstimatorEntry& entry = find_estimator("fundamental");
   Json results = Json::array();
-  // Nothing but hypotheses and their costs; few agree, so that the search does not end.
+  // Only hypotheses and their costs; few matches agree, so that the search does not terminate
+  // early.
   for (const int round : {1 << 10, 1 << 14, 1 << 18}) {
     Settings plain = settings;
     plain["round"] = text(round);
@@ -115,7 +116,7 @@ Json measure_fundamental(const Context& context, const Settings& settings, int r
 
 void print_fundamental(const Json& results, const std::string& device) {
   study::Table table{.columns = study::text_columns({"F", "pairs", "matches", "median", "p90",
-                                                     "hypotheses", "a second", "inliers"})};
+                                                     "hypotheses", "per second", "inliers"})};
   for (const Json& r : results) {
     char rate[32];
     std::snprintf(rate, sizeof rate, "%.1f M", r["hypotheses_per_second"].get<double>() / 1e6);
@@ -141,7 +142,7 @@ Json measure_match_files(const Context& context, const std::vector<std::string>&
       Settings with_seed = settings;
       with_seed["seed"] = text(seed);
       auto estimator = std::get<FundamentalEstimator>(entry.make(context, with_seed));
-      FundamentalResult result = estimator.estimate(matches);  // not timed: takes memory
+      FundamentalResult result = estimator.estimate(matches);  // not timed: allocates memory
       const core::Stopwatch watch;
       result = estimator.estimate(matches);
       times.push_back(watch.milliseconds());

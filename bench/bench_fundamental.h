@@ -1,4 +1,4 @@
-// `cornea bench --fundamental`: matched points to fundamental matrices, in host memory.
+// `cornea bench --fundamental`: fundamental matrices from matched points, in host memory.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace cornea::cli {
 
-// Synthetic pairs: how many hypotheses a second, one pair, many pairs in one call.
+// Synthetic pairs: hypotheses per second, one pair, many pairs in one call.
 Json measure_fundamental(const Context& context, const Settings& settings, int repeat);
 void print_fundamental(const Json& results, const std::string& device);
 
-// Files of matches: `repeat` seeds each, with every seed's matrix and time.
+// Files of matches: `repeat` seeds each, with the matrix and the time of every seed.
 Json measure_match_files(const Context& context, const std::vector<std::string>& files,
                          const Settings& settings, int repeat, bool quiet);
 void print_match_files(const Json& results, const std::string& device);

@@ -24,7 +24,7 @@ std::vector<std::uint8_t> random_descriptors(int count, std::uint64_t seed) {
   return bytes;
 }
 
-// Of every two descriptors of the second set one is a changed copy of one in the first.
+// Every second descriptor of the second set is a perturbed copy of one in the first.
 void share_points(const std::vector<std::uint8_t>& a, std::vector<std::uint8_t>& b) {
   core::Random random(7);
   for (std::size_t i = 0; i < b.size(); ++i) {
@@ -42,7 +42,7 @@ Memory on_device(const Context& context, const std::vector<std::uint8_t>& bytes)
   return memory;
 }
 
-// So many pairs in one call, each of its own descriptors.
+// Matches this number of pairs in one call, each with its own descriptors.
 Json measure_pair(const Context& context, MatchSize size, int pairs, int repeat) {
   std::vector<std::vector<std::uint8_t>> sets;
   std::vector<MatchPair> host_pairs, device_pairs;
@@ -96,7 +96,7 @@ std::vector<MatchSize> parse_match_sizes(const std::vector<std::string>& sizes) 
     int used = 0;
     if (std::sscanf(size.c_str(), "%7dx%7d%n", &m.a, &m.b, &used) != 2 ||
         used != static_cast<int>(size.size()) || m.a < 1 || m.b < 1) {
-      throw UsageError("--match takes two numbers of descriptors, as 5000x7000, not '" + size +
+      throw UsageError("--match takes two numbers of descriptors, such as 5000x7000, not '" + size +
                        "'");
     }
     result.push_back(m);

@@ -1,4 +1,4 @@
-// `cornea bench --match`: descriptors to matches, host to host and from the device's memory.
+// `cornea bench --match`: descriptors to matches, host to host and from device memory.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace cornea::cli {
 struct MatchSize {
   int a = 0, b = 0;
 };
-// "16700x20700"; a wrong one is wrong usage.
+// "16700x20700"; anything else is wrong usage.
 std::vector<MatchSize> parse_match_sizes(const std::vector<std::string>& sizes);
 
 // One entry per size, and one for a batch of many small pairs.

@@ -22,7 +22,7 @@ inline Timing summarise(std::vector<double> times) {
   return {times[times.size() / 2], times.front(), times[times.size() * 9 / 10]};
 }
 
-// Calls that are not timed, before those that are.
+// The number of untimed calls before the timed ones.
 inline int warm_up(int repeat) { return std::max(3, repeat / 10); }
 
 // Host time of a call.
@@ -37,7 +37,7 @@ inline Timing time_calls(int repeat, const std::function<void()>& call) {
   return summarise(std::move(times));
 }
 
-// The numbers of one kind of call by stage, medians.
+// Medians of each stage of one kind of call.
 template <class Call>
 Json stage_medians(int repeat, const Call& call) {
   std::map<std::string, std::vector<double>> by_stage;

@@ -1,11 +1,11 @@
-"""A collection in shards: equal contents however it is done, what kills cost, and what Ray costs over processes.
+"""A collection in shards: are the contents equal however it is processed, and what do kills and Ray cost?
 
   python3 bench/cluster.py --cornea build/cpu/cornea [--images 2000] [--shards 4] [--nodes 2] [--kills 20] [--json out.json]
 
-Makes photographs of walls (windows that overlap, in colour files of 8 bits), and does them by `cornea folder`, by one
-process, by two processes at once, over a local Ray cluster, and over one whose workers, programs and nodes are killed
-with SIGKILL. One CPU thread per worker. Needs the Python package with its extra `ray`, NumPy and psutil. Exits with 1
-if contents differ.
+Makes photographs of walls (overlapping windows, in 8-bit colour files) and processes them by `cornea folder`, by
+one process, by two processes at once, on a local Ray cluster, and on one whose workers, programs and nodes are
+killed with SIGKILL. One CPU thread per worker. Needs the Python package with its extra `ray`, NumPy and psutil.
+Exits with 1 if contents differ.
 """
 import argparse
 import hashlib
@@ -30,7 +30,7 @@ import cornea.cluster
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "tests"))
 from sharded import cpu_seconds, do_all_steps, wall  # noqa: E402
 
-# Several nodes on one machine start slowly, and answer late.
+# Several nodes on one machine start slowly and respond late.
 for variable, value in (("RAY_raylet_start_wait_time_s", "180"), ("RAY_health_check_failure_threshold", "20")):
     os.environ.setdefault(variable, value)
 
@@ -43,7 +43,8 @@ def make_photographs(folder, count):
         if n % PER_WALL == 0:
             pixels = wall(n, given.width + given.width // 6 * PER_WALL, given.width * 3 // 4)
         left = given.width // 6 * (n % PER_WALL)
-        name = f"{(n * 7919) % count:05d}.png"  # neighbours on a wall are none by name
+        # Names are shuffled, so that neighbours on a wall are not neighbours by name.
+        name = f"{(n * 7919) % count:05d}.png"
         cornea.write(folder / name, np.ascontiguousarray(pixels[:, left:left + given.width]))
 
 
@@ -63,7 +64,7 @@ def program(*words):
 
 
 class Nodes:
-    """A Ray cluster of nodes of one CPU on this machine, on which things are killed."""
+    """A Ray cluster on this machine with nodes of one CPU, whose processes and nodes are killed."""
 
     def __init__(self, count):
         import ray
@@ -82,7 +83,7 @@ class Nodes:
         self.cluster.shutdown()
 
     def kill(self, rng, kind):
-        """Whether there was something to kill."""
+        """Returns whether there was something to kill."""
         import psutil
 
         node = rng.choice(self.nodes)
@@ -99,14 +100,15 @@ class Nodes:
                 if is_program if kind == "program" else "ray::_Worker" in " ".join(words):
                     process.send_signal(signal.SIGKILL)
                     return True
-        except psutil.Error:  # it ended by itself meanwhile
+        except psutil.Error:  # it has ended by itself meanwhile
             pass
         return False
 
 
 def over_ray(photos, work, db, kills):
     nodes, killed, rng = Nodes(given.nodes), [], random.Random(1)
-    with ThreadPoolExecutor(1) as pool:  # Ray adds nodes in the main thread only, and kills come from here
+    # Ray adds nodes only in the main thread, from which the kills come too
+    with ThreadPoolExecutor(1) as pool:
         running = pool.submit(cornea.cluster.run, photos, work, gpus_per_worker=0, size=given.images // given.shards,
                               options=given.options, db=db, program=given.cornea, quiet=True)
         while not running.done():
@@ -164,13 +166,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--cornea", required=True)
     parser.add_argument("--images", type=int, default=2000)
-    parser.add_argument("--width", type=int, default=160, help="of a photograph, pixels")
+    parser.add_argument("--width", type=int, default=160, help="width of a photograph, pixels")
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--nodes", type=int, default=2)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--every", type=float, default=4, help="seconds between kills, on average")
     parser.add_argument("--runs", nargs="+", default=["one", "two", "ray", "kills"])
-    parser.add_argument("--without-folder", action="store_true", help="no run of cornea folder")
+    parser.add_argument("--without-folder", action="store_true", help="do not run cornea folder")
     parser.add_argument("--folder", help="where to work")
     parser.add_argument("--json")
     given = parser.parse_args()

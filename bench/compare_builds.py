@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Two builds of the program side by side, in one run: compare_builds.py OLD NEW [--device D] [--rounds N].
+"""Compares two builds of the program in one run: compare_builds.py OLD NEW [--device D] [--rounds N].
 
-Runs `cornea bench` of both in turn, so that what disturbs the machine disturbs both, and prints for
-each row the median over the rounds of the ratio of the two neighbouring runs, the median of each build,
-and the lowest of each. A change that should cost nothing is held against this.
+Runs `cornea bench` of both alternately, so that other load on the machine disturbs both. Prints for each
+row the median over the rounds of the ratio of the two neighbouring runs, the median of each build, and
+the lowest of each. Use it to check a change that should cost no time.
 """
 import argparse
 import json
@@ -64,7 +64,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.rounds):
             for call in (CALLS[options.device][name] for name in options.only):
-                # Who comes first changes from round to round.
+                # The build that runs first alternates from round to round.
                 for side in ("old", "new") if number % 2 == 0 else ("new", "old"):
                     report = measure(getattr(options, side), options.device, options.threads, call, folder)
                     for name, median in rows(report):

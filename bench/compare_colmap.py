@@ -1,19 +1,20 @@
-"""Cornea's extract, match-all and verify beside COLMAP's own extractor and matcher, in one run on this CPU:
-is the reconstruction as good, and how much faster is the way to it?
+"""Compares Cornea's extract, match-all and verify with COLMAP's extractor and matcher, in one run on this CPU: is the
+reconstruction as good, and how much faster is it to get there?
 
   python3 bench/compare_colmap.py --cornea build/cpu/cornea [--data FOLDER] [--json out.json] [--keep DIR]
       [--colmap "COMMAND"]
 
-COMMAND is `colmap`, 3.8 or newer, or what leads to one, such as "chroot DIR colmap" where DIR sees the same paths.
-FOLDER (by default data/fountain_p11 below CORNEA_DATA) holds images/ and cameras.json, which has R_cam_from_world and
-t_cam_from_world of each image. Both databases go through the same `colmap mapper`. Camera centres are compared with
-the true ones after the best similarity; their error is a share of the size of the true path (root mean square about
-its middle).
+COMMAND is `colmap`, 3.8 or newer, or a command that runs it, such as "chroot DIR colmap" if DIR has the same
+paths. FOLDER (by default data/fountain_p11 in CORNEA_DATA) holds images/ and cameras.json, which has
+R_cam_from_world and t_cam_from_world of each image. Both databases go through the same `colmap mapper`. Camera
+centres are compared with the true ones after the best similarity transform; their error is relative to the size of
+the true path (root mean square distance from its centroid).
 
-Exits with 1 if Cornea's database has fewer images registered than there are, if its reprojection error or its
-centre error is over 1.1 times COLMAP's, if features that both found have other descriptors, or if it took more than half of COLMAP's time, by the clock or of the
-processor (which a busy machine changes less), or if the photographs are missing and CORNEA_REQUIRE_DATA=1 asks for them; with
-77 (skipped) where colmap, NumPy or, without that, the photographs are missing.
+Exits with 1 if Cornea's database does not register all images, if its reprojection error or its centre error
+exceeds 1.1 times COLMAP's, if features that both found have different descriptors, if it took more than half of
+COLMAP's time, by the clock or by processor time (which other load affects less), or if the photographs are missing
+and CORNEA_REQUIRE_DATA=1 requires them. Exits with 77 (skipped) if colmap, NumPy or, without that variable, the
+photographs are missing.
 """
 import argparse
 import json
@@ -30,9 +31,9 @@ import tempfile
 import time
 from pathlib import Path
 
-WORSE = 1.1   # most, of both errors
-TIME = 0.5    # most, as a share of COLMAP's
-ALIKE = 100   # most, between the descriptors of one feature in both databases
+WORSE = 1.1   # maximum ratio of both errors to COLMAP's
+TIME = 0.5    # maximum time as a fraction of COLMAP's
+ALIKE = 100   # maximum distance between the descriptors of one feature in both databases
 
 
 def cpu_seconds():
@@ -55,7 +56,7 @@ class Colmap:
         self.command = shlex.split(command)
         found = re.search(r"COLMAP (\d+)[.\d]*", self("help")[1])
         self.version = found.group(0)
-        self.kind = "Sift" if int(found.group(1)) < 4 else "Feature"  # of the options for a GPU
+        self.kind = "Sift" if int(found.group(1)) < 4 else "Feature"  # prefix of the GPU options
 
     def __call__(self, *arguments):
         return run(*self.command, *arguments)
@@ -90,8 +91,8 @@ def centres(model):
 
 
 def centre_error(found, cameras):
-    """Root mean square distance to the true centres after the best similarity (Umeyama 1991), over the
-    root mean square distance of those from their middle."""
+    """Root mean square distance to the true centres after the best similarity transform (Umeyama 1991), divided by
+    the root mean square distance of the true centres from their centroid."""
     import numpy as np
     names = sorted(found)
     a = np.array([found[n] for n in names])
@@ -116,8 +117,8 @@ def features(database, image):
 
 
 def descriptor_distance(first, second, image):
-    """The median distance of the descriptors of those features that both databases have alike: a tenth of a pixel,
-    a tenth of the scale and of a radian."""
+    """The median descriptor distance of the features that are equal in both databases within a tenth of a pixel, of
+    the scale and of a radian."""
     import numpy as np
     (a, da), (b, db) = features(first, image), features(second, image)
     distances = []
@@ -153,7 +154,7 @@ def reconstruct(colmap, images, database, folder, cameras):
 
 
 def photographs():
-    """Where the tests look for them too."""
+    """The folder in which the tests look for them too."""
     named = os.environ.get("CORNEA_DATA")
     folder = Path(named) if named else Path(__file__).resolve().parent.parent.parent / "shared"
     return folder / "data" / "fountain_p11"
@@ -167,12 +168,12 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json")
     parser.add_argument("--commit", default="unknown")
-    parser.add_argument("--any-time", action="store_true", help="hold results against COLMAP's, not times")
+    parser.add_argument("--any-time", action="store_true", help="compare only results with COLMAP's, not times")
     parser.add_argument("--keep", type=Path, help="leave databases and models there")
     options = parser.parse_args()
     if not (options.data / "cameras.json").is_file():
         if os.environ.get("CORNEA_REQUIRE_DATA") == "1":
-            sys.exit(f"{options.data}/cameras.json is not here, and CORNEA_REQUIRE_DATA=1 asks for it; "
+            sys.exit(f"{options.data}/cameras.json is missing, and CORNEA_REQUIRE_DATA=1 requires it; "
                      "set CORNEA_DATA to the folder that holds it")
         print(f"skipped: this needs {options.data}/cameras.json")
         sys.exit(77)

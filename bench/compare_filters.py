@@ -1,10 +1,10 @@
-"""Cornea's filters beside OpenCV's, in one run: do they agree, and who is faster on this CPU?
+"""Compares Cornea's filters with OpenCV's, in one run: do they agree, and which is faster on this CPU?
 
   python3 bench/compare_filters.py --cornea build/cpu/cornea [--image photo.jpg ...] [--json out.json]
 
-Exits with 1 if the Gaussian differs by more than 1e-4 at an equal kernel, or the bilateral filter by
-more than the difference of the windows explains: OpenCV's is a disc, Cornea's a square. OpenCV also
-mirrors the image at its border, where Cornea leaves neighbours out, and looks weights up in a table.
+Exits with 1 if the Gaussian differs by more than 1e-4 with the same kernel, or the bilateral filter by more than
+the difference of the windows explains: OpenCV's is a disc, Cornea's a square. OpenCV also mirrors the image at its
+border, where Cornea leaves neighbours out, and reads weights from a table.
 """
 import argparse
 import json
@@ -51,7 +51,7 @@ def check_gaussian(cornea, folder):
 
 
 def exact_bilateral(image, sigma, sigma_range, radius, disc):
-    """In double, inside the border of `radius` pixels."""
+    """In double precision, excluding a border of `radius` pixels."""
     image = image.astype(np.float64)
     height, width = image.shape
     own = image[radius:height - radius, radius:width - radius]
@@ -103,7 +103,7 @@ def compare_speed(cornea, images, folder, repeat, sigma=4, sigma_range=20):
         cv2.imwrite(str(folder / "in.png"), image)
         diameter = 2 * 3 * sigma + 1
 
-        # The first call of a program, with its memory still to be taken.
+        # The first call of a program, which includes allocating its memory.
         first_calls = [cornea_filter(cornea, folder / "in.png", folder / "out.png", "--filter",
                                      "bilateral", "--sigma", sigma, "--sigma-range", sigma_range)
                        for _ in range(repeat)]
@@ -132,7 +132,7 @@ def compare_speed(cornea, images, folder, repeat, sigma=4, sigma_range=20):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cornea", default="build/cpu/cornea")
-    parser.add_argument("--image", nargs="*", default=[], help="photographs, beside the synthetic scene")
+    parser.add_argument("--image", nargs="*", default=[], help="photographs, in addition to the synthetic scene")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--json")

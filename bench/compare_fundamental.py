@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Fundamental matrices: Cornea beside OpenCV's USAC on the same matches, in one run.
+"""Fundamental matrices: compares Cornea with OpenCV's USAC on the same matches, in one run.
 
-Needs labelled matches (x1,y1,x2,y2,label a line; label 1: consistent with one F): the folder
-data/correspondences/adelaidermf under CORNEA_DATA, or --folder. For every file and seed the median
-symmetric epipolar distance (the sum of both point-to-line distances) of the labelled matches; the
-mean over seeds. OpenCV runs at several thresholds and the best of them counts.
+Needs labelled matches (one line x1,y1,x2,y2,label each; label 1: consistent with one F): the folder
+data/correspondences/adelaidermf in CORNEA_DATA, or --folder. For every file and seed it computes the
+median symmetric epipolar distance (the sum of both point-to-line distances) of the labelled matches, and
+the mean over seeds. OpenCV runs at several thresholds, of which the best counts.
 
-Exit code 1 where a bar is missed: the mean over files at most 0.61 pixel and the worst file's at
-most 1.0; with the same most hypotheses, no slower and no less accurate than USAC_MAGSAC.
+Exit code 1 if a target is missed: the mean over files at most 0.61 pixel and that of the worst file at
+most 1.0; with the same maximum number of hypotheses, no slower and no less accurate than USAC_MAGSAC.
 """
 import argparse
 import glob

@@ -1,12 +1,12 @@
-"""Cornea's matcher beside OpenCV's brute force, in one run on this CPU: the same neighbours, and how much
-faster?
+"""Compares Cornea's matcher with OpenCV's brute force, in one run on this CPU: are the neighbours the same, and how
+much faster is it?
 
   python3 bench/compare_match.py --cornea build/cpu/cornea [--sizes 5000x7000,...] [--json out.json]
 
-SIFT descriptors of two views of a synthetic scene say whether both find the same matches; the time is
-taken on descriptors of the same kind of numbers, as many as asked for. OpenCV's knnMatch finds the two
-nearest one way (float32, as its SIFT gives them, and uint8 where it takes them); Cornea finds them both
-ways and tests them. Exits with 1 if Cornea is less than 5 times as fast as the faster of the two, or if
+SIFT descriptors of two views of a synthetic scene show whether both find the same matches; times are measured on
+random descriptors with a similar distribution, as many as requested. OpenCV's knnMatch finds the two nearest in
+one direction (float32, as its SIFT returns them, and uint8 if it accepts them); Cornea finds them in both
+directions and tests them. Exits with 1 if Cornea is less than 5 times as fast as the faster of the two, or if
 matches differ.
 """
 import argparse
@@ -21,7 +21,7 @@ import numpy as np
 
 from compare_opencv import processor, run
 
-LEAST = 5.0  # times as fast
+LEAST = 5.0  # minimum speed-up
 RATIO = 0.8
 
 
@@ -64,7 +64,7 @@ def compare_speed(cornea, sizes, repeat, threads):
 
 
 def compare_matches(cornea, folder):
-    """The same matches on real descriptors? Those that OpenCV's rounding decides are left out."""
+    """Are the matches of real descriptors the same? Those that depend on OpenCV's rounding are left out."""
     run(cornea, "scene", "-o", folder, "--kind", "plane", "--views", 2, "--width", 800, "--height", 600, "--quiet")
     views = [folder / "view_000.png", folder / "view_001.png"]
     points, sets = [], []

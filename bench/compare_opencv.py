@@ -1,5 +1,5 @@
-"""Cornea beside OpenCV, in one run: does Harris agree, and who is faster on this CPU, at Harris
-corners and at FOAGDD corners against SIFT?
+"""Compares Cornea with OpenCV, in one run: do the Harris responses agree, and which is faster on this CPU, for Harris
+corners and for FOAGDD corners against SIFT?
 
   python3 bench/compare_opencv.py --cornea build/cpu/cornea [--image photo.jpg ...] [--json out.json]
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-TOLERANCE = 1e-5  # of the largest response
+TOLERANCE = 1e-5  # relative to the largest response
 SIZES = [(640, 480), (1280, 960), (1920, 1080)]
 
 
@@ -35,7 +35,7 @@ def read_pfm(path):
 
 
 def check_responses(cornea, images, folder):
-    """[{image, measure, window, error}]: the largest difference over the largest response."""
+    """[{image, measure, window, error}]: the largest difference divided by the largest response."""
     rows = []
     for name, image in images.items():
         file, out = folder / "image.png", folder / "response.pfm"
@@ -99,7 +99,7 @@ def processor():
 
 
 def gray_images(cornea, sizes, photos, folder):
-    """{name: pixels}: a drawn street at each size, then the photographs."""
+    """{name: pixels}: a synthetic street at each size, then the photographs."""
     images = {}
     for width, height in sizes:
         run(cornea, "scene", "-o", folder, "--kind", "boxes", "--views", 1, "--width", width, "--height",
@@ -113,7 +113,7 @@ def gray_images(cornea, sizes, photos, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cornea", default="build/cpu/cornea")
-    parser.add_argument("--image", nargs="*", default=[], help="photographs, beside the synthetic scenes")
+    parser.add_argument("--image", nargs="*", default=[], help="photographs, in addition to the synthetic scenes")
     parser.add_argument("--repeat", type=int, default=30)
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--json")

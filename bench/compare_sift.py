@@ -1,19 +1,19 @@
-"""Cornea's SIFT beside COLMAP's (VLFeat's, on the CPU) and OpenCV's, in one run: who matches more places, more
-correctly and more precisely, and who is faster on this CPU at an equal number of features?
+"""Compares Cornea's SIFT with COLMAP's (VLFeat's, on the CPU) and OpenCV's, in one run: which has more matches, more
+correct and more precise ones, and which is faster on this CPU at an equal number of features?
 
   python3 bench/compare_sift.py --cornea build/cpu/cornea [--image photo.jpg ...] [--json out.json]
 
-Matches are judged on the Oxford sequences of planes (graf, boat, leuven, ubc: img1 .. img6 and H1toN.txt
-in a folder each), looked for under --data; without them only the time is compared. The same for all: the most
-points per image (--most), the least contrast (0.02, COLMAP's), RootSIFT, and the matcher: nearest by
-Euclidean distance, ratio 0.8, mutual. Matches that join the same two places, of points with several
-orientations, count once; one is correct within 3 pixels of the homography. All else is each one's own:
-COLMAP's cap and Cornea's count points, whose orientations follow, and COLMAP keeps whole levels of scale, so
-that it has more points than asked for; OpenCV's counts features.
+Matches are judged on the Oxford sequences of planes (graf, boat, leuven, ubc: img1 .. img6 and H1toN.txt in one
+folder each), which are expected in --data; without them only times are compared. Equal for all: the maximum number
+of points per image (--most), the contrast threshold (0.02, COLMAP's), RootSIFT, and the matcher: nearest neighbour
+by Euclidean distance, ratio 0.8, mutual. Matches between the same two positions, of points with several
+orientations, count once; a match is correct within 3 pixels of the homography. Everything else is each library's
+own: the limits of COLMAP and Cornea count points with all their orientations, and COLMAP keeps whole levels of
+scale, so that it has more points than requested; OpenCV's limit counts features.
 
-COLMAP is compared where pycolmap can be imported. Exits with 1 if Cornea has fewer correct matches in all
-than another at any number of points, or a larger mean error of the correct ones than COLMAP. (OpenCV has the
-error of fewer and other matches: those of small scales and small changes, which are more precise.)
+COLMAP is compared if pycolmap can be imported. Exits with 1 if Cornea has fewer correct matches in total than
+another library at any number of points, or a larger mean error of the correct ones than COLMAP. (OpenCV's error is
+that of fewer and different matches: those of small scales and small changes, which are more precise.)
 """
 import argparse
 import json
@@ -39,7 +39,7 @@ SIZES = [(640, 480), (1280, 960), (1920, 1080)]
 
 
 # ---------------------------------------------------------------------------------------------
-# Features: (places, descriptors) per image, n x 2 with pixel centres at integers and n x 128.
+# Features: (positions, descriptors) per image, n x 2 with pixel centres at integers and n x 128.
 
 def cornea_features(program, device, flags, files, most):
     with tempfile.TemporaryDirectory() as name:
@@ -78,7 +78,7 @@ def opencv_features(files, most):
 # Matches.
 
 def nearest_two(a, b):
-    """Of each row of a: the nearest row of b, its squared distance, and that of the second nearest."""
+    """For each row of a: the nearest row of b, its squared distance, and that of the second nearest."""
     index, first, second = [], [], []
     squares = (b * b).sum(axis=1)
     for begin in range(0, len(a), 2000):
@@ -94,7 +94,7 @@ def nearest_two(a, b):
 
 
 def matches_of(a, b):
-    """Pairs of rows: nearest by ratio, and mutually."""
+    """Pairs of rows that pass the ratio test and are mutual nearest neighbours."""
     index, first, second = nearest_two(a, b)
     back = nearest_two(b, a)[0]
     near = first < RATIO ** 2 * second
@@ -104,7 +104,7 @@ def matches_of(a, b):
 
 
 def judge(first, second, homography):
-    """(pairs of places as n x 4, their errors in pixels)"""
+    """(pairs of positions as n x 4, their errors in pixels)"""
     i, j = matches_of(first[1], second[1])
     places = np.unique(np.c_[first[0][i], second[0][j]], axis=0)
     mapped = np.c_[places[:, :2], np.ones(len(places))] @ homography.T
@@ -112,7 +112,7 @@ def judge(first, second, homography):
 
 
 def corner_error(places, homography, shape):
-    """The mean error, in pixels, of the image's corners under the homography that the matches give."""
+    """The mean error, in pixels, of the image's corners under the homography estimated from the matches."""
     if len(places) < 4:
         return np.inf
     cv2.setRNGSeed(1)
@@ -127,7 +127,7 @@ def corner_error(places, homography, shape):
 
 
 def compare_matches(who, data, most):
-    """Rows of one number of points: a pair each."""
+    """Rows for one number of points, one row per pair."""
     rows = []
     for sequence in SEQUENCES:
         files = [next((data / sequence).glob(f"img{i}.*")) for i in range(1, 7)]
@@ -149,7 +149,7 @@ def compare_matches(who, data, most):
 
 
 def summary(rows, name):
-    """Of some pairs: sums, the mean error over all correct matches, the median error of corners."""
+    """For some pairs: sums, the mean error over all correct matches, the median corner error."""
     of = [row[name] for row in rows]
     matches, correct = (sum(r[k] for r in of) for k in ("matches", "correct"))
     return {"points": float(np.mean([r["points"] for r in of])),
@@ -192,7 +192,8 @@ def compare_speed(cornea, images, folder, repeat):
     for name, image in images.items():
         file = folder / "speed.png"
         cv2.imwrite(str(file), image)
-        # As many features from both: what the one with fewer finds. Cornea's cap counts points.
+        # The same number of features for both: what the one with fewer finds. Cornea's limit counts
+        # points.
         found = json.loads(run(cornea, "detect", file, "--detector", "sift", "--device", "cpu", "--json", "-"))
         found = np.array(found[0]["points"])[:, :2]
         features = min(len(cv2.SIFT_create().detect(image, None)), len(found))
@@ -213,14 +214,14 @@ def compare_speed(cornea, images, folder, repeat):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cornea", default="build/cpu/cornea")
-    parser.add_argument("--device", default="cpu", help="for the matches; times are the CPU's")
+    parser.add_argument("--device", default="cpu", help="device for the matches; times are measured on the CPU")
     parser.add_argument("--data", default=Path(os.environ.get("CORNEA_DATA", "../shared")) / "data/vgg_affine",
                         type=Path, help="folder with graf, boat, leuven and ubc")
     parser.add_argument("--most", type=int, nargs="*", default=[2000, 4000, 8000], help="points per image")
-    parser.add_argument("--flags", type=shlex.split, default=[], help="further ones of cornea detect")
-    parser.add_argument("--alone", action="store_true", help="no other library, and no times")
+    parser.add_argument("--flags", type=shlex.split, default=[], help="further flags of cornea detect")
+    parser.add_argument("--alone", action="store_true", help="without other libraries and times")
     parser.add_argument("--no-times", action="store_true", help="matches only")
-    parser.add_argument("--image", nargs="*", default=[], help="photographs, beside the synthetic scenes")
+    parser.add_argument("--image", nargs="*", default=[], help="photographs, in addition to the synthetic scenes")
     parser.add_argument("--repeat", type=int, default=15)
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--json")

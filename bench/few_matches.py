@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What a bound on hypotheses costs where matches are few: two builds of cornea on the same sets.
+"""What does a bound on hypotheses cost if there are few matches? Compares two builds of cornea on the same
+sets.
 
-Draws sets of 20 to 50 matches from labelled pairs (CSV with x1,y1,x2,y2,label), with the fewest
-inliers that `cornea fundamental` takes for a geometry, or 2 or 5 more, and takes the whole pairs as
-well. Prints where kind, inliers or F differ, and per build how many are found, how many of these lie
-within 3 pixels of the labelled matches (median), hypotheses and milliseconds.
+Draws sets of 20 to 50 matches from labelled pairs (CSV with x1,y1,x2,y2,label), with the smallest number
+of inliers that `cornea fundamental` accepts as a geometry, or 2 or 5 more, and uses the whole pairs as
+well. Prints where kind, inliers or F differ, and per build how many geometries are found, how many of
+these are within 3 pixels of the labelled matches (median), hypotheses and milliseconds.
 
     bench/few_matches.py --cornea build/cpu/cornea --other /path/to/another/cornea
 """
@@ -21,7 +22,7 @@ import numpy as np
 
 
 def load(file):
-    """Its matches, each place once: some of these files repeat many."""
+    """The matches of a file, each position once: some of these files repeat many."""
     with open(file, newline="") as lines:
         rows = {tuple(float(row[k]) for k in ("x1", "y1", "x2", "y2")): float(row["label"])
                 for row in csv.DictReader(lines)}
@@ -29,7 +30,7 @@ def load(file):
 
 
 def median_distance(F, matches):
-    """Of the sums of both distances to epipolar lines."""
+    """The median of the sums of both distances to epipolar lines."""
     ones = np.ones((len(matches), 1))
     first, second = np.hstack([matches[:, :2], ones]), np.hstack([matches[:, 2:4], ones])
     l2, l1 = first @ F.T, second @ F
@@ -72,8 +73,8 @@ def main():
     parser.add_argument("--other", required=True, help="another build of it")
     parser.add_argument("--data", default=os.environ.get("CORNEA_DATA", "../shared"),
                         help="folder with data/correspondences/*/*.csv [CORNEA_DATA, ../shared]")
-    parser.add_argument("--trials", type=int, default=12, help="of every pair [12]")
-    parser.add_argument("--seed", type=int, default=5, help="of the choice of matches [5]")
+    parser.add_argument("--trials", type=int, default=12, help="trials per pair [12]")
+    parser.add_argument("--seed", type=int, default=5, help="seed of the choice of matches [5]")
     args = parser.parse_args()
     files = sorted(pathlib.Path(args.data).glob("data/correspondences/*/*.csv"))
     if not files:

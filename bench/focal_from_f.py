@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Does the plane step harm F? focal_from_f.py [--program P] [--data DIR] [--json FILE].
 
-Focal lengths are read off F (Bougnoux 1998, principal points known), with the step that looks for
-planes and recovers F from plane and parallax (`check_plane`) and without it, on the 55 pairs of
-fountain-P11 and on rendered boxes, whose cameras are known. F of a pair whose points lie near a
-plane is where such a step can do harm, and focal lengths show it before anything else.
+Focal lengths are computed from F (Bougnoux 1998, principal points known), with and without the step that detects
+planes and recovers F from plane and parallax (`check_plane`), on the 55 pairs of fountain-P11 and on rendered
+boxes, whose cameras are known. Such a step can do harm to the F of a pair whose points lie near a plane, and focal
+lengths are the most sensitive measure of it.
 """
 import argparse
 import itertools
@@ -18,7 +18,7 @@ import numpy as np
 
 
 def squared_focal(f):
-    """Of the first camera, principal points at 0."""
+    """Of the first camera, with principal points at 0."""
     e = np.linalg.svd(f.T)[2][2]
     row = np.array([-e[1], e[0], 0])
     g = f.T @ row
@@ -26,7 +26,7 @@ def squared_focal(f):
 
 
 def focal_lengths(f, centre):
-    """Both, in pixels; NaN where F belongs to no such cameras."""
+    """Both focal lengths, in pixels; NaN if F has no such cameras."""
     scale = max(centre)
     k = np.array([[scale, 0, centre[0]], [0, scale, centre[1]], [0, 0, 1]])
     g = k.T @ f @ k
@@ -43,12 +43,12 @@ def fundamental(program, matches, check):
 
 
 def auc(errors, limit):
-    """Area under the share of errors below x, for x up to `limit`, in percent."""
+    """Area under the recall curve (the fraction of errors below x) for x up to `limit`, in percent."""
     return 100 * float(np.mean(np.clip(1 - np.nan_to_num(errors, nan=np.inf) / limit, 0, 1)))
 
 
 def measure(program, pairs, folder):
-    """Relative errors of focal lengths, worse of the two views, per pair."""
+    """Relative errors of focal lengths, the worse of the two views, per pair."""
     errors = {"with": [], "without": []}
     kinds = {"with": {}, "without": {}}
     for first, second, focal, centre in pairs:
@@ -73,7 +73,7 @@ def fountain(data):
 
 
 def boxes(program, folder, scenes):
-    """Cameras that stray from the arc: where the optical axes meet, F says nothing of the focal length."""
+    """Cameras that deviate from the arc: if the optical axes meet, F does not determine the focal length."""
     for seed in range(1, scenes + 1):
         out = Path(folder) / f"boxes{seed}"
         subprocess.run([program, "scene", "-o", str(out), "--views", "4", "--width", "640", "--height", "480",
@@ -86,8 +86,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", default="build/cpu/cornea")
     parser.add_argument("--data", default=os.environ.get("CORNEA_DATA", "../shared"))
-    parser.add_argument("--scenes", type=int, default=10, help="of boxes, 6 pairs each")
-    parser.add_argument("--json", help="keep the figures")
+    parser.add_argument("--scenes", type=int, default=10, help="scenes of boxes, 6 pairs each")
+    parser.add_argument("--json", help="write the figures to this file")
     options = parser.parse_args()
     report = {}
     with tempfile.TemporaryDirectory() as folder:

@@ -1,11 +1,11 @@
-"""A large folder through extract, match-all and verify: how fast, how much of it is decoding, and does memory
-stay where it is when the folder grows?
+"""Runs a large folder through extract, match-all and verify: how fast is it, how much of the time is decoding, and
+does memory stay constant when the folder grows?
 
   python3 bench/folder.py --cornea build/cpu/cornea [--images 1000] [--device cpu] [--json out.json]
 
-Makes a few views of a synthetic scene of one megapixel, as JPEG in colour where Pillow is there and in gray where
-not, and copies them under as many names. Half of them is run first, then all. Exits with 1 if a step's peak
-memory for all is over 1.1 times that for the half.
+Makes a few views of a synthetic scene of one megapixel, as JPEG in colour if Pillow is installed and otherwise in
+gray, and copies them under as many names. Half of them are processed first, then all. Exits with 1 if the peak
+memory of a step for all images exceeds 1.1 times that for the half.
 """
 import argparse
 import json

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How fast the page of a folder opens and scrolls in headless Chromium, and what axe-core finds in it.
+"""Measures how fast the page of a folder opens and scrolls in headless Chromium, and what axe-core finds in it.
 
     folder_page.py CHROMIUM PAGE... [--axe FILE] [--json FILE] [--runs N]
 
-PAGE is a report.html that `cornea folder` or `cornea report` wrote; tests/make_collection.py makes collections of any size. Opening
-is measured from the start of the navigation until two frames after the page has drawn itself, by the clock and in time of
-the page's own thread, which does not count what else the machine does. While the page, the table, the zoomed matrix and the zoomed
-graph are moved over some seconds, every frame is taken down: intervals by the clock and the thread's time per frame.
-FILE of --axe is an axe.min.js. Python's standard library only.
+PAGE is a report.html that `cornea folder` or `cornea report` wrote; tests/make_collection.py makes collections of
+any size. Opening is measured from the start of the navigation until two frames after the page has drawn itself, by
+the clock and by the time of the page's own thread, which excludes other load on the machine. While the page, the
+table, the zoomed matrix and the zoomed graph are moved for some seconds, every frame is recorded: intervals by the
+clock and the thread's time per frame. FILE of --axe is an axe.min.js. Uses only Python's standard library.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def opened(browser, page, width, mobile=False, dark=False):
         const paint = performance.getEntriesByName('first-contentful-paint')[0];
         return {paint: paint ? paint.startTime : null, load: n.loadEventEnd, ready: Number(document.documentElement.dataset.readyAt)}; })()""")
     after = thread_seconds(browser)
-    # A new page may have a new process, whose time begins at 0.
+    # A new page may have a new process, whose clock begins at 0.
     times["thread"] = 1000 * (after - before if after > before else after)
     return times
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the Python package adds: python3 bench/python.py [threads|overhead|leaks ..]
+"""Measures what the Python package adds: python3 bench/python.py [threads|overhead|leaks ..]
 
 threads   throughput of FOAGDD with one CPU thread per call, from one Python thread and from two
-overhead  time of a call beyond the library's own, on an image so small that it counts
+overhead  time of a call beyond the library's own, on an image small enough for it to matter
 leaks     resident memory over 10,000 calls
 """
 import os
@@ -42,7 +42,7 @@ def threads():
             thread.join()
         return sum(counts) / (time.perf_counter() - began)
 
-    # In turns, so that a machine that is busy for a while disturbs both.
+    # Alternately, so that a temporary load on the machine disturbs both.
     rounds = [(frames_per_second(1), frames_per_second(2)) for _ in range(3)]
     for one, two in rounds:
         print(f"threads   1280 x 960 FOAGDD: one {one:.2f}/s, two {two:.2f}/s, {two / one:.2f} times")
@@ -52,7 +52,7 @@ def overhead():
     image = np.ascontiguousarray(photograph(64, 48)[:16, :16])
     harris = cornea.Harris(device="cpu", threads=1)
     inner, outer = harris._made.detect, harris.detect
-    # The library's own time, on the host's clock, is in its report; the rest is Python's.
+    # The library's own time, by the host's clock, is in its report; the rest is Python's.
     for name, call in (("module", lambda: inner(image, None)), ("class", lambda: outer(image))):
         spent, own = [], []
         for _ in range(20000):

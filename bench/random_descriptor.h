@@ -1,5 +1,5 @@
-// For benches: a descriptor as SIFT makes them, with many small numbers, few large ones and a
-// length of 512.
+// For benches: a descriptor like SIFT's, with many small numbers, few large ones and a length of
+// 512.
 #pragma once
 
 #include <algorithm>

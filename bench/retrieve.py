@@ -10,16 +10,16 @@
 
   python3 bench/retrieve.py plot bench/results/h200-retrieve.json docs/images/retrieve-time.svg
 
-`collect` brings the photographs of a folder (every image file below it) and generated distractors into one folder.
-`pairs` lists those whose truth is computed: photographs with photographs, photographs with distractors, and a random
-sample of distractors with distractors, all of which are half a million. `skip` marks as done the pairs that have fewer
-matches than --inliers and so cannot have as many inliers.
-`measure` takes a COLMAP database whose pairs were matched and verified; those with at least --inliers are the
-truth. Beside ASMK* (`cornea_retrieve_bench`) it measures a bag of words of the same vocabulary, tf-idf and cosine,
-and VLAD of 64 words, signed square root, each word and the whole normalised; with --colmap COMMAND (`colmap` 3.x, which
-brings vocab_tree_builder and vocab_tree_retriever) a vocabulary tree of as many words, learned from the same descriptors and
-queried without spatial verification. A pair counts as found if either image
-has the other among its best N, which is how pairs are chosen. Needs NumPy; `collect` needs OpenCV too.
+`collect` copies the photographs of a folder (every image file in it) and generated distractors into one folder.
+`pairs` lists the pairs whose truth is computed: photographs with photographs, photographs with distractors, and a
+random sample of the half a million pairs of two distractors. `skip` marks as done the pairs that have fewer
+matches than --inliers and so cannot have as many inliers. `measure` takes a COLMAP database whose pairs were
+matched and verified; those with at least --inliers are the truth. Besides ASMK* (`cornea_retrieve_bench`) it
+measures a bag of words of the same vocabulary (tf-idf and cosine), and VLAD of 64 words (signed square root, each
+word and the whole normalised); with --colmap COMMAND (`colmap` 3.x, which has vocab_tree_builder and
+vocab_tree_retriever) also a vocabulary tree of as many words, learned from the same descriptors and queried
+without spatial verification. A pair counts as found if either image has the other among its best N, which is how
+pairs are chosen. Needs NumPy; `collect` needs OpenCV too.
 """
 import argparse
 import hashlib
@@ -118,7 +118,7 @@ class Collection:
 
 
 def best_of(similarity, count):
-    """Pairs of which one image has the other among its best, and is alike at all."""
+    """Pairs in which one image has the other among its best, with a similarity above 0."""
     np.fill_diagonal(similarity, 0)
     pairs = set()
     for a, row in enumerate(similarity):
@@ -159,12 +159,13 @@ def vlad(file, collection):
 
 
 def vocabulary_tree(command, folder, collection, words, best):
-    """Pairs by COLMAP's tree of a database that holds the collection, and the seconds of building and querying it."""
+    """Pairs by COLMAP's vocabulary tree of the collection, and the seconds of building and querying it."""
     subprocess.run([*command, "database_creator", "--database_path", folder / "colmap.db"], check=True, capture_output=True)
     database = sqlite3.connect(folder / "colmap.db")
     database.execute("INSERT INTO cameras VALUES (1, 0, 1000, 1000, ?, 0)", (np.array([1000, 500, 500], np.float64).tobytes(),))
     for place, descriptors in enumerate(collection.descriptors):
-        # COLMAP 3.8 reads names up to a blank; numbers have none. Points count for its spatial verification alone.
+        # COLMAP 3.8 reads names up to a blank, so numbers are used. It needs points only for
+        # spatial verification.
         points = np.zeros((len(descriptors), 6), np.float32)
         points[:, 2] = points[:, 5] = 1
         database.execute("INSERT INTO images(image_id, name, camera_id) VALUES (?, ?, 1)", (place + 1, f"{place}"))
@@ -174,7 +175,7 @@ def vocabulary_tree(command, folder, collection, words, best):
     database.close()
 
     def run(step, *more):
-        # So that no window system is asked for.
+        # Runs without a window system.
         environment = dict(os.environ, QT_QPA_PLATFORM="offscreen")
         begin = time.perf_counter()
         said = subprocess.run([*command, step, "--database_path", folder / "colmap.db", "--vocab_tree_path", folder / "tree",
@@ -182,7 +183,7 @@ def vocabulary_tree(command, folder, collection, words, best):
         return time.perf_counter() - begin, said.stdout + said.stderr
 
     building, _ = run("vocab_tree_builder", "--num_visual_words", words)
-    # The best is the image itself.
+    # The best image is the query itself.
     querying, said = run("vocab_tree_retriever", "--num_images", best + 1)
     pairs, query = set(), None
     for line in said.splitlines():
@@ -343,8 +344,8 @@ def main():
     command.add_argument("--inliers", type=int, default=30)
     command.add_argument("--best", type=int, default=10)
     command.add_argument("--features", type=int, default=0, help="per image, the largest scales; 0: all")
-    command.add_argument("--words", type=int, default=0, help="0: as many as retrieve_pairs() takes by itself")
-    command.add_argument("--set", nargs="*", default=[], metavar="OPTION=VALUE", help="of cornea_retrieve_bench, for ASMK* alone")
+    command.add_argument("--words", type=int, default=0, help="0: the default of retrieve_pairs()")
+    command.add_argument("--set", nargs="*", default=[], metavar="OPTION=VALUE", help="options of cornea_retrieve_bench, only for ASMK*")
     command.add_argument("--device", default="cpu")
     command.add_argument("--colmap", help="a command that starts COLMAP 3.x, to measure its vocabulary tree too")
     command.add_argument("--commit", default="unknown")

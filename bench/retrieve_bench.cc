@@ -1,4 +1,4 @@
-// How long it takes to choose pairs, by stage, and how much memory; or the pairs of a file of
+// Measures the time per stage and the memory of choosing pairs; or writes the pairs of a file of
 // descriptors, for bench/retrieve.py.
 //
 //   cornea_retrieve_bench [--images N,N,..] [--features N] [OPTION VALUE]..
@@ -7,11 +7,11 @@
 //   --device D, --threads N, --words N, --training N, --iterations N, --neighbours N, --power N,
 //   --threshold N, --seed N, --label TEXT, --json FILE
 //
-// The generated images are ten views of each place. A place is 1.5 times as many descriptors as an
-// image has, taken from a pool of 2^18 that are drawn once; a view shows two thirds of them, each
-// changed by up to 12 per component. A collection's file holds, little-endian, the number of images
-// (int64), for every image its key (uint64) and its number of descriptors (int64), and then the
-// descriptors of all. --assign writes the number of words (int64), their centroids, and the word of
+// The generated images are ten views of each location. A location has 1.5 times as many descriptors
+// as an image, taken from a pool of 2^18 random ones; a view shows two thirds of them, each
+// perturbed by up to 12 per component. The file of a collection holds, little-endian, the number of
+// images (int64), for every image its key (uint64) and its number of descriptors (int64), and then
+// all descriptors. --assign writes the number of words (int64), their centroids, and the word of
 // every descriptor (uint32).
 #include <algorithm>
 #include <cstdio>
@@ -54,7 +54,7 @@ class Places {
     }
   }
 
-  // Two of every three of the place's descriptors; which ones, and the noise, by the view.
+  // Two of every three of the location's descriptors; the view decides which ones, and the noise.
   void view(int image, std::vector<std::uint8_t>& out) const {
     const int place = image / kViews;
     const std::size_t begin = out.size();
@@ -93,7 +93,7 @@ RetrieveInput generated(const Places& places, int images, int features, double& 
   return input;
 }
 
-// Of the pairs of views of one place.
+// The fraction of pairs of views of the same location that were found.
 double share_found(const std::vector<RetrievedPair>& pairs, int images) {
   std::int64_t found = 0, all = 0;
   for (const RetrievedPair& pair : pairs) found += pair.first / kViews == pair.second / kViews;
@@ -110,7 +110,7 @@ double peak_megabytes() {
   return usage.ru_maxrss / 1024.0;
 }
 
-// Of all threads until now, which a machine that others use changes less than the clock.
+// Processor time of all threads so far, which is less affected by other programs than the clock.
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -165,7 +165,7 @@ struct StoredCollection {
       begin.push_back(rows);
       rows += descriptors;
     }
-    require(bool(in), file, " is no collection of descriptors");
+    require(bool(in), file, " is not a collection of descriptors");
     const std::streamoff first = in.tellg();
     input.read = [this, first](int image, std::vector<std::uint8_t>& out) {
       const std::size_t bytes = std::size_t(input.images[image].descriptors) * kLength;
@@ -183,7 +183,7 @@ struct StoredCollection {
   RetrieveInput input;
 };
 
-// The vocabulary that retrieve_pairs() learned, once more.
+// Learns the vocabulary of retrieve_pairs() again.
 void write_words(const Context& context, const RetrieveInput& input, const RetrieveOptions& options,
                  const std::string& file) {
   using namespace retrieve;
@@ -232,7 +232,7 @@ int run(int argc, char** argv) {
     if (option == given.end() || i + 1 == argc) {
       std::fprintf(stderr,
                    "cornea_retrieve_bench [--images N,N,..] [--features N] [OPTION VALUE]..;"
-                   " the options stand at the top of bench/retrieve_bench.cc\n");
+                   " the options are described at the top of bench/retrieve_bench.cc\n");
       return 2;
     }
     option->second = argv[i + 1];

@@ -1,5 +1,5 @@
-// Cornea's SVD beside cuSOLVER's gesvdjBatched in one run: the same matrices, on the device, U, S
-// and V, timed with events on the stream.
+// Compares Cornea's SVD with cuSOLVER's gesvdjBatched in one run: the same matrices, on the device,
+// U, S and V, timed with events on the stream.
 //
 //   cornea_svd_bench [--label TEXT] [--repeat N] [--json FILE]
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 using namespace cornea;
 
 constexpr int kWarmUp = 5;
-constexpr int kChecked = 2000;  // matrices whose errors are measured, spread over the batch
+constexpr int kChecked = 2000;  // matrices whose errors are measured, distributed over the batch
 
 void check(cudaError_t status) {
   if (status != cudaSuccess) fail(ErrorCode::cuda, cudaGetErrorString(status));
@@ -36,7 +36,7 @@ void check(cusolverStatus_t status) {
   if (status != CUSOLVER_STATUS_SUCCESS) fail(ErrorCode::cuda, "cuSOLVER: status ", int(status));
 }
 
-// The median milliseconds of `call`, with `prepare` before each and outside of the time.
+// The median milliseconds of `call`; `prepare` runs before each and is not timed.
 double median_ms(cudaStream_t stream, int repeat, const std::function<void()>& prepare,
                  const std::function<void()>& call) {
   cudaEvent_t begin, end;
@@ -88,7 +88,8 @@ struct Results {
   std::vector<T> u, s, v;
 };
 
-// The largest errors of n x n matrices. Row-major, or by columns of the transposed input.
+// The largest errors of n x n matrices, either row-major, or column-major with the transposed
+// input.
 template <class T, int layout>
 Errors largest_errors(const std::vector<T>& a, const Results<T>& r, int n, int count) {
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, layout>;

@@ -1,19 +1,19 @@
-# One library; a stage is a folder of it, a room one algorithm of a stage.
+# There is one library; a stage is a folder of it, a room is one algorithm of a stage.
 #
 #   cornea_stage(detect)
 #   cornea_headers(detect corner_detector.h)   # what users may include; nothing else is installed
-#   cornea_files(detect corner_detector)       # files that lie in the stage's own folder
+#   cornea_files(detect corner_detector)       # files in the stage's own folder
 #   cornea_room(detect harris)                 # detect/harris/harris.{h,cc,cu}, harris_test.cc
 #
-# Each name of a file adds NAME.cc, NAME.cu (in builds with CUDA) and NAME_test.cc, where they exist,
-# and the room's own header to those for users. Code is compiled once, into cornea_objects; from it
-# come the library and, in builds of the shared one, which shows public names only, an archive for
+# Each file name adds NAME.cc, NAME.cu (in builds with CUDA) and NAME_test.cc, if they exist, and
+# the room's own header to the public ones. Code is compiled once, into cornea_objects; the library
+# is made from it and, if that is shared and exports only public names, also a static library for
 # the tests and the program.
 
 set_property(GLOBAL PROPERTY CORNEA_TESTS_OF_STAGES "")
 
-# With CORNEA_UNITY: several files in one translation unit, in the library those of one folder. Most of the time
-# that a file takes to compile goes into headers, the same in each.
+# With CORNEA_UNITY, several files are compiled as one translation unit, in the library those of one
+# folder. Most of the compile time is spent on headers, which are the same in each file.
 function(cornea_unite target)
   if(CORNEA_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
@@ -32,7 +32,7 @@ function(cornea_stage stage)
   endif()
 endfunction()
 
-# A library that some files need: to compile them, and to link what they are in.
+# A library that some files need, to compile them and to link what contains them.
 function(cornea_needs)
   target_link_libraries(cornea_objects PRIVATE ${ARGN})
   target_link_libraries(cornea PRIVATE ${ARGN})
@@ -95,7 +95,8 @@ function(cornea_vector_files stage)
   endforeach()
 endfunction()
 
-# cornea_headers(STAGE HEADER...), or with COMPONENT NAME first: of a part with needs of its own.
+# cornea_headers(STAGE HEADER...), or with COMPONENT NAME first, for a component with dependencies
+# of its own.
 function(cornea_headers)
   cmake_parse_arguments(PARSE_ARGV 0 ARG "" "COMPONENT" "")
   set(target cornea)
@@ -115,7 +116,8 @@ function(cornea_headers)
                                              ${ARG_UNPARSED_ARGUMENTS})
 endfunction()
 
-# A part of the package that needs more than the library itself: headers, and what they include.
+# A component of the package that needs more than the library itself: its headers and their
+# dependencies.
 function(cornea_component name)
   add_library(cornea_${name} INTERFACE)
   add_library(cornea::${name} ALIAS cornea_${name})
@@ -124,10 +126,10 @@ function(cornea_component name)
   set_property(GLOBAL APPEND PROPERTY CORNEA_COMPONENTS ${name})
 endfunction()
 
-# Registers the tests of an executable with CTest, one by one. Under the sanitizers the executable is
-# one test, or four that run at the same time: the search for leaks at a program's end takes seconds.
-# Left out there is what does the same a hundred times, what measures, and what limits the memory.
-# cornea_register_tests(TARGET [slow]): `script/test quick` leaves the slow ones out.
+# Registers the tests of an executable with CTest, one by one. Under the sanitizers the executable
+# is one test, or four that run in parallel, because the leak check at the end of a program takes
+# seconds. Tests that repeat the same a hundred times, measure, or limit the memory are left out
+# there. cornea_register_tests(TARGET [slow]): `script/test quick` leaves the slow ones out.
 function(cornea_register_tests target)
   if(CORNEA_SANITIZE)
     set(parts 1)
@@ -141,7 +143,7 @@ function(cornea_register_tests target)
       endif()
       add_test(NAME ${name} COMMAND ${target} --gtest_filter=-*AHundred*:*Bench*:*Stud*:*Readme*:*Killed*:*StoppedAnywhere*:*NeedsLittleMemory*)
       math(EXPR index "${part} - 1")
-      # A failed allocation is ours to report.
+      # Cornea itself must report a failed allocation.
       set_tests_properties(${name} PROPERTIES ENVIRONMENT
         "ASAN_OPTIONS=allocator_may_return_null=1;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
     endforeach()
@@ -155,7 +157,7 @@ function(cornea_register_tests target)
   endif()
 endfunction()
 
-# The same for every stage, once all rooms have added their files.
+# Does the same for every stage, once all rooms have added their files.
 function(cornea_register_stage_tests)
   get_property(tests GLOBAL PROPERTY CORNEA_TESTS_OF_STAGES)
   foreach(test IN LISTS tests)

@@ -1,13 +1,13 @@
-# Puts text files into a library, as one C++ file of string_views named after them (page.css becomes
+# Embeds text files in a library, as one C++ file of string_views named after them (page.css becomes
 # page_css).
 #
 #   cornea_embed_files(report page_files page/page.html page/page.css)
 #
-# makes generated/cornea/report/page_files.cc anew whenever one of the files changes. The same file,
+# writes generated/cornea/report/page_files.cc again whenever one of the files changes. This file,
 # run as a script with OUTPUT, SPACE and INPUTS, does the writing.
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  # A literal is cut into pieces that every compiler takes.
+  # A literal is split into pieces that every compiler accepts.
   set(piece 15000)
   set(code "// Made from ${INPUTS} by cmake/embed_files.cmake: edit those.\n#include <string_view>\n\n")
   string(APPEND code "namespace cornea::report::${SPACE} {\n\n")

@@ -1,5 +1,5 @@
-# What is found or switched. Each CORNEA_<FEATURE> is AUTO (use it where found), ON (fail where it is
-# missing) or OFF; each leaves CORNEA_HAS_<FEATURE> and one row of the summary.
+# Features that are found or switched. Each CORNEA_<FEATURE> is AUTO (use it if found), ON (fail if
+# it is missing) or OFF; each sets CORNEA_HAS_<FEATURE> and adds one row to the summary.
 
 set(CORNEA_SUMMARY "")
 
@@ -15,7 +15,7 @@ function(cornea_switch name help)
   endif()
 endfunction()
 
-# cornea_decide(TIFF <found> "what it gives" "why it is out")
+# cornea_decide(TIFF <found> "what it provides" "why it is missing")
 macro(cornea_decide name found gives why_not)
   if(NOT "${CORNEA_${name}}" STREQUAL "AUTO" AND NOT "${CORNEA_${name}}")
     set(CORNEA_HAS_${name} false)
@@ -32,13 +32,13 @@ macro(cornea_decide name found gives why_not)
   list(APPEND CORNEA_SUMMARY "${name}" ${_row})
 endmacro()
 
-# As a part of another project Cornea is the library alone, unless more is asked for.
+# As a part of another project Cornea is only the library, unless more is asked for.
 set(_of_its_own AUTO)
 if(NOT PROJECT_IS_TOP_LEVEL)
   set(_of_its_own OFF)
 endif()
 option(CORNEA_INSTALL "Install the library, its package files and the program" ${PROJECT_IS_TOP_LEVEL})
-option(CORNEA_UNITY "Compile several files at a time: less than half of the time" OFF)
+option(CORNEA_UNITY "Compile several files as one unit: less than half of the time" OFF)
 option(BUILD_SHARED_LIBS "Build libcornea.so instead of libcornea.a" OFF)
 
 cornea_switch(CUDA "NVIDIA GPU kernels")
@@ -54,7 +54,7 @@ cornea_switch(FUZZ "the fuzzing harnesses" OFF)
 cornea_switch(PYTHON "the Python package" OFF)
 
 # CUDA. The default code runs on every GPU from compute capability 7.5 on (the driver compiles it at
-# first use) and is ready-made for Hopper; the release preset holds machine code for all.
+# first use) and contains machine code for Hopper; the release preset contains machine code for all.
 set(CORNEA_CUDA_VERSION "")
 set(_cuda_found FALSE)
 set(_why_no_cuda "no CUDA compiler (nvcc) was found")
@@ -66,7 +66,7 @@ if("${CORNEA_CUDA}" STREQUAL "AUTO" OR "${CORNEA_CUDA}")
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
-    # CMake 3.25 does not know that nvcc has C++20, so it is told as a plain option.
+    # CMake 3.25 does not know that nvcc supports C++20, so it is passed as a plain option.
     add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
     find_package(CUDAToolkit QUIET)
     set(CORNEA_CUDA_VERSION "${CMAKE_CUDA_COMPILER_VERSION}")
@@ -81,7 +81,7 @@ string(REPLACE ";" " " CORNEA_CUDA_ARCHITECTURES_TEXT "${CMAKE_CUDA_ARCHITECTURE
 cornea_decide(CUDA ${_cuda_found} "toolkit ${CORNEA_CUDA_VERSION}, for ${CORNEA_CUDA_ARCHITECTURES_TEXT}"
               "${_why_no_cuda}")
 
-# 4.5 brought error handlers for a single file: older ones print behind our back.
+# 4.5 introduced error handlers per file; older versions print messages that we cannot suppress.
 find_package(TIFF 4.5 QUIET)
 cornea_decide(TIFF "${TIFF_FOUND}" "libtiff ${TIFF_VERSION_STRING}"
               "libtiff 4.5 or newer was not found (libtiff-dev)")
@@ -108,7 +108,7 @@ find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp)
 set(_why_no_cli "CLI11 was not found (libcli11-dev)")
 set(_found FALSE)
 if(NOT CORNEA_HAS_PAGES)
-  set(_why_no_cli "it writes pages, which are out")
+  set(_why_no_cli "it writes pages, which are off")
 elseif(CLI11_INCLUDE_DIR)
   set(_found TRUE)
 endif()
@@ -118,7 +118,7 @@ set(_found FALSE)
 if(CORNEA_HAS_CLI AND CORNEA_HAS_SCENE)
   set(_found TRUE)
 endif()
-cornea_decide(BENCH ${_found} "cornea bench" "it is a command of the program that draws scenes: one of them is out")
+cornea_decide(BENCH ${_found} "cornea bench" "it needs the program and synthetic views, of which one is off")
 
 set(_found FALSE)
 if("${CORNEA_TESTS}" STREQUAL "AUTO" OR "${CORNEA_TESTS}")

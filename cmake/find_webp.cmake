@@ -1,4 +1,4 @@
-# The target WebP::webp, where libwebp is found: Debian's has no package file of its own.
+# Defines the target WebP::webp if libwebp is found; Debian's libwebp has no CMake package file.
 find_path(WEBP_INCLUDE_DIR webp/decode.h)
 find_library(WEBP_LIBRARY webp)
 mark_as_advanced(WEBP_INCLUDE_DIR WEBP_LIBRARY)

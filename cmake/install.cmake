@@ -1,5 +1,6 @@
-# The headers for users, the library, the program, and what find_package(cornea) and pkg-config need.
-# The installed tree can be moved: its files find each other, and other libraries by name.
+# Installs the public headers, the library, the program, and the files for find_package(cornea) and
+# pkg-config. The installed tree is relocatable: its files find each other, and other libraries by
+# name.
 include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cornea)
@@ -18,12 +19,12 @@ foreach(component IN LISTS components)
 endforeach()
 if(CORNEA_HAS_CLI)
   install(TARGETS cornea_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  # Manual pages and shell completion, as the program itself describes its commands.
+  # Manual pages and shell completion, which the program itself generates.
   if(NOT CMAKE_CROSSCOMPILING AND NOT CORNEA_SANITIZE)
     install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
   endif()
 endif()
-# Where a component is missing its header says why.
+# The header of a missing component says why it is missing.
 foreach(component scene colmap)
   if(NOT component IN_LIST components)
     install(FILES ${PROJECT_SOURCE_DIR}/src/cornea/${component}.h
@@ -42,7 +43,7 @@ install(FILES ${PROJECT_BINARY_DIR}/cornea-config.cmake
               ${PROJECT_BINARY_DIR}/cornea-config-version.cmake
               ${PROJECT_SOURCE_DIR}/cmake/find_webp.cmake DESTINATION ${config_folder})
 
-# pkg-config: what the archive needs; a shared library has linked it already.
+# pkg-config: the dependencies of the static library; a shared library is already linked with them.
 set(CORNEA_PC_REQUIRES "")
 set(CORNEA_PC_LIBS "")
 if(NOT BUILD_SHARED_LIBS)

@@ -1,11 +1,11 @@
 # Sourced by the other scripts: works from any folder and installs what is missing on Debian and
-# Ubuntu. Everything is said before it is done.
+# Ubuntu. Every step is announced before it is done.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { printf '\n== %s\n' "$*"; }
 
-# What the build needs, and what makes it complete.
+# Packages that the build requires, and those for its optional parts.
 BUILD_PACKAGES=(g++ cmake ninja-build libeigen3-dev libpng-dev libjpeg-dev libtiff-dev libwebp-dev
   libsqlite3-dev libcli11-dev nlohmann-json3-dev)
 TEST_PACKAGES=(libgtest-dev python3 pkg-config)
@@ -27,7 +27,7 @@ installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install o
 need_packages() {
   local package missing=()
   if ! command -v apt-get >/dev/null; then
-    say "this is not Debian or Ubuntu: please have these, or their like, installed: $*"
+    say "this is not Debian or Ubuntu: please install these packages or their equivalents: $*"
     return
   fi
   for package in "$@"; do installed "$package" || missing+=("$package"); done
@@ -38,8 +38,8 @@ need_packages() {
     "${missing[@]}" >/dev/null
 }
 
-# Clang with the runtimes of its sanitizers and of libFuzzer, which newer systems have in a package of
-# their own.
+# Clang with the runtimes of its sanitizers and of libFuzzer, which are separate packages on newer
+# systems.
 need_clang() {
   need_packages clang
   if [ ! -e "$(clang++ -print-file-name="libclang_rt.fuzzer-$(uname -m).a")" ]; then
@@ -47,7 +47,8 @@ need_clang() {
   fi
 }
 
-# A CMake older than 3.25 (Ubuntu 22.04 has one) is passed over for one from PyPI, in a folder here.
+# If CMake is older than 3.25 (as on Ubuntu 22.04), a newer one is installed from PyPI into a folder
+# here.
 need_cmake() {
   local version
   version=$(cmake --version | head -n 1 | sed 's/[^0-9.]*//')
@@ -61,7 +62,8 @@ need_cmake() {
   export PATH="$PWD/.tools/bin:$PATH"
 }
 
-# python_environment FOLDER [PACKAGE ..]: a virtual environment with what builds the Python package, and more.
+# python_environment FOLDER [PACKAGE ..]: a virtual environment with what builds the Python package,
+# and these packages.
 python_environment() {
   local folder=$1
   shift
@@ -79,24 +81,24 @@ python_environment() {
   "$folder/bin/pip" install --quiet --disable-pip-version-check scikit-build-core 'nanobind>=3.1' nanobind-backend "$@"
 }
 
-# Where nvcc lies but is not on the PATH, as after a plain install of the toolkit.
+# nvcc may be installed but not on the PATH, as after a plain installation of the toolkit.
 if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
   export PATH="$PATH:/usr/local/cuda/bin"
 fi
-# Older ones do not know C++20, and the build leaves them out.
+# Older versions do not support C++20, and the build ignores them.
 have_nvcc() {
   command -v nvcc >/dev/null && [ "$(nvcc --version | sed -n 's/.*release \([0-9]*\).*/\1/p')" -ge 12 ]
 }
 have_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
 
-# Where ccache is installed, what was compiled once is not compiled again, in this clone or in another.
+# With ccache, nothing is compiled twice, in this clone or in another.
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
   export CMAKE_CUDA_COMPILER_LAUNCHER=${CMAKE_CUDA_COMPILER_LAUNCHER-ccache}
   export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
 fi
 
-# build PRESET [TARGET ..]: configures, with CONFIGURE_OPTIONS, and builds, incrementally.
+# build PRESET [TARGET ..]: configures with CONFIGURE_OPTIONS and builds, incrementally.
 CONFIGURE_OPTIONS=(-DCORNEA_UNITY=ON)
 build() {
   local log="build/$1-configure.log"

@@ -1,4 +1,4 @@
-// cuSOLVER through dlopen().
+// Loads cuSOLVER through dlopen().
 #include "study/svd_peers.h"
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
@@ -79,7 +79,7 @@ class Loaded : public CuSolverSvd {
   }
 
  private:
-  // Kept from call to call, so that no allocation is timed.
+  // Kept from call to call, so that allocations are not timed.
   void reserve(Memory& memory, std::size_t bytes) {
     if (memory.bytes() < bytes) {
       context_.synchronize();

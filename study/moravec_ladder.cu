@@ -1,4 +1,5 @@
-// The rungs, from the work that Cornea's Moravec started from: what each changes is in its name.
+// The rungs of the ladder, from the work that Cornea's Moravec started from; the name of each says
+// what it changes.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -24,7 +25,7 @@ __device__ inline bool is_inside(int x, int y, int width, int height) {
          y < height - kMoravecMargin;
 }
 
-// The least of the eight sums; at(dx, dy) is the pixel beside the own one, -2 .. 2.
+// The smallest of the eight sums; at(dx, dy) is the pixel at this offset, -2 .. 2.
 template <class At>
 __device__ inline int least_of_eight(const At& at) {
   int least = 0x7fffffff;
@@ -57,7 +58,7 @@ struct Pixel1d {
 };
 
 // Every difference reads both of its pixels from global memory: `volatile` keeps the compiler from
-// holding them in registers.
+// caching them in registers.
 __global__ void global_kernel(const std::uint8_t* image, std::int32_t* map, int width, int height) {
   const Pixel1d p(width);
   if (p.y >= height) return;
@@ -68,7 +69,7 @@ __global__ void global_kernel(const std::uint8_t* image, std::int32_t* map, int 
           : 0;
 }
 
-// The 5 x 5 pixels around are read once.
+// The 5 x 5 neighbourhood is read once.
 template <class Read>
 __device__ inline int from_registers(const Read& read) {
   int pixels[5][5];
@@ -102,7 +103,7 @@ __global__ void texture_kernel(cudaTextureObject_t image, std::int32_t* map, int
                                          : 0;
 }
 
-// A block reads its tile and two pixels around it once.
+// A block reads its tile and a border of two pixels once.
 __global__ void __launch_bounds__(kManyThreads)
     shared_kernel(const std::uint8_t* image, std::int32_t* map, int width, int height) {
   constexpr int kWide = kTileWidth + 2 * kMoravecMargin, kHigh = kTileHeight + 2 * kMoravecMargin;
@@ -128,8 +129,8 @@ struct DevicePeak {
   std::int32_t x, y, response;
 };
 
-// Threshold and local maxima, so that coordinates alone go back. Their order is that of the atomic
-// additions: the host sorts them.
+// Thresholding and non-maximum suppression on the device, so that only coordinates are downloaded.
+// Their order is that of the atomic additions; the host sorts them.
 __global__ void peaks_kernel(const std::int32_t* map, DevicePeak* peaks, int* count, int width,
                              int height) {
   const Pixel1d p(width);
@@ -165,7 +166,7 @@ double median(std::vector<double>& values) {
   return values[values.size() / 2];
 }
 
-// An image in the texture cache's own layout.
+// An image in the layout of the texture cache.
 class Texture {
  public:
   Texture(int width, int height) {
@@ -211,7 +212,7 @@ class Ladder {
         height_(image.height),
         pixels_(std::size_t(width_) * height_),
         repeat_(repeat),
-        // Pinned, so that copies are as fast as the bus for every rung.
+        // Pinned, so that copies run at the speed of the bus for every rung.
         host_image_(cuda.allocate(Place::pinned, pixels_, "study: image")),
         host_map_(cuda.allocate(Place::pinned, pixels_ * sizeof(std::int32_t), "study: map")),
         host_peaks_(cuda.allocate(Place::pinned, pixels_ * sizeof(DevicePeak), "study: peaks")),
@@ -276,7 +277,7 @@ class Ladder {
       copy(image_.data(), host_image_.data(), pixels_, cudaMemcpyHostToDevice);
     }
   }
-  // The medians of the three stretches between the four events that `once` records.
+  // The medians of the three intervals between the four events that `once` records.
   LadderRung timed(const char* name, int threads, const std::function<void()>& once) {
     LadderRung rung;
     rung.name = name;
@@ -299,7 +300,7 @@ class Ladder {
   }
   LadderRung whole_map(const char* name, int threads, bool to_texture,
                        const std::function<void()>& kernel) {
-    // What an earlier rung left must not pass for this one's result.
+    // Clears the map, so that the result of an earlier rung cannot pass for this one's.
     cuda_check(cudaMemsetAsync(map_.data(), 0xff, pixels_ * sizeof(std::int32_t), stream_),
                "clearing the map");
     LadderRung rung = timed(name, threads, [&] {

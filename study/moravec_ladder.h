@@ -15,10 +15,10 @@ namespace cornea::study {
 struct LadderRung {
   std::string name;
   int threads = 0;  // per block
-  // Medians, by events on the stream.
+  // Medians, measured by events on the stream.
   double upload_ms = 0, kernel_ms = 0, download_ms = 0;
-  std::vector<std::int32_t> map;  // as it came back; empty where coordinates alone do
-  std::vector<Corner> corners;    // of the rung that sends coordinates alone, in reading order
+  std::vector<std::int32_t> map;  // as downloaded; empty if only coordinates are
+  std::vector<Corner> corners;    // for the rung that downloads only coordinates, in reading order
 };
 
 // Runs every rung `repeat` times on an image in host memory.

@@ -16,7 +16,7 @@ void host_null_vectors(const Context& cpu, std::span<const float> systems, std::
     for (int pack = begin; pack < end; ++pack) {
       geometry::Reflections<8, Floats> system;
       for (int lane = 0; lane < kLanes; ++lane) {
-        // The last pack repeats the last system.
+        // The last pack is filled up with copies of the last system.
         const int i = std::min(pack * kLanes + lane, count - 1);
         for (int k = 0; k < kSystemFloats; ++k) {
           system.v[k / 9][k % 9][lane] = systems[std::size_t(i) * kSystemFloats + k];

@@ -6,8 +6,7 @@
 namespace cornea::study {
 namespace {
 
-constexpr int kThreads =
-    128;  // as the estimator has it: 72 numbers of a system fit their registers
+constexpr int kThreads = 128;  // as in the estimator: the 72 numbers of a system fit the registers
 
 __global__ void __launch_bounds__(kThreads)
     null_vectors_kernel(const float* systems, float* out, int count) {

@@ -12,8 +12,9 @@ namespace cornea::study {
 namespace {
 
 constexpr int kDirections = 8, kLattice = 31, kReach = kLattice / 2;
-constexpr int kMirrored = 7;  // pixels around the image that mirror it; beyond them lies zero
-constexpr int kDisc = 3;      // radius of the disc
+// Width of the mirrored border of the image, pixels; beyond it are zeros.
+constexpr int kMirrored = 7;
+constexpr int kDisc = 3;                          // radius of the disc
 constexpr int kAcross[] = {1, 2, 3, 3, 3, 2, 1};  // half widths of the disc's rows
 constexpr int kSquare = 5;
 constexpr double kScales[] = {1.5, 3, 4.5}, kRho = 1.5, kThreshold = 251188643.15095824;
@@ -22,7 +23,7 @@ constexpr int kRowsPerPiece = 8;
 using Kernel = std::array<double, kLattice * kLattice>;
 using Derivatives = std::array<double, kDirections>;
 
-// The anisotropic derivative of a Gaussian along one direction, less its mean; x down, y right.
+// The anisotropic derivative of a Gaussian along one direction, minus its mean; x down, y right.
 Kernel kernel_of(double scale, int direction) {
   Kernel kernel;
   const double t = std::numbers::pi * direction / kDirections;
@@ -41,9 +42,10 @@ Kernel kernel_of(double scale, int direction) {
   return kernel;
 }
 
-// The image with its mirror of 7 pixels, the edge repeated, and zeros as far as the filters reach.
+// The image with a mirrored border of 7 pixels, which repeats the edge, and zeros as far as the
+// filters reach.
 struct Extended {
-  int width, height;  // of the whole
+  int width, height;  // including the border
   std::vector<double> pixels;
   static constexpr int kAround = kReach + kDisc;
 
@@ -75,7 +77,8 @@ std::vector<Derivatives> derivatives(const Context& cpu, const Extended& image, 
     for (int y = begin; y < end; ++y) {
       for (int d = 0; d < kDirections; ++d) {
         std::fill(row.begin(), row.end(), 0.0);
-        // A true convolution: the kernel's first row meets the last row of the pixels around.
+        // A true convolution: the kernel's first row is multiplied with the last row of the
+        // neighbourhood.
         for (int i = 0; i < kLattice; ++i) {
           const double* from = &image.pixels[std::size_t(y + kLattice - 1 - i) * image.width];
           for (int j = 0; j < kLattice; ++j) {
@@ -92,7 +95,7 @@ std::vector<Derivatives> derivatives(const Context& cpu, const Extended& image, 
   return out;
 }
 
-// By elimination with the largest pivot of each column.
+// Gaussian elimination with partial pivoting.
 double determinant(double (&m)[kDirections][kDirections]) {
   double product = 1;
   for (int k = 0; k < kDirections; ++k) {

@@ -1,6 +1,6 @@
-// FOAGDD as it was published, in double precision, step by step and at every pixel: what the
-// library's corners and times are held against (W. Zhang and C. Sun, International Journal of
-// Computer Vision 128, 2020; the equations stand in cornea/detect/foagdd/foagdd.h).
+// FOAGDD as published, in double precision, step by step and at every pixel: the reference for the
+// library's corners and times (W. Zhang and C. Sun, International Journal of Computer Vision 128,
+// 2020; the equations are in cornea/detect/foagdd/foagdd.h).
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,13 @@ struct PlainCorner {
 
 struct PlainFoagdd {
   std::vector<PlainCorner> corners;  // in reading order
-  std::vector<double> first, least;  // measure of every pixel: at the first scale, of all scales
-  // Milliseconds per step. The other scales take derivatives and measures at every pixel again.
+  // measure of every pixel: at the first scale; minimum over all scales
+  std::vector<double> first, least;
+  // Milliseconds per step. The other scales compute derivatives and measures at every pixel again.
   double derivatives = 0, first_measure = 0, suppression = 0, other_scales = 0;
 };
 
-// Rows are shared out among the context's threads; the loops are otherwise the plain ones.
+// Rows are distributed over the context's threads; the loops are otherwise plain.
 PlainFoagdd plain_foagdd(const Context& cpu, HostView<const std::uint8_t> image);
 
 }  // namespace cornea::study

@@ -1,5 +1,4 @@
-// Moravec's operator as one would write it down: the loop that every rung of the ladder is held
-// against.
+// Moravec's operator as a plain loop: the reference for every rung of the ladder.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +12,11 @@ namespace cornea::study {
 inline constexpr int kMoravecMargin = 2;  // a window of 3 x 3, shifted by one
 inline constexpr int kMoravecThreshold = 1500;
 
-// The least over 8 shifts of the sum of squared differences over 3 x 3 pixels; 0 in the margin.
+// The minimum over 8 shifts of the sum of squared differences over 3 x 3 pixels; 0 in the margin.
 std::vector<std::int32_t> plain_moravec(HostView<const std::uint8_t> image);
 
-// Above the threshold and the largest of its 3 x 3 square, of equal ones the first in reading
-// order.
+// Pixels above the threshold that are the maximum of their 3 x 3 neighbourhood; ties keep the first
+// in reading order.
 std::vector<Corner> plain_peaks(const std::vector<std::int32_t>& map, int width, int height);
 
 }  // namespace cornea::study

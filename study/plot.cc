@@ -16,13 +16,13 @@ namespace {
 using report::html_escaped;
 
 constexpr double kWidth = 760, kHeight = 440;  // units of the drawing, about pixels
-constexpr double kLeft = 76, kRight = 24;      // beside the field
-constexpr double kLetter = 6.6;                // mean width of a letter of 12 units
+constexpr double kLeft = 76, kRight = 24;      // beside the plotting area
+constexpr double kLetter = 6.6;                // mean width of a character of 12 units
 constexpr double kLine = 17;                   // height of a line of text
 constexpr int kColours = 7;
 
-// Colours that are told apart by most eyes (Okabe and Ito), a lighter set for dark screens. Rules
-// begin with .plot: several plots may stand in one page.
+// Colours that most people can distinguish (Okabe and Ito), with a lighter set for dark screens.
+// Selectors begin with .plot, because several plots may be in one page.
 constexpr char kStyle[] = R"(
 .plot { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
   --ground: #ffffff; --ink: #1d1d20; --muted: #5c5c63; --line: #e3e3df;
@@ -61,7 +61,7 @@ std::string colour(std::size_t series) {
   return "var(--c" + std::to_string(series % kColours) + ")";
 }
 
-// Six shapes, filled and open in turn.
+// Six shapes, alternately filled and open.
 std::string marker(std::size_t series, double x, double y) {
   const double r = 4;
   auto at = [&](double dx, double dy) { return number(x + dx * r) + " " + number(y + dy * r); };
@@ -132,7 +132,7 @@ Range range_of(const Axis& axis, double low, double high, bool reaches_out) {
     range.logarithmic = true;
     if (low == high) low /= 2, high *= 2;
     const double decades = std::log10(high / low);
-    // Ends at 1, 2 or 5 times a power of ten; on an axis of x at the first and last value.
+    // Limits are 1, 2 or 5 times a power of ten; on an x axis they are the first and last value.
     std::vector<double> all;
     for (int e = int(std::floor(std::log10(low))) - 1; e <= int(std::ceil(std::log10(high))); ++e) {
       for (const double factor : {1.0, 2.0, 5.0}) {
@@ -185,7 +185,7 @@ bool shows(const Axis& axis, double value) {
   return std::isfinite(value) && (axis.scale == AxisScale::linear || value > 0);
 }
 
-// Least and largest of what is shown.
+// The smallest and largest of the values shown.
 std::optional<std::pair<double, double>> limits(const Plot& plot, bool of_x) {
   std::optional<std::pair<double, double>> found;
   for (const Series& series : plot.series) {
@@ -201,7 +201,7 @@ std::optional<std::pair<double, double>> limits(const Plot& plot, bool of_x) {
   return found;
 }
 
-// In lines of this width.
+// Splits text into lines of this width.
 std::vector<std::string> lines_of(const std::string& text, double width) {
   return wrapped(text, std::size_t(width / (kLetter * 0.93)));
 }
@@ -230,7 +230,7 @@ std::string curves(const Plot& plot, const Field& field) {
       open = there;
     }
     if (path.empty()) continue;
-    // A point of its own has its marker alone.
+    // A single point has only its marker.
     if (path.find('L') != std::string::npos) {
       const std::string dash = s % 2 == 1 ? ";stroke-dasharray:7 4" : "";
       out +=
@@ -257,7 +257,7 @@ std::string bars(const Plot& plot, const Field& field) {
       const double y = field.at_y(value);
       out += bar(s, x + 1, std::min(y, base), std::max(1.0, width - 2), std::abs(base - y));
     }
-    // Names that would run into each other take two lines in turn.
+    // Names that would overlap alternate between two lines.
     const bool narrow = double(plot.groups[g].size()) * kLetter > room - 4;
     out +=
         words(middle, field.bottom() + 18 + (narrow && g % 2 ? 14 : 0), "middle", plot.groups[g]);

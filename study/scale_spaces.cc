@@ -13,8 +13,7 @@ namespace {
 
 constexpr double kCorrect = 4;  // pixels
 
-// What is found in an image, point by point: a point has several features where it has several
-// orientations.
+// The points of an image; a point has several features if it has several orientations.
 struct FoundPoints {
   Features features;
   std::vector<Keypoint> points;     // each once
@@ -44,7 +43,7 @@ void append(const Features& from, std::size_t i, Features& to) {
   to.descriptors.insert(to.descriptors.end(), bytes, bytes + Features::kLength);
 }
 
-// The points of the largest |D|, of equal ones the first, in their order.
+// The points of largest |D|, in their order. Ties keep the first.
 FoundPoints strongest(const FoundPoints& all, int count) {
   std::vector<std::size_t> order(all.points.size());
   std::iota(order.begin(), order.end(), 0);
@@ -94,7 +93,7 @@ SiftOptions options_of(const PointSetting& setting, ScaleSpace space) {
   options.scale_space = space;
   options.contrast = setting.contrast;
   options.edge_ratio = setting.edge_ratio;
-  // More than the largest count are not looked at.
+  // No more than the largest count are needed.
   options.max_points = *std::max_element(setting.counts.begin(), setting.counts.end());
   options.keep = KeepPoints::contrast;
   return options;

@@ -1,5 +1,5 @@
-// SIFT in the Gaussian, the bilateral and the trilateral scale space, on pairs of an image and what
-// became of it, whose geometry is known.
+// SIFT in the Gaussian, the bilateral and the trilateral scale space, on pairs of an image and a
+// transformed copy with known geometry.
 #pragma once
 
 #include <array>
@@ -20,25 +20,27 @@ inline constexpr int kSpaceCount = 3, kTrilateral = 2;
 
 struct Disturbance {
   std::string name;
-  Degradation how;  // with the turn and the scale that every pair has
+  Degradation how;  // including the rotation and the scale that every pair has
 };
 
-// What points are sought, in every scale space alike.
+// Options of the detection, the same in every scale space.
 struct PointSetting {
   std::string name, words;
   double contrast = 0.04;
   double edge_ratio = 10;
-  // Each is a comparison of its own, of so many points of the largest |D| of each image; 0: all.
+  // Each count is a separate comparison with this number of points of largest |D| per image; 0:
+  // all.
   std::vector<int> counts = {0};
 };
 
-// Of one image, one disturbance, one scale space and one number of points.
+// The scores of one image, one disturbance, one scale space and one number of points.
 struct SpaceScore {
-  double points = 0;              // of the first image
-  double matches = 0;             // ratio 0.8, mutual, one per place
-  double correct = 0;             // of these within 4 pixels of where the point went
-  double seen = 0, repeated = 0;  // points that stay in the picture; those with a point within 4 px
-  double correct_gaussian = 0;    // with descriptors of the Gaussian scale space at the same points
+  double points = 0;   // of the first image
+  double matches = 0;  // ratio 0.8, mutual, one per position
+  double correct = 0;  // of these, within 4 pixels of the true position
+  // points that stay in the image; those of them with a point within 4 px
+  double seen = 0, repeated = 0;
+  double correct_gaussian = 0;  // with descriptors of the Gaussian scale space at the same points
 
   SpaceScore& operator+=(const SpaceScore& o);
 };

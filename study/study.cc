@@ -1,4 +1,4 @@
-// cornea study NAME: the published systems' own experiments, in one command each.
+// cornea study NAME: the published systems' own experiments, one command each.
 #include "study/study.h"
 
 #include <iostream>
@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<std:
   return pairs;
 }
 
-// As the user would have to type it again.
+// The command line to run it again.
 std::string command_line(const StudyCommand& c) {
   std::string line = "cornea study " + c.name + " --device " + c.common.device;
   if (c.common.threads > 0) line += text(" --threads ", c.common.threads);
@@ -57,7 +57,7 @@ int run_study(const StudyCommand& c) {
     if (c.name != study.name) continue;
     check_outputs({{c.matches}}, c.common.outputs({}));
     const auto labels = pairs_of(c.labels);
-    if (!c.output.empty()) make_folder(c.output);  // not after minutes of work
+    if (!c.output.empty()) make_folder(c.output);  // fail now rather than after minutes of work
     const StudyDevices devices = devices_of(c.common);
     StudyResult result = study.run(devices, c);
     study::Report& report = result.report;
@@ -98,7 +98,7 @@ std::string StudyDevices::words() const {
 
 Run add_study(CLI::App& app) {
   auto c = std::make_shared<StudyCommand>();
-  CLI::App* command = app.add_subcommand("study", "a published system's own experiment");
+  CLI::App* command = app.add_subcommand("study", "repeat the experiments of a published system");
   std::string help = "which:";
   for (const Study& study : kStudies) help += text(" ", study.name, " (", study.help, ")");
   command->add_option("name", c->name, help)->required()->type_name("NAME");
@@ -108,20 +108,21 @@ Run add_study(CLI::App& app) {
       ->type_name("DIR")
       ->check([](const std::string& name) { return no_folder(name); });
   command
-      ->add_option(
-          "--images", c->images,
-          "foagdd, trilateral: work on the images of this folder instead of generated ones")
+      ->add_option("--images", c->images,
+                   "foagdd, trilateral: use the images of this folder instead of generated ones")
       ->type_name("DIR")
       ->check([](const std::string& name) { return no_folder(name); });
   command
       ->add_option("--matches", c->matches,
-                   "ransac: work on these matches (x1,y1,x2,y2 per line) instead of synthetic ones")
+                   "ransac: use these matches (x1,y1,x2,y2 per line) instead of synthetic ones")
       ->type_name("MATCHES.csv");
-  command->add_option("--repeat", c->repeat, "timed calls; what takes long is timed less often")
+  command
+      ->add_option("--repeat", c->repeat, "number of timed calls; slow ones are timed less often")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
-  command->add_flag("--quick", c->quick, "small sizes only, to see what a study gives");
-  command->add_option("--label", c->labels, "kept among the facts, as KEY=VALUE: commit=1a2b3c")
+  command->add_flag("--quick", c->quick, "only small sizes, for a quick look at a study");
+  command
+      ->add_option("--label", c->labels, "recorded with the results, as KEY=VALUE: commit=1a2b3c")
       ->type_name("KEY=VALUE...");
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);

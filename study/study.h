@@ -1,5 +1,5 @@
 // The studies that `cornea study` runs: the published systems' own experiments. Each returns the
-// report that is printed, written (-o) and, with what further keys it has, put into the JSON.
+// report that is printed, written (-o) and put into the JSON together with its further keys.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct StudyCommand {
   std::vector<std::string> labels;
 };
 
-// The CPU always, and the GPU where there is one and the user did not ask for the CPU alone.
+// Always the CPU, and the GPU if there is one and the user did not ask for the CPU.
 struct StudyDevices {
   Context cpu;
   std::optional<Context> cuda;
@@ -36,7 +36,8 @@ struct StudyDevices {
 struct StudyResult {
   study::Report report;
   Json more = Json::object();  // further keys of the JSON
-  std::string failure = {};    // results that should agree and do not: the command fails with it
+  // results that should be equal differ: the command fails with this sentence
+  std::string failure = {};
 };
 
 StudyResult study_foagdd(const StudyDevices& devices, const StudyCommand& command);
@@ -45,8 +46,8 @@ StudyResult study_svd(const StudyDevices& devices, const StudyCommand& command);
 StudyResult study_ransac(const StudyDevices& devices, const StudyCommand& command);
 StudyResult study_trilateral(const StudyDevices& devices, const StudyCommand& command);
 
-// The median milliseconds of `call`: of `repeat` calls, or of as many as fit into the time, one at
-// least. What is slow enough to fill the time is not warmed up.
+// The median milliseconds of `call` over `repeat` calls, or over as many as fit into the time
+// limit. A call that takes more than a third of the limit is timed once, without a warm-up.
 struct MedianTime {
   double milliseconds = 0;
   int calls = 0;
@@ -57,8 +58,8 @@ struct StudyImage {
   std::string name;
   Image<std::uint8_t> pixels;
 };
-// Those of the folder that the user named, by name; without one the generated images of a study: a
-// board, the same with noise, a mural and boxes on a street.
+// The images of the folder that the user named, sorted by name; without one the generated images of
+// a study: a board, the same with noise, a mural and boxes on a street.
 std::vector<StudyImage> study_images(const Context& cpu, const StudyCommand& command, int width,
                                      int height);
 

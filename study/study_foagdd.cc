@@ -32,7 +32,7 @@ int missing_of(const Places& from, const Places& in) {
 }
 
 // Whether rounding may decide about a pixel: its measure or a neighbour's is within a thousandth of
-// what it is compared with.
+// the value it is compared with.
 int within_rounding(const study::PlainFoagdd& plain, const Places& a, const Places& b, int width,
                     int height) {
   constexpr double kShare = 1e-3;
@@ -120,7 +120,7 @@ study::Section detections(const StudyDevices& devices, const StudyCommand& c, Pr
   return section;
 }
 
-// Stages as the published work has them; all that is not named is `rest`.
+// Stages as in the published work; everything else is `rest`.
 struct Stages {
   double derivatives = 0, measure = 0, suppression = 0, scales = 0, rest = 0, total = 0;
   int calls = 0;
@@ -152,7 +152,7 @@ Stages stages_of(Foagdd& detector, const Image<std::uint8_t>& image, int repeat)
   return stages;
 }
 
-// What the thesis states; other cells of its table are not known to us.
+// The values stated in the thesis; other cells of its table are not known to us.
 Cell original(int width, int height) {
   if (width == 512 && height == 512) return 20.7;
   if (width == 1920 && height == 1080) return 132;
@@ -161,7 +161,7 @@ Cell original(int width, int height) {
 
 study::Section times(const StudyDevices& devices, const StudyCommand& c, Progress& progress,
                      const std::vector<std::pair<int, int>>& sizes) {
-  // Of the plain implementation in all; a size that would not fit is left out.
+  // Total time for the plain implementation; sizes that would exceed it are left out.
   constexpr double kPlainMilliseconds = 150e3;
   study::Table stages{.title = "Milliseconds per stage"};
   stages.columns = {{"size"},

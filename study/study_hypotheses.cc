@@ -18,14 +18,15 @@ using study::Cell;
 using study::kSystemFloats;
 using study::kThreeDigits;
 
-// Systems of 8 rows; for the SVD with a ninth row of zeros, as its V has no null vector otherwise.
+// Systems of 8 rows; for the SVD with a ninth row of zeros, because its V has no null vector
+// otherwise.
 struct Systems {
   int count = 0;
   std::vector<float> eights, nines;
 };
 
 Systems make_systems(const std::vector<Correspondence>& matches, int count) {
-  // Coordinates about their mean, of size 1: what the estimator's normalisation gives.
+  // Coordinates centred at their mean and scaled to size 1, as the estimator normalises them.
   double mean[4] = {}, size = 0;
   auto coordinates = [](const Correspondence& m) {
     return std::array<double, 4>{m.x1, m.y1, m.x2, m.y2};
@@ -84,7 +85,7 @@ double residual(const Systems& systems, const At& at) {
 }
 
 struct Both {
-  double householder_ms = 0, svd_ms = 0, householder = 0, svd = 0;  // time, residual
+  double householder_ms = 0, svd_ms = 0, householder = 0, svd = 0;  // times and residuals
 };
 
 Both on_cpu(const Context& cpu, const Systems& systems, int repeat) {

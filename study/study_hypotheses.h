@@ -1,4 +1,4 @@
-// Why a hypothesis of RANSAC takes its null vector from Householder reflections.
+// Why a RANSAC hypothesis computes its null vector by Householder reflections.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace cornea::cli {
 
-// Both ways measured on samples of 8 of these correspondences, on every device.
+// Measures both methods on samples of 8 of these correspondences, on every device.
 study::Section null_vector_section(const StudyDevices& devices,
                                    const std::vector<Correspondence>& matches,
                                    const StudyCommand& command);

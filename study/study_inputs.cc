@@ -1,4 +1,4 @@
-// What the studies share: the images they look at, and how a call is timed.
+// Shared by the studies: their images, and the timing of a call.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

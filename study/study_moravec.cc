@@ -31,7 +31,7 @@ struct Tables {
   bool all_equal = true;
 };
 
-// The library finds the plain loop's corners with its responses.
+// Checks that the library finds the plain loop's corners with the same responses.
 Cell library_row(Tables& tables, const Context& context, const char* name,
                  const Image<std::uint8_t>& image, const std::vector<Corner>& expected,
                  int repeat) {
@@ -53,7 +53,7 @@ void ladder_rows(Tables& tables, const Context& cuda, const Image<std::uint8_t>&
       const bool coordinates = rung.map.empty();
       const bool equal = coordinates ? rung.corners == expected : rung.map == map;
       tables.all_equal &= equal;
-      // What is still to do on the host where the whole map comes back.
+      // The work left for the host if the whole map is downloaded.
       Cell host;
       if (!coordinates) {
         core::Stopwatch watch;

@@ -17,7 +17,7 @@ namespace {
 
 using report::html_escaped;
 
-// What the page of a pair does not have.
+// Styles that the page of a pair does not have.
 constexpr char kStyle[] = R"(
 .top { padding-top: 20px; }
 main { max-width: 1240px; margin: 0 auto; }
@@ -45,7 +45,7 @@ code { font: 0.92em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 @media print { figure { break-inside: avoid; } section > h2 { break-after: avoid; } }
 )";
 
-// Backquoted words as code.
+// Formats words in backquotes as code.
 std::string with_code(const std::string& words) {
   std::string out;
   bool code = false;
@@ -63,7 +63,7 @@ void write(const std::filesystem::path& file, const std::string& contents) {
                        {reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()});
 }
 
-// Of Linux; empty where it does not say.
+// The processor's name on Linux; empty if it is not known.
 std::string processor() {
   std::ifstream info("/proc/cpuinfo");
   std::string line, part;
@@ -73,7 +73,7 @@ std::string processor() {
     if (line.starts_with("model name")) return line.substr(colon + 2);
     if (line.starts_with("CPU part")) part = line.substr(colon + 2);
   }
-  // Arm's own cores, which name a number alone.
+  // Arm cores report only a number.
   constexpr std::pair<const char*, const char*> kArm[] = {{"0xd0c", "Arm Neoverse N1"},
                                                           {"0xd40", "Arm Neoverse V1"},
                                                           {"0xd49", "Arm Neoverse N2"},
@@ -187,7 +187,7 @@ void write_results(const std::filesystem::path& folder, const Report& report) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed || !std::filesystem::is_directory(folder)) {
-    fail(ErrorCode::io, folder.string(), ": is no folder and cannot be made one (",
+    fail(ErrorCode::io, folder.string(), ": is not a folder and cannot be created (",
          failed ? failed.message() : "a file has that name", "); choose another");
   }
   for (const Section& section : report.sections) {

@@ -1,5 +1,5 @@
-// What a study or an evaluation leaves behind: results.md, results.json, an SVG file per plot and
-// index.html, which shows all of it and needs no other file.
+// The output of a study or an evaluation: results.md, results.json, one SVG file per plot, and
+// index.html, which shows everything and needs no other file.
 #pragma once
 
 #include <filesystem>
@@ -20,16 +20,16 @@ struct Section {
 };
 
 struct Report {
-  std::string kind = "study";  // what the page is called beside the program's name
+  std::string kind = "study";  // shown beside the program's name
   std::string title;
   std::string command = {};  // that was run
-  // Device, processor, build, commit: what a number means nothing without.
+  // Device, processor, build, commit: the facts that make a number meaningful.
   std::vector<std::pair<std::string, std::string>> facts = {};
   std::vector<Section> sections = {};
 };
 
-// Of this program and machine: version, build, processor, devices and the labels that the user gave
-// (commit, load).
+// Facts about this program and machine: version, build, processor, devices and the labels that the
+// user gave (commit, load).
 std::vector<std::pair<std::string, std::string>> machine_facts(
     const std::vector<std::string>& devices,
     const std::vector<std::pair<std::string, std::string>>& labels);
@@ -39,7 +39,7 @@ std::string terminal_text(const Report& report);
 std::string html(const Report& report);
 Json json_of(const Report& report);
 
-// Makes the folder. Plots without a value are left out.
+// Creates the folder. Plots without values are left out.
 void write_results(const std::filesystem::path& folder, const Report& report);
 
 }  // namespace cornea::study

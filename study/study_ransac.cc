@@ -40,7 +40,7 @@ Case measure(const Context& context, const std::vector<Correspondence>& matches,
     options.round = round;
     options.seed = seed;
     FundamentalEstimator estimator(context, options);
-    estimator.estimate(matches);  // takes memory
+    estimator.estimate(matches);  // warm-up: allocates memory
     const core::Stopwatch watch;
     FundamentalResult result = estimator.estimate(matches);
     times.push_back(watch.milliseconds());
@@ -79,7 +79,7 @@ bool same(const Case& a, const Case& b) {
 }  // namespace
 
 // The table of Palhares' thesis (2009): 304 correspondences, thresholds of 0.5 to 3 pixels, 100 and
-// 300 hypotheses per round; every call with a seed of its own.
+// 300 hypotheses per round; every call has a seed of its own.
 StudyResult study_ransac(const StudyDevices& devices, const StudyCommand& c) {
   MatchedPoints synthetic;
   std::vector<Correspondence> matches;

@@ -1,5 +1,5 @@
 // Milliseconds of batches of small matrices, host to host: Eigen, the library on both devices, and
-// cuSOLVER where it is.
+// cuSOLVER if available.
 #include <algorithm>
 #include <cmath>
 
@@ -45,7 +45,7 @@ void measure_errors(const std::vector<float>& a, const std::vector<float>& u,
   }
 }
 
-// What is timed at every size.
+// The implementations timed at every size.
 struct Solvers {
   Svd cpu;
   std::optional<Svd> cuda;
@@ -61,7 +61,7 @@ struct Solvers {
   }
 };
 
-constexpr double kMostMilliseconds = 600;  // of one cell of a table
+constexpr double kMostMilliseconds = 600;  // for one cell of a table
 
 std::vector<study::Column> columns(const Solvers& solvers) {
   std::vector<study::Column> list = {{"matrices"},
@@ -114,7 +114,7 @@ Json measure(Solvers& solvers, study::Table& table, study::Plot& plot, int n, in
       values.push_back(std::nan(""));
     }
   }
-  // Last, so that the results whose errors are measured are the chosen device's.
+  // Runs last, so that the measured errors are those of the chosen device.
   if (solvers.cuda) {
     const double cpu = chosen.milliseconds;
     chosen = timed(*solvers.cuda);
@@ -163,7 +163,7 @@ study::Plot empty_plot(const Solvers& solvers, const char* name, const std::stri
 
 }  // namespace
 
-// The tables of Palhares' thesis (2009): batches of 6 x 6, and sizes from 4 on, here to 64.
+// The tables of Palhares' thesis (2009): batches of 6 x 6, and sizes from 4 on, here up to 64.
 StudyResult study_svd(const StudyDevices& devices, const StudyCommand& c) {
   Solvers solvers(devices);
   std::vector<int> sizes, sides = {10, 15, 20, 25, 30, 35, 40, 45, 50};

@@ -121,24 +121,24 @@ study::Section filter_steps(const StudyDevices& devices, const StudyCommand& c,
 }
 
 std::vector<Disturbance> disturbances_of(bool quick) {
-  auto turned = [](Degradation how) {
+  auto rotated = [](Degradation how) {
     how.rotate_degrees = 15;
     how.scale = 0.85;
     return how;
   };
-  std::vector<Disturbance> list = {{"none", turned({})},
-                                   {"noise 10", turned({.noise = 10})},
-                                   {"noise 25", turned({.noise = 25})},
-                                   {"contrast 0.3", turned({.contrast = 0.3})},
-                                   {"JPEG 15", turned({.jpeg_quality = 15})}};
+  std::vector<Disturbance> list = {{"none", rotated({})},
+                                   {"noise 10", rotated({.noise = 10})},
+                                   {"noise 25", rotated({.noise = 25})},
+                                   {"contrast 0.3", rotated({.contrast = 0.3})},
+                                   {"JPEG 15", rotated({.jpeg_quality = 15})}};
   if (quick) list = {list[0], list[2]};
   return list;
 }
 
-// Sums over images: [disturbance], and per image.
+// Sums over images, by disturbance, and per image.
 struct Totals {
   PointSetting setting;
-  int count = 0;  // of points; 0: all
+  int count = 0;  // number of points; 0: all
   std::vector<SpaceScores> by_disturbance, by_image;
   SpaceScores all() const {
     SpaceScores sum;
@@ -149,7 +149,7 @@ struct Totals {
   }
 };
 
-// One for each number of points.
+// Totals, one for each number of points.
 std::vector<Totals> totals_of(const Context& context, const std::vector<StudyImage>& images,
                               const std::vector<Disturbance>& disturbances,
                               const PointSetting& setting, Progress& progress) {
@@ -215,7 +215,7 @@ std::string percent(double part, double of) {
   return of > 0 ? text(std::lround(100 * part / of), "%") : std::string("none");
 }
 
-// What the numbers say, and no more.
+// States only what the numbers show.
 std::vector<std::string> words_of(const std::vector<Totals>& totals,
                                   const std::vector<Disturbance>& disturbances) {
   const SpaceScores first = totals[0].all(), equal = totals[1].all();
@@ -252,7 +252,7 @@ std::vector<std::string> words_of(const std::vector<Totals>& totals,
 study::Section scale_spaces(const StudyDevices& devices, const StudyCommand& c,
                             const std::vector<StudyImage>& images,
                             const std::vector<Disturbance>& disturbances, Progress& progress) {
-  // So low that every image has enough points in every scale space.
+  // The threshold is so low that every image has enough points in every scale space.
   constexpr double kLowContrast = 0.002;
   const std::vector<int> counts =
       c.quick ? std::vector<int>{20, 40} : std::vector<int>{50, 100, 200, 400, 800};
@@ -299,7 +299,7 @@ study::Section scale_spaces(const StudyDevices& devices, const StudyCommand& c,
     row[0] = t.count;
     numbers.add(std::move(row));
     for (int s = 0; s < kSpaceCount; ++s) {
-      // The points that there were, not those that were asked for.
+      // The number of points that were found, not the number requested.
       const double there = t.all()[s].points / double(images.size() * disturbances.size());
       curve.series[s].x.push_back(there);
       curve.series[s].y.push_back(t.all()[s].correct);

@@ -62,7 +62,7 @@ std::string number_text(double value, int decimals) {
   }
   if (decimals >= 0) return with_commas(printed("%.*f", decimals, value));
   if (value == 0) return "0";
-  // After rounding to three digits, so that 9.996 is 10.0 and not 10.00.
+  // After rounding to three digits, so that 9.996 becomes 10.0 and not 10.00.
   const double rounded = std::stod(printed("%.*e", 2, value));
   const int before = int(std::floor(std::log10(std::abs(rounded)))) + 1;
   if (before <= 0) return value > 0 && value < 0.0005 ? "<0.001" : printed("%.*f", 3, value);

@@ -1,5 +1,5 @@
-// A table of results: text, numbers with a unit, and cells without a value; written as Markdown, as
-// text for a terminal, as HTML and as JSON.
+// A table of results with text, numbers with a unit, and empty cells; written as Markdown, as text
+// for a terminal, as HTML and as JSON.
 #pragma once
 
 #include <cmath>
@@ -17,13 +17,13 @@ namespace cornea::study {
 
 using Json = nlohmann::ordered_json;
 
-// How a column's numbers are written, where it is not a number of decimals.
-inline constexpr int kText = -1;  // the column holds text; whole numbers in it stay as they are
+// Formats of a column's numbers other than a number of decimals.
+inline constexpr int kText = -1;  // the column holds text; integers in it are written unchanged
 inline constexpr int kThreeDigits =
     -2;  // 0.012, 0.123, 1.23, 12.3, 1,234; <0.001 below half of that
 inline constexpr int kScientific = -3;  // 1.2e-07
 
-inline constexpr std::size_t kTerminalColumns = 100;  // in which captions and words are broken
+inline constexpr std::size_t kTerminalColumns = 100;  // line width of captions and paragraphs
 
 struct Column {
   std::string name, unit = {};
@@ -55,33 +55,33 @@ class Cell {
 
 struct Table {
   std::string title = {};
-  std::string caption = {};  // what was measured: units, sizes of samples, devices
+  std::string caption = {};  // what was measured: units, sample sizes, devices
   std::vector<Column> columns = {};
   std::vector<std::vector<Cell>> rows = {};
 
-  // One cell per column; another number of them is an error.
+  // One cell per column; another number of cells is an error.
   void add(std::vector<Cell> row);
 };
 
-// Columns of text alone.
+// Columns of text.
 std::vector<Column> text_columns(const std::vector<std::string>& names);
 
-// A number as its column writes it, thousands apart by commas.
+// A number in the format of its column, with commas between thousands.
 std::string number_text(double value, int decimals);
-// A cell as a table shows it; `missing` stands where there is no value.
+// A cell as a table shows it; `missing` is shown if there is no value.
 std::string cell_text(const Cell& cell, const Column& column, const std::string& missing);
 // "median (ms)".
 std::string heading_of(const Column& column);
-// The name under which JSON has a column: "median_ms".
+// The key of a column in JSON: "median_ms".
 std::string key_of(const Column& column);
 
-// Words in lines of at most so many bytes, where no word is longer.
+// Splits words into lines of at most this many bytes, unless a word is longer.
 std::vector<std::string> wrapped(const std::string& words, std::size_t most);
 
 std::string markdown(const Table& table);
 std::string terminal_text(const Table& table);
 std::string html(const Table& table);
-// {title, caption, columns: [{key, name, unit}], rows: [{key: value}]}, null where nothing is.
+// {title, caption, columns: [{key, name, unit}], rows: [{key: value}]}, null for empty cells.
 Json json_of(const Table& table);
 
 }  // namespace cornea::study

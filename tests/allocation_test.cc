@@ -1,5 +1,6 @@
-// Memory that is refused, block after block: a call ends with an Error that says what for, gives
-// back what it took, and the next one gives the right result, also with the same object.
+// Refuses one memory allocation after another: a call must end with an Error that says what the
+// memory was for, release what it allocated, and the next call, also with the same object, must
+// give the correct result.
 #include <cstring>
 #include <functional>
 #include <map>
@@ -46,7 +47,7 @@ const std::vector<View>& views() {
 }
 enum class Size { small, large };
 
-// The whole view, or the upper left quarter of it.
+// The whole view, or its upper left quarter.
 Image<float> picture(int view, Size size) {
   const Image<float>& whole = views()[view].image;
   const int share = size == Size::large ? 1 : 2;
@@ -57,7 +58,7 @@ Image<float> picture(int view, Size size) {
   return part;
 }
 
-// The result of one call, as bytes; what it is bound to keeps its memory from call to call.
+// The result of one call, as bytes; the object it is bound to keeps its memory from call to call.
 using Call = std::function<std::string(Size)>;
 struct Algorithm {
   const char* name;
@@ -152,7 +153,7 @@ const Algorithm kAlgorithms[] = {{"Moravec", true, detecting<Moravec>},
 
 class Allocation : public testing::OnEveryDevice {
  protected:
-  // Whether f ran into the refusal of its nth block. If so the error says it; if not, it took
+  // Whether f hit the refusal of its nth allocation. If so, the error must say so; if not, it made
   // fewer.
   template <class F>
   bool refused(std::uint64_t nth, const F& f) {
@@ -234,8 +235,7 @@ TEST_P(Allocation, ALargerCallThatFailsLeavesTheSmallerOnesWorking) {
   }
 }
 
-// Every row of a table by what the images are called, whose ids depend on the order in which they
-// came.
+// Every row of a table by image name, because ids depend on the order in which images were added.
 std::map<std::string, std::string> rows_by_name(const Database& database) {
   std::map<std::string, std::string> rows;
   std::map<colmap::Id, std::string> names;
@@ -277,8 +277,8 @@ class FolderAllocation : public Allocation {
 };
 INSTANTIATE_TEST_SUITE_P(, FolderAllocation, testing::every_device(), testing::device_name);
 
-// An image that there is no memory for is reported as one that cannot be read is; the others are
-// done, and the next run does this one.
+// An image for which there is no memory is reported like one that cannot be read; the others are
+// processed, and the next run processes this one.
 TEST_P(FolderAllocation, ExtractReportsTheImageAndTheNextRunDoesIt) {
   Database undisturbed = made("undisturbed.db");
   ASSERT_EQ(extract_folder(context, images, undisturbed).extracted, 3);
@@ -309,7 +309,7 @@ TEST_P(FolderAllocation, ExtractReportsTheImageAndTheNextRunDoesIt) {
   EXPECT_GT(failures, 0);
 }
 
-TEST_P(FolderAllocation, MatchAllAndVerifyEndAndTheNextRunGoesOn) {
+TEST_P(FolderAllocation, MatchAllAndVerifyEndAndTheNextRunContinues) {
   Database undisturbed = made("undisturbed.db");
   extract_folder(context, images, undisturbed);
   match_all(context, undisturbed);

@@ -1,4 +1,4 @@
-// Known cameras: `cornea essential`, `cornea homography` and `cornea pair` held against exact
+// Known cameras: compares `cornea essential`, `cornea homography` and `cornea pair` with exact
 // poses.
 #include <cmath>
 #include <fstream>
@@ -24,7 +24,7 @@ Matrix matrix_of(const Json& json) {
 
 double degrees(double radians) { return radians * 180 / std::numbers::pi; }
 
-// Of the rotation between two, and of the angle between two directions.
+// The angle of the rotation between two rotations, and the angle between two directions.
 double rotation_error(const Matrix& a, const Matrix& b) {
   double trace = 0;
   for (std::size_t i = 0; i < 9; ++i) trace += a[i] * b[i];
@@ -41,7 +41,7 @@ struct Pose {
   Vector t{};
 };
 
-// Between two views of cameras.json.
+// The pose between two views of cameras.json.
 Pose pose_between(const Json& a, const Json& b) {
   Pose pose;
   const Matrix Ra = matrix_of(a["R"]), Rb = matrix_of(b["R"]);
@@ -89,7 +89,7 @@ class CamerasCli : public Cli {
     return o.out.empty() ? Json() : Json::parse(o.out);
   }
 
-  // Points before two cameras, seen through `lens` in both; a fifth of the matches is wrong.
+  // Points in front of two cameras, seen through `lens` in both; a fifth of the matches is wrong.
   const Intrinsics straight = {900, 905, 639.5, 479.5};
   Pose truth;
   void write_matches(const std::string& name, const Intrinsics& lens, bool flat = false) {
@@ -120,7 +120,7 @@ class CamerasCli : public Cli {
     EXPECT_LT(rotation_error(matrix_of(json["R"]), truth.R), most_degrees);
     EXPECT_LT(direction_error(t, truth.t), most_degrees);
     EXPECT_NEAR(std::hypot(t[0], t[1], t[2]), 1, 1e-9);
-    // E = [t]x R up to its factor.
+    // E = [t]x R up to scale.
     const Matrix R = matrix_of(json["R"]);
     Matrix product{}, E = matrix_of(json["E"]);
     for (std::size_t j = 0; j < 3; ++j) {
@@ -166,7 +166,7 @@ TEST_F(CamerasCli, BothSpellingsOfACameraAreTheSame) {
   write_matches("m.csv", straight);
   const std::string both = "cornea essential m.csv --camera ";
   const Json plain = json_of(both + "900,905,639.5,479.5");
-  // COLMAP's first pixel has its centre at 0.5.
+  // In COLMAP the centre of the first pixel is 0.5.
   EXPECT_EQ(json_of(both + "PINHOLE:900,905,640,480")["E"], plain["E"]);
   EXPECT_EQ(json_of(both + "OPENCV:900,905,640,480,0,0,0,0")["E"], plain["E"]);
   EXPECT_EQ(json_of("cornea essential m.csv --camera1 900,905,639.5,479.5 --camera2 "
@@ -182,7 +182,7 @@ TEST_F(CamerasCli, BothSpellingsOfACameraAreTheSame) {
   EXPECT_EQ(json_of(both + "RADIAL:902,640,480,-0.01,0.02")["cameras"]["second"]["k2"], 0.02);
 }
 
-TEST_F(CamerasCli, EssentialTakesOutWhatALensBends) {
+TEST_F(CamerasCli, EssentialRemovesLensDistortion) {
   Intrinsics bent = straight;
   bent.k1 = -0.25;
   bent.k2 = 0.05;
@@ -206,13 +206,14 @@ TEST_F(CamerasCli, WrongCamerasAreRefused) {
   expect_refused("cornea essential m.csv --camera2 900,900,640,480", 2, "--camera1 is missing");
   expect_refused("cornea essential m.csv --camera 900,900,640", 2, "fx,fy,cx,cy");
   expect_refused("cornea essential m.csv --camera 900,900,640,480,0,0,0,0,0", 2, "fx,fy,cx,cy");
-  expect_refused("cornea essential m.csv --camera 900,x,640,480", 2, "'x' is no number");
-  expect_refused("cornea essential m.csv --camera 900,,640,480", 2, "is no number");
+  expect_refused("cornea essential m.csv --camera 900,x,640,480", 2, "'x' is not a number");
+  expect_refused("cornea essential m.csv --camera 900,,640,480", 2, "is not a number");
   expect_refused("cornea essential m.csv --camera -900,900,640,480", 2, "--camera");
   expect_refused("cornea essential m.csv --camera 900,900,nan,480", 2, "--camera");
   expect_refused("cornea essential m.csv --camera FISHEYE:1,2,3", 2, "SIMPLE_RADIAL");
   expect_refused("cornea essential m.csv --camera RADIAL:1,2,3", 2, "f,cx,cy,k1,k2");
-  expect_refused("cornea essential m.csv --camera 9,9,9,9 --camera1 9,9,9,9", 2, "--camera is");
+  expect_refused("cornea essential m.csv --camera 9,9,9,9 --camera1 9,9,9,9", 2,
+                 "--camera applies");
   expect_refused("cornea essential m.csv --camera 9,9,9,9 --csv m.csv", 2, "m.csv");
   write("few.csv", "1,2,3,4\n5,6,7,8\n9,1,3,2\n");
   expect_refused("cornea essential few.csv --camera 900,900,640,480 --device cpu -q", 1,
@@ -255,7 +256,7 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
   EXPECT_TRUE(json["configuration"].is_string());
   EXPECT_GT(json["median_angle_degrees"], 1);
   EXPECT_GT(json["inliers"], 0.8 * plain["inliers"].get<double>());
-  // F is E's, and its epipoles are where each camera sees the other.
+  // F is computed from E, and its epipoles are where each camera sees the other.
   const Intrinsics pinhole = {K[0], K[4], K[2], K[5]};
   const Matrix F = fundamental_of(matrix_of(json["E"]), {pinhole, pinhole});
   for (std::size_t i = 0; i < 9; ++i) {
@@ -273,7 +274,7 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
   expect_pose(by_focal, 1);
 
   EXPECT_EQ(by_focal["cameras"]["focal_factor"], 1);
-  // A focal length is a guess, which is corrected where it is off.
+  // A focal length is a guess, which is corrected if it is wrong.
   const Json corrected = json_of(pair + "--focal 250");
   EXPECT_EQ(corrected["model"], "E");
   EXPECT_NEAR(corrected["cameras"]["first"]["fx"], K[0], 0.1 * K[0]);
@@ -282,7 +283,8 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
   expect_pose(corrected, 8);
   EXPECT_NE(corrected["choice"].get<std::string>().find("corrected"), std::string::npos);
 
-  // A camera is not. One that is far off is told by its inliers, and F is taken.
+  // A camera is not corrected. One that is far off is recognised by its few inliers, and F is
+  // chosen.
   const Json wrong = json_of(text(pair, "--camera 150,150,", K[2], ",", K[5]));
   EXPECT_EQ(wrong["model"], "F");
   EXPECT_TRUE(wrong["E"].is_null());
@@ -294,16 +296,16 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
                             "E, since", "E (x2^T E x1 = 0"}) {
     EXPECT_NE(screen.find(words), std::string::npos) << words << "\n" << screen;
   }
-  expect_refused(pair + camera + " --focal 500", 2, "one of them only");
+  expect_refused(pair + camera + " --focal 500", 2, "only one of these");
   for (const char* focal : {"0", "-1", "nan", "1e20"}) {
     expect_refused(pair + "--focal " + focal, 2, "positive number of pixels");
   }
-  expect_refused(pair + "--focal 500 --no-cameras", 2, "one of them only");
+  expect_refused(pair + "--focal 500 --no-cameras", 2, "only one of these");
   expect_refused(pair + "--focal -3", 2, "--focal");
   expect_refused(pair + "--camera1 9,9,9,9", 2, "--camera2 is missing");
 }
 
-TEST_F(CamerasCli, EssentialFindsAFocalLengthThatBothViewsShare) {
+TEST_F(CamerasCli, EssentialFindsASharedFocalLength) {
   write_matches("m.csv", straight);
   const std::string guess = "cornea essential m.csv --camera 1300,1307.2,639.5,479.5";
   const Json json = json_of(guess + " --shared-focal");
@@ -318,8 +320,8 @@ TEST_F(CamerasCli, EssentialFindsAFocalLengthThatBothViewsShare) {
                  "with --shared-focal the cameras have none");
 }
 
-TEST_F(CamerasCli, PairTakesTheFocalLengthOfExif) {
-  // 35 mm is the longer side in focal lengths.
+TEST_F(CamerasCli, PairUsesTheFocalLengthOfExif) {
+  // A 35 mm equivalent of 35 mm is a focal length of the longer side, here 640 pixels.
   ASSERT_EQ(shell("cornea scene -o s --views 2 --width 640 --height 480 --focal 640").code, 0);
   for (const int k : {0, 1}) {
     const auto view = read_image<std::uint8_t>(folder / "s" / text("view_00", k, ".png"));
@@ -341,9 +343,9 @@ TEST_F(CamerasCli, PairTakesTheFocalLengthOfExif) {
   const Json none = json_of("cornea pair v0.jpg v1.jpg -o o --no-cameras");
   EXPECT_TRUE(none["cameras"].is_null());
   EXPECT_EQ(none["F"], json_of("cornea pair plain0.jpg plain1.jpg -o p")["F"]);
-  // One of two is not enough.
+  // EXIF of one of the two is not enough.
   EXPECT_TRUE(json_of("cornea pair v0.jpg plain1.jpg -o q")["cameras"].is_null());
-  // What is given goes before EXIF.
+  // Given cameras take precedence over EXIF.
   const std::string by_camera = "cornea pair v0.jpg v1.jpg -o o --camera 700,700,319.5,239.5";
   EXPECT_EQ(json_of(by_camera)["cameras"]["first"]["fx"], 700);
 }

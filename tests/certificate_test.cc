@@ -1,4 +1,4 @@
-// The recorded answers, on every device and with any number of threads: the same bits everywhere.
+// Tests that every device and any number of threads reproduces the recorded answers to the bit.
 #include "cornea/pipeline/certificate.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Photographs, masks and options that are no longer those of the last run: the program names them,
-// stops, and does again what is asked for.
+// Tests with photographs, masks and options that have changed since the last run: the program names
+// them, stops, and redoes what is asked for.
 #include "changes_testing.h"
 
 namespace cornea {
@@ -7,7 +7,7 @@ namespace {
 
 using namespace testing;
 
-// A mask for the pictures of make_windows().
+// A mask for the images of make_windows().
 Image<std::uint8_t> left_half() {
   Image<std::uint8_t> mask(160, 120);
   for (int i = 0; i < 160 * 120; ++i) mask(i % 160, i / 160) = i % 160 < 80 ? 255 : 0;
@@ -19,7 +19,7 @@ TEST_F(Changes, APhotographThatChangedIsNamedAndDoneAgainIfAsked) {
   run_all();
   write_image(images / "w101.png", window(160, 120, 500, 40));
   touch(images / "w101.png");
-  expect_stop(extract(), {"w101.png: its file changed", "1 image is not what", "--changed redo",
+  expect_stop(extract(), {"w101.png: its file changed", "1 image has changed", "--changed redo",
                           "--changed keep"});
   const auto before = dump(database);
   const Json kept = json_of(extract({"--changed", "keep"}));
@@ -31,7 +31,7 @@ TEST_F(Changes, APhotographThatChangedIsNamedAndDoneAgainIfAsked) {
   EXPECT_EQ(again["redone"], 1);
   EXPECT_EQ(again["extracted"], 1);
   EXPECT_EQ(again["skipped"], 3);
-  EXPECT_EQ(rows_in(database, "matches"), 3);  // those of the others
+  EXPECT_EQ(rows_in(database, "matches"), 3);  // those of the other images
   EXPECT_EQ(rows_in(database, "two_view_geometries"), 3);
   EXPECT_EQ(json_of(extract())["skipped"], 4);
   EXPECT_EQ(json_of(on_database("match-all"))["matched"], 3);
@@ -39,17 +39,17 @@ TEST_F(Changes, APhotographThatChangedIsNamedAndDoneAgainIfAsked) {
   expect_as_if_new();
 }
 
-// Every way of writing other bytes is noticed, also with the old time or the old size.
-TEST_F(Changes, SizeTimeAndBytesAreLookedAt) {
+// Every kind of change of the bytes is noticed, even with the old time or the old size.
+TEST_F(Changes, SizeTimeAndBytesAreCompared) {
   make_windows(2);
   ASSERT_EQ(run(extract()).code, 0);
   const fs::path file = images / "w100.jpg";
   const auto time = fs::last_write_time(file);
   const std::string bytes = read_text(file);
-  write_bytes(file, bytes + "!");  // a byte more, at the same time
+  write_bytes(file, bytes + "!");  // one more byte, with the same time
   fs::last_write_time(file, time);
   expect_stop(extract(), {"w100.jpg: its file changed", text(bytes.size() + 1, " now")});
-  std::string other = bytes;  // one byte is another, at another time
+  std::string other = bytes;  // one byte differs, with another time
   other.back() = char(other.back() ^ 1);
   write_bytes(file, other);
   fs::last_write_time(file, time + std::chrono::seconds(1));
@@ -58,16 +58,16 @@ TEST_F(Changes, SizeTimeAndBytesAreLookedAt) {
   fs::last_write_time(file, time + std::chrono::seconds(2));
   EXPECT_EQ(json_of(extract())["changed"], 0);
   fs::remove(file);
-  expect_stop(extract(), {"w100.jpg: is in the database and no longer in the folder"});
+  expect_stop(extract(), {"w100.jpg: is in the database but no longer in the folder"});
 }
 
-TEST_F(Changes, WhatVanishedIsNamedAndRemovedIfAsked) {
+TEST_F(Changes, VanishedImagesAreNamedAndRemovedIfAsked) {
   make_windows(5);
   run_all();
   fs::remove(images / "w100.jpg");
   fs::rename(images / "w103.png", images / "x.png");
-  expect_stop(extract(), {"w100.jpg: is in the database and no longer in the folder",
-                          "w103.png: is in the database and no longer in the folder",
+  expect_stop(extract(), {"w100.jpg: is in the database but no longer in the folder",
+                          "w103.png: is in the database but no longer in the folder",
                           "2 images are no longer in the folder, and nothing was written",
                           "--changed redo", "removes what is gone"});
   const Json kept = json_of(extract({"--changed", "keep"}));
@@ -84,13 +84,13 @@ TEST_F(Changes, WhatVanishedIsNamedAndRemovedIfAsked) {
   for (const char* table : {"cameras", "keypoints", "descriptors", "cornea_images"}) {
     EXPECT_EQ(rows_in(database, table), 4) << table;
   }
-  // Those of the three that stayed.
+  // Those of the three remaining images.
   EXPECT_EQ(rows_in(database, "matches"), 3);
   EXPECT_EQ(rows_in(database, "two_view_geometries"), 3);
   EXPECT_EQ(json_of(extract())["vanished"], 0);
   EXPECT_EQ(json_of(on_database("match-all"))["matched"], 3);
   EXPECT_EQ(run(on_database("verify")).code, 0);
-  // A step that is done again leaves nothing of what is gone either, and the single camera stays.
+  // A repeated step leaves nothing of a vanished image either, and the single camera stays.
   fs::remove(database);
   ASSERT_EQ(run(extract({"--single-camera"})).code, 0);
   fs::remove(images / "x.png");
@@ -99,8 +99,8 @@ TEST_F(Changes, WhatVanishedIsNamedAndRemovedIfAsked) {
   EXPECT_EQ(rows_in(database, "cameras"), 1);
 }
 
-// Of a folder that was moved as a whole, and of one that is somewhere else.
-TEST_F(Changes, OnlyWhatIsGoneIsTakenForVanished) {
+// A folder that was moved as a whole, and one that is somewhere else.
+TEST_F(Changes, OnlyMissingFilesCountAsVanished) {
   make_windows(3);
   run_all();
   const fs::path other = folder / "other", moved = folder / "moved";
@@ -110,14 +110,14 @@ TEST_F(Changes, OnlyWhatIsGoneIsTakenForVanished) {
   EXPECT_EQ(rows_in(database, "images"), 4);
   fs::rename(images, moved);
   fs::remove(moved / "w102.jpg");
-  expect_stop(extract_from(moved), {"w102.jpg: is in the database and no longer in the folder",
+  expect_stop(extract_from(moved), {"w102.jpg: is in the database but no longer in the folder",
                                     ": 1 image is no longer in the folder, and"});
   EXPECT_EQ(json_of(extract_from(moved, {"--changed", "keep"}))["vanished"], 1);
   EXPECT_EQ(json_of(extract_from(moved, {"--changed", "redo"}))["removed"], 1);
   EXPECT_EQ(names(), (std::vector<std::string>{"w100.jpg", "w101.png", "o.png"}));
 }
 
-// Features of other options would be matched with each other, whatever folder they are of.
+// Features of different options would be matched with each other, whatever folder they are from.
 TEST_F(Changes, OtherOptionsOfAnotherFolderAreNamed) {
   make_windows(3);
   fs::create_directories(folder / "masks");
@@ -137,7 +137,7 @@ TEST_F(Changes, OtherOptionsOfAnotherFolderAreNamed) {
   EXPECT_EQ(kept["elsewhere"], 3);
   EXPECT_EQ(rows_in(database, "matches"), 3);
   expect_stop(extract(), {"o.png: its features were extracted with other options"});
-  // Made again where they are, they are what their own folder gives with these options.
+  // Extracted again from their own folder, they equal what that folder gives with these options.
   fs::copy_file(before, database, fs::copy_options::overwrite_existing);
   const Json redone = json_of(extract_from(other, {"--no-root", "--changed", "redo"}));
   EXPECT_EQ(redone["extracted"], 4);
@@ -151,7 +151,7 @@ TEST_F(Changes, OtherOptionsOfAnotherFolderAreNamed) {
   ASSERT_EQ(run(extract_from(other, {"--no-root"})).code, 0);
   EXPECT_TRUE(dump(found).at("descriptors") == dump(database).at("descriptors"));
   EXPECT_TRUE(dump(found).at("cornea_images") == dump(database).at("cornea_images"));
-  // A mask that is not known here, and a file that is gone with its folder.
+  // A mask that is not known here, and a file that vanished with its folder.
   write_image(folder / "masks/w100.jpg.png", mask);
   ASSERT_EQ(run(extract({"--redo", "--mask", folder / "masks"})).code, 0);
   fs::remove(images / "w101.png");
@@ -163,7 +163,7 @@ TEST_F(Changes, OtherOptionsOfAnotherFolderAreNamed) {
       << last_error;
 }
 
-TEST_F(Changes, ATouchedOrCopiedFileIsNoOther) {
+TEST_F(Changes, ATouchedOrCopiedFileIsUnchanged) {
   make_windows(3);
   run_all();
   touch(images / "w100.jpg");
@@ -171,7 +171,7 @@ TEST_F(Changes, ATouchedOrCopiedFileIsNoOther) {
   const fs::path moved = folder / "moved";
   fs::rename(images, moved);
   EXPECT_EQ(json_of(extract_from(moved))["skipped"], 3);
-  // And the new place is remembered.
+  // The new location is recorded.
   write_image(moved / "w100.jpg", window(160, 120, 900, 0));
   touch(moved / "w100.jpg");
   expect_stop(extract_from(moved), {"w100.jpg: its file changed"});
@@ -186,9 +186,9 @@ TEST_F(Changes, AnotherFolderWithTheSameNamesIsNamed) {
     write_image(other / name, window(160, 120, 700, 90));
     fs::last_write_time(other / name, fs::last_write_time(images / name));
   }
-  expect_stop(extract_from(other), {"w100.jpg: is another file than the one of this name in " +
+  expect_stop(extract_from(other), {"w100.jpg: is not the same file as the one of this name in " +
                                         fs::canonical(images).string(),
-                                    "2 images are not what"});
+                                    "2 images have changed"});
 }
 
 TEST_F(Changes, APhotographOfAnotherSizeGetsItsCamera) {
@@ -203,7 +203,7 @@ TEST_F(Changes, APhotographOfAnotherSizeGetsItsCamera) {
   EXPECT_EQ(run(on_database("match-all")).code, 0);
   EXPECT_EQ(run(on_database("verify")).code, 0);
   expect_as_if_new();
-  // Where others have the same camera that would be wrong for them.
+  // If other images share the camera, replacing it would be wrong for them.
   fs::remove(database);
   fs::remove(images / "w101.png");
   write_image(images / "w101.png", window(160, 120, 0, 0));
@@ -221,7 +221,7 @@ TEST_F(Changes, OtherOptionsAndMasksAreNamed) {
   expect_stop(extract({"--contrast", "0.01"}),
               {"w100.jpg: its features were extracted with other options: contrast 0.02 then and "
                "0.01 now",
-               "and 2 more", "7 images are not what"});
+               "and 2 more", "7 images have changed"});
   expect_stop(extract({"--max-features", "100"}), {"--max-points 8192 then and 100 now"});
   fs::create_directories(folder / "masks");
   Image<std::uint8_t> mask = left_half();
@@ -259,7 +259,7 @@ TEST_F(Changes, OtherOptionsOfPairsAreNamed) {
             6);
   EXPECT_EQ(rows_in(database, "two_view_geometries"), 0);
   EXPECT_EQ(json_of(on_database("match-all", {"--ratio", "0.9"}))["skipped"], 6);
-  // And back.
+  // And back again.
   EXPECT_EQ(json_of(on_database("match-all", {"--redo"}))["redone"], 6);
   ASSERT_EQ(run(on_database("verify")).code, 0);
   expect_as_if_new();
@@ -269,7 +269,7 @@ TEST_F(Changes, RedoDoesAStepAgain) {
   make_windows(4);
   run_all();
   const auto before = dump(database);
-  // As if something had gone wrong with them that no record tells.
+  // As if the rows had been damaged in a way that no record shows.
   change("UPDATE two_view_geometries SET config = 3, rows = 0, data = NULL");
   EXPECT_EQ(json_of(on_database("verify", {"--redo"}))["redone"], 6);
   EXPECT_TRUE(dump(database) == before);
@@ -284,7 +284,7 @@ TEST_F(Changes, RedoDoesAStepAgain) {
   ASSERT_EQ(run(on_database("match-all")).code, 0);
   ASSERT_EQ(run(on_database("verify")).code, 0);
   EXPECT_TRUE(dump(database) == before);
-  // Of some pairs only, the others stay.
+  // Only some pairs are redone; the others stay.
   write_bytes(folder / "list.txt", "w100.jpg w101.png\n");
   EXPECT_EQ(json_of(on_database("match-all", {"--redo", "--pairs", folder / "list.txt"}))["redone"],
             1);
@@ -293,7 +293,7 @@ TEST_F(Changes, RedoDoesAStepAgain) {
   EXPECT_TRUE(dump(database) == before);
 }
 
-TEST_F(Changes, DatabasesWithoutARecordAreTakenAsTheyAre) {
+TEST_F(Changes, DatabasesWithoutARecordAreNotCompared) {
   make_windows(3);
   run_all();
   change("DROP TABLE cornea_images; DROP TABLE cornea_steps");
@@ -304,7 +304,7 @@ TEST_F(Changes, DatabasesWithoutARecordAreTakenAsTheyAre) {
   EXPECT_EQ(json["extracted"], 1);
   EXPECT_EQ(json_of(on_database("match-all", {"--ratio", "0.9"}))["matched"], 3);
   EXPECT_EQ(json_of(on_database("verify", {"--threshold", "2"}))["skipped"], 3);
-  // Points of another program in the place of ours are not ours.
+  // Points that another program wrote in place of ours are not ours.
   change("UPDATE keypoints SET rows = 1, cols = 2, data = zeroblob(8) WHERE image_id = 4");
   write_image(images / "x.png", window(160, 120, 90, 60));
   touch(images / "x.png");

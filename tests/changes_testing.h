@@ -1,5 +1,5 @@
-// For tests of a folder and a database that no longer belong together: all steps, and what must
-// hold of the database after them.
+// For tests of a folder that no longer fits its database: all steps, and what must hold of the
+// database afterwards.
 #pragma once
 
 #include <chrono>
@@ -19,14 +19,14 @@ class Changes : public Colmap {
     ASSERT_EQ(run(on_database("match-all")).code, 0);
     ASSERT_EQ(run(on_database("verify")).code, 0);
   }
-  // What a folder as it is now gives from the start.
+  // The database must equal one made from scratch from the folder as it is now.
   void expect_as_if_new(const std::vector<std::string>& more = {}) {
     const fs::path found = folder / "found.db";
     fs::rename(database, found);
     run_all(more);
     expect_same_database(found, database);
   }
-  // As extract(), of another folder than `images`.
+  // As extract(), for a folder other than `images`.
   std::vector<std::string> extract_from(const fs::path& place,
                                         std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments = extract(std::move(more));
@@ -36,7 +36,7 @@ class Changes : public Colmap {
   void touch(const fs::path& file) {
     fs::last_write_time(file, fs::last_write_time(file) + std::chrono::hours(1));
   }
-  // The command ends with 1, says these words and writes nothing.
+  // The command must end with 1, say these words and write nothing.
   void expect_stop(const std::vector<std::string>& arguments,
                    const std::vector<std::string>& words) {
     const auto before = dump(database);

@@ -1,4 +1,4 @@
-// Photographs of chessboards with labelled inner corners, and drawn ones with exact corners.
+// Photographs of chessboards with labelled inner corners, and synthetic ones with exact corners.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -26,7 +26,7 @@ std::vector<Point> read_labels(const std::filesystem::path& file) {
   return points;
 }
 
-// From each label to the nearest point, sorted.
+// The sorted distances of each label to the nearest point.
 std::vector<double> distances(const std::vector<Point>& labels,
                               const std::vector<Corner>& corners) {
   std::vector<double> result;
@@ -57,7 +57,7 @@ TEST_P(Chessboards, MoravecFindsTheInnerCornersOfPhotographs) {
   }
 }
 
-TEST_P(Chessboards, HarrisFindsTheInnerCornersOfPhotographsBetweenPixels) {
+TEST_P(Chessboards, HarrisFindsTheInnerCornersOfPhotographsWithSubpixelAccuracy) {
   CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "data/chessboards");
   for (CornerMeasure measure : {CornerMeasure::harris, CornerMeasure::shi_tomasi}) {
     HarrisOptions options;
@@ -77,7 +77,7 @@ TEST_P(Chessboards, HarrisFindsTheInnerCornersOfPhotographsBetweenPixels) {
   }
 }
 
-TEST_P(Chessboards, HarrisMeetsTheExactCornersOfADrawnBoard) {
+TEST_P(Chessboards, HarrisFindsTheExactCornersOfASyntheticBoard) {
   CheckerboardOptions board;
   board.homography = tilted_view(640, 480, 17, 25, -20, 900);
   const Checkerboard drawn = checkerboard(context, board);

@@ -1,5 +1,6 @@
-"""Headless Chromium over the DevTools protocol, as much of it as tests of pages need, and how they say what they
-found. Python's standard library only."""
+"""Drives headless Chromium over the DevTools protocol, as far as tests of pages need it, and reports what they find.
+Uses only Python's standard library.
+"""
 import base64
 import contextlib
 import hashlib
@@ -17,7 +18,7 @@ import urllib.request
 
 
 class WebSocket:
-    """A client's side of RFC 6455, as much as DevTools needs: text both ways."""
+    """The client side of RFC 6455, as far as DevTools needs it: text in both directions."""
 
     def __init__(self, address):
         parts = urllib.parse.urlparse(address)
@@ -136,7 +137,7 @@ class Browser:
         self.settle()
 
     def settle(self):
-        """Waits until what was asked for is drawn."""
+        """Waits until pending drawing is done."""
         self.evaluate("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(1))))")
 
     def drawn(self):
@@ -146,7 +147,7 @@ class Browser:
         return [hashlib.sha256(image.encode()).hexdigest()[:12] for image in images]
 
     def _of_canvas(self, canvas, body):
-        """What the body of a function of the canvas's pixels, d, returns."""
+        """Evaluates the body of a function of the canvas's pixels, d."""
         self.settle()
         return self.evaluate("""(() => { const c = document.getElementById('%s');
             const copy = document.createElement('canvas');
@@ -180,7 +181,7 @@ class Browser:
             return {hash, opaque, mean: sum.map(s => Math.round(s / Math.max(1, opaque)))};""")
 
     def wait_for(self, condition, what):
-        """Checks that it becomes true within some seconds."""
+        """Checks that an expression becomes true within some seconds."""
         deadline = time.time() + 15
         while not self.evaluate(condition):
             if time.time() > deadline:
@@ -202,7 +203,7 @@ class Browser:
         self.mouse("mouseReleased", x, y, button="left", clickCount=1)
 
     def press(self, key, shift=False):
-        """A key; Enter and Tab do what they do in a browser."""
+        """Presses a key; Enter and Tab have their usual effect in a browser."""
         codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
         more = {"modifiers": 8 if shift else 0}
         if key in codes:
@@ -220,7 +221,7 @@ class Browser:
                       "s.dispatchEvent(new Event('input')); })()" % value)
 
     def lonely_match(self, panel=0):
-        """Where, in the window, the inlier lies that is farthest from all others."""
+        """The position in the window of the inlier that is farthest from all others."""
         return self.evaluate("""(() => { const page = corneaPage;
             const canvas = document.getElementById('panel-%d');
             canvas.scrollIntoView({block: 'center'});
@@ -251,7 +252,7 @@ class Browser:
             out.write(base64.b64decode(data))
 
     def violations(self, axe):
-        """What axe-core, whose text this is, finds wrong with the page: 'rule: first element' each."""
+        """Runs axe-core, given as text, and returns 'rule: first element' for each violation."""
         self.evaluate(axe + "; 0")
         found = json.loads(self.evaluate("axe.run().then(r => JSON.stringify(r.violations.map(v => [v.id, v.nodes.map(n => n.html)])))"))
         return [f"{rule}: {elements[0][:160]}" for rule, elements in found]
@@ -278,7 +279,7 @@ def check(condition, what):
 
 
 def attempt(checks, *arguments):
-    """A page without what is looked for fails, and the other checks go on."""
+    """Runs a check; if the page lacks what it looks for, the check fails and the others continue."""
     try:
         checks(*arguments)
     except (RuntimeError, KeyError, TypeError, IndexError) as error:
@@ -290,13 +291,13 @@ def text_of(browser, element):
 
 
 def check_quiet(browser, where=""):
-    """Nothing was said in the console, and nothing came from anywhere but the disk."""
-    check(browser.complaints == [], where + f"no word in the console {browser.complaints}")
+    """Checks that nothing was written to the console, and that nothing was loaded from anywhere but the disk."""
+    check(browser.complaints == [], where + f"the console is empty {browser.complaints}")
     check(all(r.startswith(("file:", "data:")) for r in browser.requests), where + "nothing comes from the network")
 
 
 class Session:
-    """What a test of pages works with: a folder, the program, which runs in it, and the browser."""
+    """The environment of a test of pages: a folder, the program, which runs in it, and the browser."""
 
     def __init__(self, program, chromium, folder):
         self.program, self.folder = program, folder
@@ -322,11 +323,11 @@ def session(program, chromium, prefix):
 
 
 def verdict():
-    """The exit code of a test, said."""
+    """Prints the result of a test and returns its exit code."""
     print(f"{len(failures)} of the checks failed" if failures else "all is well")
     return 1 if failures else 0
 
 
 def screenshots_folder():
-    """Of the arguments PROGRAM CHROMIUM [--screenshots DIR]; None: none are asked for."""
+    """The folder in the arguments PROGRAM CHROMIUM [--screenshots DIR]; None if not given."""
     return sys.argv[4] if len(sys.argv) > 4 and sys.argv[3] == "--screenshots" else None

@@ -1,5 +1,5 @@
-// What all commands of the program share (files that are written, help, quiet), its scenes and
-// benches, and the commands of the README.
+// Tests of what all commands of the program share (writing files, help, quiet), of its scenes and
+// benches, and of the commands in the README.
 #include "cli_testing.h"
 
 #include "cornea/cornea.h"
@@ -9,12 +9,12 @@ namespace {
 
 TEST_F(Cli, ResultsGoThroughLinksAndLeaveOtherFilesAlone) {
   const std::string detect = "cornea detect small.png --quiet --csv ";
-  // Standard output, however it is called and wherever it goes.
+  // Standard output under several names and redirections.
   fs::create_symlink("/proc/self/fd/1", folder / "stdout");
   ASSERT_EQ(shell(detect + "stdout > taken.csv").code, 0);
   EXPECT_TRUE(fs::is_symlink(folder / "stdout"));
   EXPECT_EQ(read_text(folder / "taken.csv").rfind("x,y,response\n", 0), 0u);
-  // A link to a file stays one, and so do the file's permissions.
+  // A link to a file stays a link, and the file keeps its permissions.
   std::ofstream(folder / "real.csv") << "old";
   fs::permissions(folder / "real.csv", fs::perms::owner_read | fs::perms::owner_write);
   fs::create_symlink("real.csv", folder / "link.csv");
@@ -50,13 +50,13 @@ TEST_F(Cli, AFullDiskIsNoticed) {
   expect_refused("cornea detect small.png --json /dev/full", 1, "/dev/full");
 }
 
-TEST_F(Cli, QuietSaysNothing) {
+TEST_F(Cli, QuietPrintsNothing) {
   const Outcome o = shell("cornea detect small.png --quiet");
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.out + o.err, "");
 }
 
-TEST_F(Cli, SceneWritesPicturesAndCamerasThatFitThem) {
+TEST_F(Cli, SceneWritesImagesAndMatchingCameras) {
   const Outcome o = shell(
       "cornea scene -o s --kind plane --views 3 --width 96 --height 64 --samples 1 --noise 2");
   ASSERT_EQ(o.code, 0) << o.err;

@@ -1,4 +1,5 @@
-// What the tests of the program share: a folder, a shell in it, and a turned photograph.
+// Shared by the tests of the program: a folder, a shell in it, and a photograph with an EXIF
+// orientation.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ inline std::string read_text(const fs::path& file) {
   return out.str();
 }
 
-// A JPEG file whose EXIF orientation is 6: of a camera that was held sideways.
+// A JPEG file with EXIF orientation 6, as of a camera that was held sideways.
 inline void write_sideways_jpeg(const fs::path& file, const AnyView& image) {
   const std::vector<std::uint8_t> jpeg = encode_jpeg(image, 95);
   const std::vector<std::uint8_t> exif = {0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
@@ -64,7 +65,7 @@ class Cli : public ::testing::Test {
     return outcome;
   }
 
-  // Fails with this code and says so in one line that holds `word`.
+  // The line must fail with this code and print one line that contains `word`.
   void expect_refused(const std::string& line, int code, const std::string& word) {
     const Outcome o = shell(line);
     EXPECT_EQ(o.code, code) << line << "\n" << o.err;

@@ -1,5 +1,5 @@
-// A folder into a COLMAP database, as a user does it: odd files, masks, pairs, and kills at any
-// moment.
+// Tests of a folder and a COLMAP database as a user works with them: odd files, masks, pairs, and
+// kills at any moment.
 #include <set>
 
 #include "colmap_testing.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace testing;
 
-// EXIF with an orientation, a focal length and its 35 mm equivalent, into a JPEG.
+// Adds EXIF with an orientation, a focal length and its 35 mm equivalent to a JPEG.
 std::string with_exif(const std::vector<std::uint8_t>& jpeg, int orientation, int focal_35mm) {
   std::string tiff("II*\0\x08\0\0\0", 8);
   auto number = [&](unsigned v, int size) {
@@ -82,14 +82,14 @@ TEST_F(Colmap, OddFilesAreReportedAndTheRestIsKept) {
   }
   ASSERT_TRUE(counts.contains(rows["one.png"].id));
   EXPECT_EQ(counts[rows["one.png"].id], 0);
-  // Pixels as stored, whichever way they are shown; the lens from the EXIF.
+  // Pixels as stored, whatever the orientation; the focal length from EXIF.
   const colmap::Camera& sideways = cameras[rows["sideways.jpg"].camera];
   EXPECT_EQ(sideways.width, 200);
   EXPECT_EQ(sideways.height, 150);
   EXPECT_TRUE(sideways.prior_focal_length);
   EXPECT_EQ(sideways.params[0], 200 * 28 / 35.0);
   EXPECT_FALSE(cameras[rows["good.jpg"].camera].prior_focal_length);
-  EXPECT_EQ(rows.size(), std::size_t(good));  // what failed left nothing behind
+  EXPECT_EQ(rows.size(), std::size_t(good));  // failed images left nothing behind
   EXPECT_EQ(cameras.size(), std::size_t(good));
 
   EXPECT_EQ(run(on_database("match-all")).code, 0);
@@ -136,7 +136,7 @@ TEST_F(Colmap, FeaturesMatchesAndInliersAreTheLibrarys) {
     EXPECT_EQ(rows[i].first, std::uint32_t(matches[i].a));
     EXPECT_EQ(rows[i].second, std::uint32_t(matches[i].b));
   }
-  // A picture moved by (18, 10): a homography, in our pixels and in COLMAP's.
+  // An image shifted by (18, 10): a homography, in our pixels and in COLMAP's.
   const auto row = found.two_view(colmap::pair_id({1, 3}));
   ASSERT_TRUE(row);
   EXPECT_EQ(row->configuration, colmap::Configuration::planar_or_panoramic);
@@ -156,7 +156,7 @@ TEST_F(Colmap, IdsFollowTheNamesAndNewImagesComeAfter) {
   const Outcome o = run(extract());
   EXPECT_EQ(Json::parse(o.out)["extracted"], 1);
   EXPECT_EQ(names(), (std::vector<std::string>{"w101.png", "w102.jpg", "w103.png", "w100.jpg"}));
-  // In sequence is by name, whatever the ids.
+  // Sequential pairs follow the names, whatever the ids.
   EXPECT_EQ(Json::parse(run(on_database("match-all", {"--sequential", "1"})).out)["matched"], 3);
   const colmap::Database found(database);
   EXPECT_EQ(found.matched_pairs(0, INT64_MAX),
@@ -191,7 +191,7 @@ TEST_F(Colmap, MasksKeepFeaturesOut) {
   EXPECT_EQ(left_half(2).second, 0);
 }
 
-TEST_F(Colmap, MasksAreNoImages) {
+TEST_F(Colmap, MasksAreNotTakenForImages) {
   make_windows(2);
   fs::create_directories(images / "masks");
   Image<std::uint8_t> black(160, 120), small(20, 15);
@@ -215,8 +215,8 @@ TEST_F(Colmap, MasksAreNoImages) {
   EXPECT_NE(none.err.find("w100.jpg would be"), std::string::npos) << none.err;
 }
 
-// SQLite would take them for its own, or write over them.
-TEST_F(Colmap, NoResultLiesWhereSqliteKeepsPartsOfTheDatabase) {
+// SQLite would take such files for its own, or overwrite them.
+TEST_F(Colmap, NoResultIsWrittenToAuxiliaryFilesOfSqlite) {
   make_windows(2);
   ASSERT_EQ(run(extract()).code, 0);
   const auto before = dump(database);
@@ -226,7 +226,7 @@ TEST_F(Colmap, NoResultLiesWhereSqliteKeepsPartsOfTheDatabase) {
     for (auto arguments :
          {extract(), on_database("match-all"), on_database("verify"),
           std::vector<std::string>{"verify", "--db", folder / "link.db", "--json", "-"}}) {
-      arguments.back() = part;  // of --json
+      arguments.back() = part;  // the value of --json
       const Outcome o = run(arguments);
       EXPECT_EQ(o.code, 2) << o.err;
       EXPECT_NE(o.err.find("SQLite keeps a part of the database"), std::string::npos) << o.err;
@@ -236,7 +236,7 @@ TEST_F(Colmap, NoResultLiesWhereSqliteKeepsPartsOfTheDatabase) {
   EXPECT_TRUE(dump(database) == before);
 }
 
-TEST_F(Colmap, PointsOfOthersAreLeftAlone) {
+TEST_F(Colmap, PointsOfOtherProgramsAreKept) {
   make_windows(2);
   ASSERT_EQ(run(extract()).code, 0);
   sqlite3* handle = nullptr;
@@ -248,8 +248,8 @@ TEST_F(Colmap, PointsOfOthersAreLeftAlone) {
   EXPECT_EQ(Json::parse(run(on_database("match-all")).out)["images"], 1);
 }
 
-// Each does what the other has not done; in the end all is there once.
-TEST_F(Colmap, TwoRunsAtATimeFillOneDatabase) {
+// Each run does what the other has not done; at the end everything is there once.
+TEST_F(Colmap, TwoConcurrentRunsFillOneDatabase) {
   make_windows(24);
   Outcome other;
   std::thread second([&] {
@@ -275,14 +275,14 @@ TEST_F(Colmap, OneCameraForAllIfAsked) {
   EXPECT_EQ(found.cameras().size(), 1u);
   EXPECT_EQ(found.images().size(), 3u);
   for (const auto& row : found.images()) EXPECT_EQ(row.camera, 1);
-  // Where there are several already, which one would it be?
+  // If there are several cameras already, the single one would be ambiguous.
   ASSERT_EQ(run(extract()).code, 0);
   const Outcome several = run(extract({"--single-camera"}));
   EXPECT_EQ(several.code, 1);
   EXPECT_NE(several.err.find("has 2 cameras"), std::string::npos) << several.err;
 }
 
-TEST_F(Colmap, ListedPairsAndWhatIsWrongWithThem) {
+TEST_F(Colmap, ListedPairsAreMatchedAndInvalidOnesNamed) {
   make_windows(3);
   fs::rename(images / "w102.jpg", images / "with space.jpg");
   ASSERT_EQ(run(extract()).code, 0);
@@ -293,7 +293,7 @@ TEST_F(Colmap, ListedPairsAndWhatIsWrongWithThem) {
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(Json::parse(o.out)["matched"], 2);
   EXPECT_EQ(Json::parse(run(on_database("match-all", {"--pairs", list})).out)["skipped"], 2);
-  // The rest of them; those that are done stay.
+  // The remaining pairs; those that are done stay.
   const Json rest = Json::parse(run(on_database("match-all")).out);
   EXPECT_EQ(rest["pairs"], 3);
   EXPECT_EQ(rest["matched"], 1);
@@ -305,7 +305,7 @@ TEST_F(Colmap, ListedPairsAndWhatIsWrongWithThem) {
     EXPECT_EQ(wrong.code, 1);
     EXPECT_NE(wrong.err.find(word), std::string::npos) << wrong.err;
   }
-  // A line that is wrong keeps no other from being done.
+  // An invalid line does not keep the others from being done.
   fs::remove(database);
   ASSERT_EQ(run(extract()).code, 0);
   write_bytes(list, "w100.jpg other.jpg\nw100.jpg w101.png\n");
@@ -323,13 +323,13 @@ TEST_F(Colmap, MistakesAreNamed) {
   EXPECT_NE(o.err.find("there is no such database"), std::string::npos) << o.err;
   o = run({"extract", folder / "nowhere", "--db", database, "--device", "cpu"});
   EXPECT_EQ(o.code, 1);
-  EXPECT_NE(o.err.find("is no folder"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("is not a folder"), std::string::npos) << o.err;
   EXPECT_FALSE(fs::exists(database));
   EXPECT_EQ(run(extract({"--contrast", "-1"})).code, 2);
   EXPECT_EQ(run(extract({"--mask", folder / "nowhere"})).code, 2);
   EXPECT_EQ(run(on_database("verify", {"--threshold", "-1"})).code, 2);
   EXPECT_EQ(run({"extract", images}).code, 2);
-  // No result goes over the database, nor where nobody finds it.
+  // No result may overwrite the database or be written where nobody finds it.
   EXPECT_EQ(run(extract({"--json", database})).code, 2);
   EXPECT_FALSE(fs::exists(database));
   EXPECT_EQ(run({"extract", images, "--db", "", "--device", "cpu"}).code, 1);
@@ -341,7 +341,7 @@ TEST_F(Colmap, MistakesAreNamed) {
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.err.find("holds no .jpg"), std::string::npos) << o.err;
   EXPECT_EQ(fs::file_size(database), 0u);
-  // An image alone is no mistake.
+  // A single image is not an error.
   make_windows(1);
   EXPECT_EQ(run(extract()).code, 0);
   EXPECT_EQ(run(on_database("match-all")).code, 0);
@@ -358,7 +358,7 @@ TEST_F(Colmap, ThreadsAndBlocksChangeNothing) {
     ASSERT_EQ(run(on_database("verify", {"--threads", threads})).code, 0);
   }
   expect_same_database(first, database);
-  // Through the library, with blocks of an image or two, and in two halves.
+  // Through the library, with blocks of one or two images, and in two halves.
   const fs::path blocks = folder / "blocks.db";
   fs::rename(database, blocks);
   ASSERT_EQ(run(extract()).code, 0);
@@ -388,8 +388,8 @@ TEST_F(Colmap, EveryDeviceFillsADatabase) {
   }
 }
 
-// Kills a command 20 times at random moments; where it comes to its end before, it starts anew.
-TEST_F(Colmap, KilledTwentyTimesItHoldsWhatAnUndisturbedRunHolds) {
+// Kills a command 20 times at random moments; if it ends before, it starts again.
+TEST_F(Colmap, KilledTwentyTimesItEqualsAnUninterruptedRun) {
   make_windows(32);
   core::Random random(11);
   const fs::path before = folder / "before.db";
@@ -397,7 +397,7 @@ TEST_F(Colmap, KilledTwentyTimesItHoldsWhatAnUndisturbedRunHolds) {
     const bool first = std::string(command) == "extract";
     const bool second = std::string(command) == "match-all";
     const std::vector<std::string> arguments = first ? extract() : on_database(command);
-    // Undisturbed, from what was there before.
+    // The uninterrupted run starts from what was there before.
     if (!first) fs::copy_file(database, before, fs::copy_options::overwrite_existing);
     const Outcome undisturbed = run(arguments);
     ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
@@ -414,7 +414,8 @@ TEST_F(Colmap, KilledTwentyTimesItHoldsWhatAnUndisturbedRunHolds) {
     double longest = undisturbed.milliseconds;
     for (int runs = 0; kills < 20 && runs < 200; ++runs) {
       const Outcome o = run(arguments, random.uniform() * longest);
-      longest *= o.killed ? 1.05 : 0.85;  // to where kills and ends are about as many
+      // So that kills and normal ends are about equally frequent.
+      longest *= o.killed ? 1.05 : 0.85;
       if (o.killed) {
         ++kills;
         const std::int64_t rows = rows_in(database, table);

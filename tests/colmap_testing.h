@@ -1,5 +1,5 @@
-// For tests of a folder in a COLMAP database from outside: photographs, the program, and what is in
-// the file afterwards.
+// For tests of a folder and a COLMAP database from outside: photographs, the program, and the
+// contents of the file afterwards.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ inline void write_bytes(const fs::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-// A picture with features, a window on one endless texture.
+// An image with features: a window on an endless texture.
 inline Image<std::uint8_t> window(int width, int height, double left, double top) {
   static const std::vector<std::array<double, 4>> waves = [] {
     std::vector<std::array<double, 4>> all;
@@ -68,7 +68,7 @@ inline Image<std::uint8_t> window(int width, int height, double left, double top
   return image;
 }
 
-// Every row of every table, sorted, past our own code.
+// Every row of every table, sorted, read with plain SQL instead of our own code.
 inline std::map<std::string, std::vector<std::string>> dump(const fs::path& file) {
   std::map<std::string, std::vector<std::string>> tables;
   for (const std::string& row :
@@ -77,7 +77,7 @@ inline std::map<std::string, std::vector<std::string>> dump(const fs::path& file
     tables[table] = rows_of(file, "SELECT * FROM " + table);
     std::sort(tables[table].begin(), tables[table].end());
   }
-  // Without the page where a table lies.
+  // Without the number of the page where a table is stored.
   tables["sqlite_master"] =
       rows_of(file, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name");
   return tables;
@@ -93,7 +93,7 @@ inline void expect_same_database(const fs::path& a, const fs::path& b) {
   }
 }
 
-// Rows of a table in a copy of the database, so that the one that was killed stays as it was left.
+// The rows of a table in a copy of the database, so that the file of a killed run is not changed.
 inline std::int64_t rows_in(const fs::path& file, const std::string& table) {
   const fs::path copy = file.string() + ".copy";
   for (const char* ending : {"", "-wal"}) {
@@ -129,7 +129,7 @@ class Colmap : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(images); }
 
-  // Runs the program, and sends it a signal after so many milliseconds where that is not negative.
+  // Runs the program, and sends it a signal after this many milliseconds unless negative.
   Outcome run(std::vector<std::string> arguments, double kill_after = -1, int signal = SIGKILL) {
     arguments.insert(arguments.begin(), CORNEA_PROGRAM);
     std::vector<char*> argv;
@@ -180,7 +180,7 @@ class Colmap : public ::testing::Test {
                   window(width, height, 9.0 * i, 5.0 * (i % 4)));
     }
   }
-  // Changes the database past our own code.
+  // Changes the database with plain SQL instead of our own code.
   void change(const std::string& sql) const { change_file(database, sql); }
   std::vector<std::string> names() const {
     std::vector<std::string> all;

@@ -1,4 +1,5 @@
-// Rows of a database that cannot be: the program names them, leaves them out and does the rest.
+// Tests with invalid rows in a database: the program names them, leaves them out and processes the
+// rest.
 #include <algorithm>
 #include <limits>
 
@@ -9,7 +10,7 @@ namespace {
 
 using namespace testing;
 
-// The positions of all points of an image.
+// Sets the positions of all points of an image.
 void set_points(const fs::path& database, int image, float value) {
   sqlite3* handle = nullptr;
   sqlite3_stmt* row = nullptr;
@@ -25,7 +26,7 @@ void set_points(const fs::path& database, int image, float value) {
   sqlite3_close(handle);
 }
 
-// Rows that cannot be, and the words that name them. All other pairs are verified.
+// Invalid rows, and the words that name them. All other pairs are verified.
 TEST_F(Changes, ABadPairIsNamedByItsImagesAndTheOthersAreVerified) {
   make_windows(4);
   ASSERT_EQ(run(extract()).code, 0);
@@ -37,7 +38,7 @@ TEST_F(Changes, ABadPairIsNamedByItsImagesAndTheOthersAreVerified) {
   struct Case {
     std::string sql, word;
     int bad;
-    float points = 0;  // other than 0: the positions of image 2
+    float points = 0;  // if not 0: the positions of image 2
   };
   for (const Case& c :
        {Case{"", "a point of w101.png has a position that is not a number", 3, nan},
@@ -84,7 +85,7 @@ TEST_F(Changes, ImagesWithImpossibleIdsAreNamedAndLeftOut) {
     EXPECT_EQ(matched["matched"], 3);
     EXPECT_EQ(matched["bad_images"], 1);
     EXPECT_NE(last_error.find("w101.png: has the id " + id), std::string::npos) << last_error;
-    // A pair of such an image, as a program that does not look makes it.
+    // A pair of such an image, as a program without checks would write it.
     change("INSERT INTO matches VALUES(-3, 1, 2, zeroblob(8))");
     const Json verified = json_of(on_database("verify"), 1);
     EXPECT_EQ(int(verified["general"]) + int(verified["planar"]) + int(verified["degenerate"]), 3);
@@ -108,12 +109,12 @@ TEST_F(Changes, DescriptorsThatAreNotSiftsAreNamedAndLeftOut) {
   for (const char* name : {"w101.png: has", "w102.jpg: has"}) {
     EXPECT_NE(last_error.find(name), std::string::npos) << last_error;
   }
-  // The advice works.
+  // The advice of the error message works.
   EXPECT_EQ(json_of(extract({"--redo"}))["redone"], 4);
   EXPECT_EQ(json_of(on_database("match-all"))["matched"], 6);
 }
 
-TEST_F(Changes, PairsOfImagesThatAreGoneAreNamedAndKept) {
+TEST_F(Changes, PairsOfMissingImagesAreNamedAndKept) {
   make_windows(4);
   ASSERT_EQ(run(extract()).code, 0);
   ASSERT_EQ(run(on_database("match-all")).code, 0);

@@ -1,4 +1,5 @@
-// What `cornea detect` and `cornea filter` find and write: points, lists, pictures, maps and JSON.
+// Tests of what `cornea detect` and `cornea filter` find and write: points, lists, images, maps and
+// JSON.
 #include <algorithm>
 #include <cmath>
 
@@ -150,7 +151,7 @@ TEST_F(Cli, FilterWritesEveryFormatAndTheStableJsonKeys) {
       EXPECT_EQ(json["device"], "cpu");
       EXPECT_GT(json["milliseconds"], 0);
     }
-    // The picture is the exact result, rounded; gray levels in both.
+    // The image is the exact result, rounded; both are in gray levels.
     const auto exact = read_image<float>(folder / "out.pfm");
     const auto rounded = read_image<std::uint8_t>(folder / "out.png");
     for (int y = 0; y < 48; ++y) {

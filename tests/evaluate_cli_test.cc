@@ -1,5 +1,5 @@
-// `cornea evaluate` as a program: what it finds in a folder, what it refuses, and answers that are
-// known beforehand.
+// Tests of `cornea evaluate` as a program: what it finds in a folder, what it refuses, and answers
+// that are known beforehand.
 #include <cmath>
 
 #include "cli_testing.h"
@@ -13,7 +13,7 @@ namespace {
 class Evaluate : public Cli {
  protected:
   void SetUp() override {
-    // Points of others in two images, the second moved by 5 pixels to the right.
+    // Points of another program in two images; the second is shifted by 5 pixels to the right.
     fs::create_directories(folder / "data" / "pair");
     const Image<std::uint8_t> image = testing::random_image<std::uint8_t>(120, 90, 3);
     for (const char* name : {"img1.png", "img2.png"}) {
@@ -57,7 +57,7 @@ std::vector<std::uint8_t> counting(int count) {
 
 const std::string kTheirs = "data --only-theirs --theirs them=theirs --parts sequences";
 
-TEST_F(Evaluate, MeasuresPointsOfOthers) {
+TEST_F(Evaluate, MeasuresPointsOfOtherPrograms) {
   const Json json = run(kTheirs);
   ASSERT_FALSE(json.is_null());
   const Json& points = json.at("sequences").at("points").at(0);
@@ -76,12 +76,12 @@ TEST_F(Evaluate, MeasuresPointsOfOthers) {
   EXPECT_LT(found.at("corner_error"), 4);
 }
 
-TEST_F(Evaluate, TakesTheStrongestPointsAndMatchesOfOthers) {
+TEST_F(Evaluate, UsesTheStrongestPointsAndMatchesOfOtherPrograms) {
   Json json = run(kTheirs + " --points 5");
   ASSERT_FALSE(json.is_null());
   EXPECT_EQ(json.at("sequences").at("points").at(0).at("points"), Json({5, 5}));
   EXPECT_EQ(json.at("sequences").at("matches").at(0).at("correct"), Json({0, 5, 5}));
-  // Matches of their own go before descriptors.
+  // Matches of a candidate take precedence over its descriptors.
   write("theirs/pair/img1-img2.csv", "x1,y1,x2,y2\n10,10,15,10\n20,20,25,24\n30,30,30,30\n");
   json = run(kTheirs);
   ASSERT_FALSE(json.is_null());
@@ -89,7 +89,7 @@ TEST_F(Evaluate, TakesTheStrongestPointsAndMatchesOfOthers) {
   EXPECT_EQ(json.at("sequences").at("matches").at(0).at("correct"), Json({1, 1, 3}));
 }
 
-TEST_F(Evaluate, RefusesFilesOfOthersThatDoNotFit) {
+TEST_F(Evaluate, RefusesFilesOfOtherProgramsThatDoNotFit) {
   const std::string line = "cornea evaluate " + kTheirs + " --device cpu";
   auto refused = [&](const std::string& name, const std::string& contents,
                      const std::string& word) {
@@ -122,7 +122,7 @@ TEST_F(Evaluate, RefusesFilesOfOthersThatDoNotFit) {
   expect_refused("cornea evaluate data --only-theirs", 2, "--only-theirs needs --theirs");
 }
 
-TEST_F(Evaluate, RefusesDataThatIsNotAsItShouldBe) {
+TEST_F(Evaluate, RefusesInvalidData) {
   fs::create_directories(folder / "empty");
   expect_refused("cornea evaluate empty", 1, "no image, sequence, labelled correspondences");
   expect_refused("cornea evaluate missing", 1, "missing: there is no such folder");
@@ -135,15 +135,15 @@ TEST_F(Evaluate, RefusesDataThatIsNotAsItShouldBe) {
   write("labels/a.csv", "x1,y1,x2,y2,label\n1,2,3,4,2\n");
   expect_refused("cornea evaluate labels", 1, "match 1 has the label '2'");
   write("labels/a.csv", "x1,y1,x2,y2,label\n1,2,3,4,1\n");
-  expect_refused("cornea evaluate labels", 1, "labels 1 matches as right; F needs 8");
+  expect_refused("cornea evaluate labels", 1, "labels 1 matches as correct; F needs 8");
   write("cameras/cameras.json", R"({"a.png": {"K": [[1,0,0],[0,1,0],[0,0,1]]}})");
   expect_refused("cornea evaluate cameras", 1, "names the image a.png");
   write_image(folder / "cameras/a.png", testing::random_image<std::uint8_t>(64, 48, 1));
-  expect_refused("cornea evaluate cameras", 1, "cameras.json: is not as it should be");
+  expect_refused("cornea evaluate cameras", 1, "cameras.json: is invalid");
 }
 
 TEST_F(Evaluate, RefusesUnknownDetectorsOptionsAndParts) {
-  expect_refused("cornea evaluate data --with susan", 2, "names no detector or estimator");
+  expect_refused("cornea evaluate data --with susan", 2, "is not a detector or estimator");
   expect_refused("cornea evaluate data --with 'sift octave=1'", 2, "octave");
   expect_refused("cornea evaluate data --with 'sift octaves'", 2, "'octaves' in 'sift octaves'");
   expect_refused("cornea evaluate data --with sift --with sift", 2, "are called 'sift'");
@@ -151,7 +151,7 @@ TEST_F(Evaluate, RefusesUnknownDetectorsOptionsAndParts) {
   expect_refused("cornea evaluate data --parts poses", 1, "(--parts)");
 }
 
-// Views of a drawn plane and their exact homography: what is right must be called right.
+// Views of a synthetic plane and their exact homography: correct results must be judged correct.
 TEST_F(Evaluate, RanksDetectorsOnAFolderOfEveryKind) {
   fs::create_directories(folder / "all" / "flat");
   ASSERT_EQ(shell("cornea scene -o all/street --views 2 --width 320 --height 240 --quiet").code, 0);
@@ -190,7 +190,7 @@ TEST_F(Evaluate, RanksDetectorsOnAFolderOfEveryKind) {
   }
   EXPECT_LT(json.at("labelled").at("results").at(0).at("errors").at(0), 0.01);
   for (const Json& row : json.at("poses").at("results")) {
-    // F of the few matches of small views says much less of the direction than E.
+    // F from the few matches of small views determines the direction much less accurately than E.
     for (const Json& pose : row.at("poses")) {
       EXPECT_LT(pose.at("error_degrees"), pose.at("estimator") == "essential" ? 5 : 30) << pose;
     }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The numbers of `cornea evaluate` by another computation: evaluate_test.py PROGRAM.
+"""Checks the numbers of `cornea evaluate` by an independent computation: evaluate_test.py PROGRAM.
 
-OpenCV's Harris corners and SIFT features are handed to the program as files, and what it says of them is
-computed again here with NumPy: repeatability and localisation on sequences and under known changes, the matches
-and how many are correct, and the error and the area of the homographies that it found. The changed images
-themselves are held against cv2.warpAffine. On two sequences of vgg_affine under CORNEA_DATA (default ../shared),
-and on images that are drawn here where these are missing. Skipped (77) without NumPy and OpenCV.
+OpenCV's Harris corners and SIFT features are given to the program as files, and its results for them are computed
+again here with NumPy: repeatability and localisation on sequences and under known changes, the matches and how
+many are correct, and the error and the area of the homographies that it found. The changed images themselves are
+compared with cv2.warpAffine. Uses two sequences of vgg_affine in CORNEA_DATA (default ../shared), or generated
+images if these are missing. Skipped (77) without NumPy and OpenCV.
 """
 import json
 import os
@@ -48,7 +48,7 @@ def drawn_image():
 
 
 def draw_sequence(folder):
-    """Two views of a drawn plane."""
+    """Two views of a synthetic plane."""
     folder.mkdir(parents=True)
     first = drawn_image()
     cv2.imwrite(str(folder / "img1.png"), first)
@@ -59,7 +59,7 @@ def draw_sequence(folder):
 
 
 def sequences(folder):
-    """A folder of sequences with three images each, as links or drawn."""
+    """A folder of sequences with three images each, linked or generated."""
     data = Path(os.environ.get("CORNEA_DATA") or Path(__file__).resolve().parents[2] / "shared") / "data/vgg_affine"
     for name in ("graf", "boat"):
         if not (data / name / "img3.png").is_file():
@@ -74,7 +74,7 @@ def sequences(folder):
 # --- OpenCV's points -----------------------------------------------------------------------------
 
 def harris_points(image):
-    """Places and responses, far more than are asked for."""
+    """Positions and responses, far more than requested."""
     response = cv2.cornerHarris(image, 3, 3, 0.04)
     peaks = (response == cv2.dilate(response, np.ones((3, 3)))) & (response > 0)
     y, x = np.nonzero(peaks)
@@ -98,10 +98,10 @@ def write_points(folder, name, found):
 
 
 def strongest(found, most, inside=None):
-    """Rows of the strongest places of those inside, with all their orientations, in their order."""
+    """The rows of the strongest positions inside the mask, with all their orientations, in their order."""
     places, responses, _ = found
     rows = np.arange(len(places)) if inside is None else np.flatnonzero(inside)
-    # As the file has them, of which the program reads floats.
+    # As the file has them, which the program reads as floats.
     order = np.argsort(-np.array([f"{r:.9g}" for r in responses[rows]], float).astype(np.float32), kind="stable")
     kept, seen = [], set()
     for row in rows[order]:
@@ -112,7 +112,7 @@ def strongest(found, most, inside=None):
 
 
 def equal_number(sets, shapes, insides=None):
-    """As many places as all have."""
+    """The number of positions that all candidates have."""
     most = min([POINTS] + [h * w // 400 for h, w in shapes])
     for i, found in enumerate(sets):
         rows = strongest(found, most, insides[i] if insides else None)
@@ -130,7 +130,7 @@ def project(H, points):
 
 
 def repeatability(expected, found):
-    """(share, root mean square) by taking the nearest pairs first, from the whole matrix of distances."""
+    """(fraction, root mean square) by choosing the nearest pairs first, from the full distance matrix."""
     d = np.linalg.norm(expected[:, None] - found[None], axis=2)
     taken, squares = 0, 0.0
     for _ in range(min(d.shape)):
@@ -205,7 +205,7 @@ def check_sequences(data, folder):
                                             second[holds(images[a].shape, project(np.linalg.inv(H), second))])
         shares[who].append(share)
         words = f"{who} {a} {b}"
-        # Pairs at one distance may be taken in another order, which frees or takes a third point.
+        # Pairs at the same distance may be chosen in another order, which affects a third point.
         close(taken, row["repeated"], 1, f"{words}, repeated")
         close(share, row["repeatability"], 0.005, f"{words}, repeatability")
         close(error, row["localisation"], 0.02, f"{words}, localisation")
@@ -253,7 +253,7 @@ def check_changes(data, folder):
     h, w = original.shape
 
     def inside(name):
-        # Of the pixel that a point lies in.
+        # The value of the pixel that contains a point.
         M = maps.get(name, np.eye(3))
         back = project(np.linalg.inv(M), np.floor(sets[name][0] + 0.5))
         return ((back >= MARGIN) & (back <= [w - 1 - MARGIN, h - 1 - MARGIN])).all(axis=1)
@@ -278,7 +278,7 @@ def check_changes(data, folder):
         if kind == "blur":
             expected = cv2.GaussianBlur(original, (0, 0), float(level))
         off = np.abs(expected.astype(float) - images[name])[cv2.erode(whole.astype(np.uint8), np.ones((9, 9))) > 0]
-        # JPEG and noise change what they change; all else differs by the sampling alone.
+        # JPEG and noise change pixels by design; everything else differs only by the sampling.
         limit = {"jpeg": 12, "noise": 15}.get(kind, 1.5)
         check(off.mean() <= limit, f"{name}: pixels differ by {off.mean():.2f} gray levels from cv2's")
         check(kind != "noise" or abs((images[name] - original.astype(float)).std() - float(level)) < 0.15 * float(level),

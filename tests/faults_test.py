@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""extract, match-all, verify and folder when something goes wrong under them.
+"""Tests extract, match-all, verify and folder when something goes wrong around them.
 
     faults_test.py PROGRAM [CASE ...] [--seed N]
 
-Two dozen small photographs are drawn with `cornea scene` and run through the three steps once, undisturbed, and for some
-cases through `cornea folder`.
-Then every case disturbs each step from the same beginning. What is left must be a whole database that
-holds nothing wrong, and the same command once more must end with the contents of the undisturbed run: all
-tables, all rows, all bytes. The cases:
+Two dozen small photographs are rendered with `cornea scene` and processed by the three steps once, undisturbed,
+and for some cases by `cornea folder`. Then every case disturbs each step from the same initial state. The result
+must be an intact database without wrong contents, and running the same command again must end with the contents of
+the undisturbed run: all tables, all rows, all bytes. The cases:
 
     full_disk       a small tmpfs, for which the test enters a mount namespace
     file_limit      files that may not grow further (RLIMIT_FSIZE)
     read_only       a folder, and a file, without permission to write
     read_only_disk  the same folder mounted read only
     two_at_once     two processes on one database
-    overtaken       one of two is held on its way, and the other does all of it meanwhile
-    locked          another process holds the database, for a while and for long
+    overtaken       one of two is paused on its way, and the other does everything meanwhile
+    locked          another process holds the database, for a short and for a long time
 
-Without a case all of them run. --seed repeats the moments of another run. Kills are in kills_test.py. The exit code is 77 where every
-case was skipped. Allocations that fail are in allocation_test.cc. Python's standard library only.
+Without a case all of them run. --seed repeats the random moments of another run. Kills are in kills_test.py,
+failing allocations in allocation_test.cc. The exit code is 77 if every case was skipped. Uses only Python's
+standard library.
 """
 import argparse
 import contextlib
@@ -42,12 +42,12 @@ NOBODY = 65534
 
 
 class Skip(Exception):
-    """Says why a case cannot be tried here."""
+    """Raised with the reason if a case cannot be run here."""
 
 
 def try_rooms(work, step, what, attempt):
-    """Attempts the step with room for 4 KB more than there is and on, up to more than it needs, and for some
-    sizes between; attempt(more, sentence) says whether the room was too small."""
+    """Runs the step with 4 KB more space than is used and upwards, until it has more than it needs, and for some
+    sizes between; attempt(more, sentence) returns whether the space was too small."""
     rooms = [4096 << 3 * i for i in range(5)] + [48 << 20]
     small = [room for room in rooms if attempt(room, f"{what} {room >> 10} KB")]
     check(2 <= len(small) < len(rooms) and small == rooms[:len(small)],
@@ -59,7 +59,7 @@ def try_rooms(work, step, what, attempt):
 
 
 def mount_flags():
-    """How unshare lets this user mount a file system; None where it does not."""
+    """The flags with which unshare lets this user mount a file system; None if it does not."""
     with tempfile.TemporaryDirectory() as folder:
         for flags in ("-m", "-rm"):
             with contextlib.suppress(FileNotFoundError):
@@ -70,7 +70,7 @@ def mount_flags():
 
 
 def enter_namespace():
-    """Starts this test anew where it may mount; what it mounts goes away with it."""
+    """Restarts this test in a namespace where it may mount; its mounts vanish with it."""
     if os.environ.get("CORNEA_FAULT_NAMESPACE"):
         return
     flags = mount_flags()
@@ -134,8 +134,8 @@ def case_file_limit(work):
 
 
 def as_one_who_may_not(work):
-    """How to start the program so that permissions count: as it is, or for root as nobody, from a copy
-    that nobody can reach."""
+    """How to start the program so that permissions apply: as it is or, for root, as the user nobody, from a copy
+    that this user can read."""
     if os.geteuid() != 0:
         return {}
     work.folder.chmod(0o755)
@@ -196,7 +196,7 @@ def case_read_only_disk(work):
 
 
 def jobs_of_two(work, steps):
-    """These and extract with one camera: with their flags, and what they leave."""
+    """The steps, and extract with one camera: with their flags and their expected contents."""
     single = work.folder / "single.db"
     work.run("extract", single, flags=["--single-camera"]).check_done("extract with a single camera, undisturbed")
     check(len(contents(single)["cameras"]) == 1, "a single camera is not one")
@@ -210,7 +210,7 @@ def case_two_at_once(work):
     for step, flags, expected in jobs_of_two(work, (*STEPS, *FOLDERS)):
         words = " ".join([step, *flags])
         for round in range(4):
-            # At the same time, and the second one later and later.
+            # At the same time, and then with the second one later and later.
             what, late = f"two times {words} at once", work.random.random() * work.seconds[step] * round / 4
             work.begin(step, database)
             processes = [work.start(step, database, flags)]
@@ -234,7 +234,7 @@ def is_locked(database):
 
 
 def hold(process, database, seconds):
-    """Stops a process so many seconds after it has begun, while it writes nothing."""
+    """Pauses a process this many seconds after it has begun, while it is not writing."""
     while process.poll() is None and not os.path.exists(f"{database}-wal"):
         time.sleep(0.001)
     time.sleep(seconds)
@@ -265,7 +265,7 @@ def case_overtaken(work):
 
 
 def check_options_are_not_mixed(work, database):
-    """A run is overtaken by one of half the images with other options: one of the two ends and says why."""
+    """A run is overtaken by one over half the images with other options: one of the two must end and say why."""
     def descriptors(file):
         return {row[-1] for row in contents(file)["descriptors"]}
 
@@ -293,7 +293,7 @@ def check_options_are_not_mixed(work, database):
 
 
 def half_extracted(work):
-    """For a lock on what extract writes there must be a database already."""
+    """A database that exists already, which is needed to lock what extract writes."""
     half, all_images = work.folder / "half", work.images
     half.mkdir()
     for image in sorted(all_images.glob("*.png"))[:IMAGES // 2]:
@@ -342,7 +342,7 @@ def case_locked(work):
         except AssertionError as failure:
             failures.append(str(failure))
 
-    # A reader is in the way where the log has yet to be switched on.
+    # A reader blocks switching on the write-ahead log.
     threads = [threading.Thread(target=keep_failure, args=(step, journal, lock, seconds))
                for step in STEPS for seconds in (2, 3 * BUSY_SECONDS)
                for journal, lock in (("WAL", "EXCLUSIVE"), ("DELETE", "EXCLUSIVE"), ("DELETE", "DEFERRED"))]
@@ -385,10 +385,10 @@ def main():
     program, seed = os.path.abspath(given.program), given.seed
     if seed is None:
         seed = random.SystemRandom().randrange(1 << 32)
-        sys.argv += ["--seed", str(seed)]  # also for the namespace
+        sys.argv += ["--seed", str(seed)]  # also for the restart in the namespace
     if len(given.cases) == 1:
         return run_case(program, given.cases[0], seed)
-    # One process for each: some go where they may mount.
+    # One process per case, because some enter a namespace in which they may mount.
     codes = [subprocess.run([sys.executable, __file__, program, case, "--seed", str(seed)]).returncode
              for case in given.cases or CASES]
     return next((code for code in codes if code not in (0, SKIPPED)), SKIPPED if set(codes) == {SKIPPED} else 0)

@@ -1,5 +1,6 @@
-"""The photographs of faults_test.py and kills_test.py, the three steps and `cornea folder` over them, and what a
-database may hold after a fault."""
+"""The photographs of faults_test.py and kills_test.py, the three steps and `cornea folder` on them, and the allowed
+contents of a database after a fault.
+"""
 import random
 import shutil
 import sqlite3
@@ -10,7 +11,8 @@ from pathlib import Path
 
 IMAGES = 24
 STEPS = ("extract", "match-all", "verify")
-# `cornea folder` as steps too: all pairs, and those that look alike, so few that a further round has something to do.
+# `cornea folder` as steps too: with all pairs, and with similar ones, so few that the further round
+# has something to do.
 LEARNS = "folder --pairs retrieve"
 FOLDERS = {"folder": [], LEARNS: ["--pairs", "retrieve", "--neighbours", "2", "--further", "2"]}
 RESULTS = ("pairs.csv", "report.html")  # of a folder, beside its database
@@ -22,7 +24,7 @@ def check(condition, sentence):
 
 
 def files_of(database):
-    """The database and what SQLite keeps beside it."""
+    """The database and the files that SQLite keeps beside it."""
     return [Path(f"{database}{ending}") for ending in ("", "-wal", "-shm")]
 
 
@@ -32,8 +34,8 @@ def remove_database(database):
 
 
 def contents(database):
-    """Schema and rows of all tables, of a copy, so that what a fault left is not touched; None where there
-    is no database. The copy must be whole."""
+    """Schema and rows of all tables, read from a copy, so that the state after a fault is not changed; None if there
+    is no database. The copy must be intact."""
     with tempfile.TemporaryDirectory() as folder:
         if not Path(database).exists():
             return None
@@ -64,7 +66,7 @@ def check_same(found, expected, what):
 
 
 def check_nothing_wrong(found, before, expected, what):
-    """Between what was there before and what an undisturbed run leaves."""
+    """Checks that the contents are between the initial ones and those of an undisturbed run."""
     check(found is not None or before is None, f"{what}: the database is gone")
     for table, rows in (found or {}).items():
         if table in ("schema", "sqlite_sequence"):
@@ -86,7 +88,7 @@ class Outcome:
         check(self.code == 0, f"{what}: exit code {self.code}: {self.err}")
 
     def check_failed(self, what, *words):
-        """One line on standard error that names what it is about."""
+        """Checks that there is one line on standard error that names the problem."""
         check(self.code == 1, f"{what}: exit code {self.code}, not 1: {self.out}{self.err}")
         check(self.err.count("\n") == 1, f"{what}: not one line: {self.err}")
         for word in words:
@@ -116,7 +118,7 @@ class Work:
         check(sum(row[1] for row in self.expected["verify"]["two_view_geometries"]) > 1000, "hardly any inliers")
 
     def add_folders(self):
-        """`cornea folder` once, undisturbed; with all pairs it gives the contents of the three steps."""
+        """Runs `cornea folder` once, undisturbed; with all pairs it gives the contents of the three steps."""
         for step in FOLDERS:
             database = self.folder / f"undisturbed {step}" / "database.db"
             self.before[step] = self.folder / "nothing"
@@ -139,7 +141,7 @@ class Work:
         return Outcome(self.start(step, database, **how), began)
 
     def begin(self, step, database):
-        """The database as it is before the step."""
+        """Restores the database as it is before the step."""
         remove_database(database)
         if self.before[step].exists():
             shutil.copyfile(self.before[step], database)
@@ -161,7 +163,7 @@ class Work:
             check(page.rstrip().endswith("</html>"), f"{what}: report.html is not whole")
 
     def check_full(self, step, outcome, database, what, *words):
-        """A run that had room for everything, or for a part: whether it was a part."""
+        """Checks a run that had space for everything, or for a part; returns whether it was a part."""
         found = self.check_left(step, database, what)
         if outcome.code == 0:
             check_same(found, self.expected[step], what)

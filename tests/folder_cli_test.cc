@@ -1,5 +1,5 @@
-// `cornea folder` from outside: its files, what it says, every way to choose pairs, kills and
-// interruptions, and wrong input.
+// Tests of `cornea folder` from outside: its files, its output, every way to choose pairs, kills
+// and interruptions, and invalid input.
 #include <algorithm>
 
 #include "colmap_testing.h"
@@ -24,7 +24,7 @@ class FolderCommandTest : public Colmap {
     EXPECT_EQ(o.code, 0) << o.err;
     return o.code == 0 ? Json::parse(o.out) : Json();
   }
-  // Ends with this code and one line that holds `words`, and leaves no database.
+  // The command must end with this code and one line that contains `words`, and leave no database.
   void expect_refused(const std::vector<std::string>& arguments, int code,
                       const std::string& words) {
     const Outcome o = run(arguments);
@@ -33,7 +33,7 @@ class FolderCommandTest : public Colmap {
     EXPECT_NE(o.err.find(words), std::string::npos) << o.err;
     EXPECT_FALSE(fs::exists(out / "database.db"));
   }
-  // Lines of pairs.csv without the first.
+  // The lines of pairs.csv without the header.
   std::vector<std::string> pairs() const {
     std::istringstream in(read_text(out / "pairs.csv"));
     std::vector<std::string> lines;
@@ -44,7 +44,7 @@ class FolderCommandTest : public Colmap {
   }
 
   const fs::path out = folder / "out";
-  // So few of each image that a further round has something to do.
+  // So few neighbours per image that the further round has something to do.
   const std::vector<std::string> retrieve = {"--pairs", "retrieve",  "--neighbours",
                                              "1",       "--further", "2"};
 };
@@ -77,7 +77,7 @@ TEST_F(FolderCommandTest, GivesTheDatabaseOfTheThreeCommandsAndATable) {
   EXPECT_GT(verified, 0);
 }
 
-// All tables of both schemas; with EXIF also a shared camera and, in 4, pose priors.
+// Compares all tables of both schemas; EXIF adds a shared camera and, in schema 4, pose priors.
 TEST_F(FolderCommandTest, BothSchemasAreThoseOfTheThreeCommands) {
   for (int i = 0; i < 4; ++i) {
     write_taken_jpeg(images / text("w", i, ".jpg"), window(160, 120, 9.0 * i, 0),
@@ -122,7 +122,7 @@ TEST_F(FolderCommandTest, ASecondRunDoesNothingAndSaysSo) {
   EXPECT_TRUE(dump(out / "database.db") == before);
   EXPECT_EQ(fs::last_write_time(out / "pairs.csv"), written);
   EXPECT_EQ(done()["nothing_to_do"], true);
-  // What is missing of the table or differs is written again.
+  // A missing or different table is written again.
   const std::string table = read_text(out / "pairs.csv");
   fs::remove(out / "pairs.csv");
   done();
@@ -132,7 +132,7 @@ TEST_F(FolderCommandTest, ASecondRunDoesNothingAndSaysSo) {
   EXPECT_EQ(read_text(out / "pairs.csv"), table);
 }
 
-TEST_F(FolderCommandTest, SaysWhatToTypeNext) {
+TEST_F(FolderCommandTest, PrintsTheNextCommand) {
   fs::rename(images, folder / "my photos");
   const fs::path photos = folder / "my photos";
   for (int i = 0; i < 3; ++i) {
@@ -161,7 +161,7 @@ TEST_F(FolderCommandTest, UnconnectedImagesAreNamed) {
 
 TEST_F(FolderCommandTest, EveryWayToChoosePairs) {
   for (int i = 0; i < 6; ++i) {
-    // Two places 620 m apart, with three photographs each.
+    // Two locations 620 m apart, with three photographs each.
     const std::uint32_t north = 180000 + std::uint32_t(i / 3) * 20;
     write_taken_jpeg(images / text("w", i, ".jpg"), window(160, 120, 9.0 * i, 0),
                      "2026:11:17 09:00:00", north, 36000);
@@ -180,7 +180,7 @@ TEST_F(FolderCommandTest, EveryWayToChoosePairs) {
   EXPECT_EQ(alike["choice"], "retrieve");
   EXPECT_GE(alike["chosen"], 3);
   EXPECT_EQ(alike["tried"].get<int>(), alike["chosen"].get<int>() + alike["further"].get<int>());
-  // Above the limit auto retrieves, and adds the sequence of names.
+  // Above the limit, auto uses retrieval and adds the sequence of names.
   const Json automatic =
       tried({"--all-up-to", "5", "--neighbours", "1", "--overlap", "1", "--further", "0"});
   EXPECT_EQ(automatic["choice"], "retrieve");
@@ -196,7 +196,7 @@ TEST_F(FolderCommandTest, EveryWayToChoosePairs) {
   const Json listed = tried({"--pairs", folder / "list.txt"});
   EXPECT_EQ(listed["choice"], "listed");
   EXPECT_EQ(listed["tried"], 2);
-  // A line that names no image is reported, and the rest done.
+  // A line that does not name images is reported, and the others are processed.
   fs::remove_all(out);
   write_bytes(folder / "list.txt", "w0.jpg w5.jpg\nw1.jpg nobody.jpg\n");
   const Outcome o = run(folder_words({"--pairs", folder / "list.txt"}));
@@ -205,7 +205,7 @@ TEST_F(FolderCommandTest, EveryWayToChoosePairs) {
   EXPECT_EQ(Json::parse(o.out)["tried"], 1);
 }
 
-TEST_F(FolderCommandTest, KilledAtAnyMomentItGoesOnToTheSameContents) {
+TEST_F(FolderCommandTest, KilledAtAnyMomentItContinuesToTheSameContents) {
   make_windows(10);
   for (const std::vector<std::string>& more : {std::vector<std::string>(), retrieve}) {
     fs::remove_all(out);
@@ -240,7 +240,7 @@ TEST_F(FolderCommandTest, APageOfFewerImagesIsNotTakenForTheNewOne) {
   done();
   const std::string table = read_text(out / "pairs.csv");
   EXPECT_NE(table, old_table);
-  // As a run leaves it that is killed after its last pair: the old page, with its table or without.
+  // The state after a run was killed after its last pair: the old page, with or without its table.
   for (const bool with_table : {true, false}) {
     write_bytes(out / "report.html", old_page);
     fs::remove(out / "pairs.csv");
@@ -250,7 +250,7 @@ TEST_F(FolderCommandTest, APageOfFewerImagesIsNotTakenForTheNewOne) {
     EXPECT_EQ(read_text(out / "pairs.csv"), table);
   }
   EXPECT_EQ(old_page.find("w103.png"), std::string::npos);
-  // An image in no pair changes the page alone.
+  // An image in no pair changes only the page.
   write_image(images / "z.png", Image<std::uint8_t>(160, 120));
   done();
   EXPECT_NE(read_text(out / "report.html").find("z.png"), std::string::npos);
@@ -266,12 +266,12 @@ TEST_F(FolderCommandTest, AnInterruptionSaysWhatIsKept) {
     fs::remove_all(out);
     const Outcome o =
         run(folder_words(retrieve), (i % 10 + 0.5) / 10 * undisturbed.milliseconds, SIGINT);
-    if (o.killed || o.code == 0) continue;  // before it began, after it ended
+    if (o.killed || o.code == 0) continue;  // killed before it began, or already finished
     ++interrupted;
     EXPECT_EQ(o.code, 130) << o.err;
     EXPECT_NE(o.err.find("interrupted; "), std::string::npos) << o.err;
     EXPECT_NE(o.err.find(text(" and kept in ", (out / "database.db").string(),
-                              "; the same command goes on")),
+                              "; the same command continues")),
               std::string::npos)
         << o.err;
     EXPECT_EQ(Json::parse(o.out)["stopped"], true);
@@ -305,7 +305,7 @@ TEST_F(FolderCommandTest, PhotographsAndOptionsThatChangedStopIt) {
 TEST_F(FolderCommandTest, WrongInputIsRefusedBeforeAnyWork) {
   expect_refused(folder_words(), 1, "holds no .jpg");
   write_image(images / "only.png", window(160, 120, 0, 0));
-  expect_refused(folder_words(), 1, "holds one photograph, only.png; a pair takes two");
+  expect_refused(folder_words(), 1, "holds one photograph, only.png; a pair needs two");
   make_windows(2);
   expect_refused({"folder", folder / "none", "-o", out}, 1, "none");
   expect_refused({"folder", images}, 2, "--out");
@@ -315,18 +315,18 @@ TEST_F(FolderCommandTest, WrongInputIsRefusedBeforeAnyWork) {
   expect_refused(folder_words({"--upright"}), 2, "as they are stored");
   for (const fs::path& inside :
        {images, images / "out", images / "." / ".." / "images" / "a" / "b"}) {
-    expect_refused({"folder", images, "-o", inside}, 2, "lies in the folder of the photographs");
+    expect_refused({"folder", images, "-o", inside}, 2, "is inside the folder of the photographs");
     EXPECT_FALSE(fs::exists(images / "database.db"));
     EXPECT_FALSE(fs::exists(images / "a"));
   }
   write_bytes(out, "a file");
-  expect_refused(folder_words(), 1, "is no folder and cannot be made one");
+  expect_refused(folder_words(), 1, "is not a folder and cannot be created");
   fs::remove(out);
   expect_refused({"folder", images, "-o", out, "-q", "--json", out / "database.db-wal"}, 2,
                  "SQLite keeps");
 }
 
-TEST_F(FolderCommandTest, PhotographsMayLieInTheFolderOfResults) {
+TEST_F(FolderCommandTest, PhotographsMayBeInTheFolderOfResults) {
   fs::create_directories(out);
   fs::rename(images, out / "images");
   for (int i = 0; i < 2; ++i) {
@@ -348,7 +348,7 @@ TEST_F(FolderCommandTest, APhotographThatCannotBeReadIsReportedAndTheRestDone) {
   EXPECT_EQ(pairs().size(), 3u);
 }
 
-// A program of the name `colmap` that does what the script says.
+// A fake program `colmap` that does what the script says.
 class MappingFolder : public FolderCommandTest {
  protected:
   void SetUp() override {
@@ -375,7 +375,7 @@ TEST_F(MappingFolder, RunsTheMapperAndCountsItsImages) {
   EXPECT_EQ(read_text(out / "mapper.log"),
             text("mapper --database_path ", (out / "database.db").string(), " --image_path ",
                  images.string(), " --output_path ", (out / "sparse").string(), "\n"));
-  // Earlier models are put aside, not overwritten.
+  // Earlier models are renamed, not overwritten.
   const Outcome again = run({"folder", images, "-o", out, "--device", "cpu", "--map"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_NE(again.out.find("colmap mapper: 3 of 3 images in one model"), std::string::npos)
@@ -399,7 +399,7 @@ TEST_F(MappingFolder, AMapperThatFailsIsNamed) {
 
 TEST_F(MappingFolder, WithoutColmapItIsAnErrorBeforeAnyWork) {
   ::setenv("PATH", (folder / "nothing").c_str(), 1);
-  expect_refused(folder_words({"--map"}), 1, "there is no program colmap");
+  expect_refused(folder_words({"--map"}), 1, "--map needs the program colmap");
 }
 
 }  // namespace

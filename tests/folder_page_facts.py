@@ -1,4 +1,4 @@
-"""What a COLMAP database says of a folder, read without Cornea: what the folder's page must show."""
+"""Reads a COLMAP database of a folder without Cornea: the facts that the folder's page must show."""
 import os
 import sqlite3
 import struct
@@ -19,7 +19,7 @@ class Facts:
         self.keypoints = {}
         for image, rows, columns, data in database.execute("SELECT image_id, rows, cols, data FROM keypoints"):
             numbers = struct.unpack(f"<{rows * columns}f", data)
-            # Of COLMAP's pixels the first has its centre at 0.5.
+            # In COLMAP the centre of the first pixel is 0.5.
             self.keypoints[ids[image]] = [(numbers[k] - 0.5, numbers[k + 1] - 0.5) for k in range(0, rows * columns, columns)]
         self.pairs = {}  # (first, second): matches, inliers, kind, index pairs of the inliers
         geometries = {row[0]: row[1:] for row in
@@ -44,7 +44,7 @@ class Facts:
         return {a + b - image for a, b in self.pairs if image in (a, b) and self.connects((a, b))}
 
     def groups(self):
-        """Sets of images that are connected, the largest first."""
+        """The connected components as sets of images, the largest first."""
         left, found = set(range(len(self.names))), []
         while left:
             group, edge = set(), {min(left)}

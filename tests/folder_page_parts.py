@@ -1,8 +1,9 @@
-"""Checks of the parts of the page of a folder: groups, matrix, graph, table, histograms and the view of a pair, each against
-what the database holds. folder_page_test.py runs them."""
+"""Checks the parts of the page of a folder against the database: groups, matrix, graph, table, histograms and the
+view of a pair. folder_page_test.py runs them.
+"""
 from chromium import check, text_of
 
-# Where the cell of two places of the matrix lies in the window, and what colour it has.
+# The position of a cell of the matrix in the window, and its colour.
 CELL = """(([row, column]) => { const m = corneaFolder.matrix, box = m.canvas.getBoundingClientRect();
     const s = m.glide.toScreen(column + 0.5, row + 0.5), d = m.glide.density;
     const copy = document.createElement('canvas'), pen = copy.getContext('2d');
@@ -79,7 +80,7 @@ def check_matrix(browser, facts):
     check(browser.evaluate("document.activeElement.id") == "matrix", "and the keys are where they were")
     check(browser.evaluate("document.querySelectorAll('#rows .chosen').length") == 1, "its row of the table is marked")
 
-    # By keys alone: from the first cell, to the next pair with a geometry, open it, step on, close.
+    # By keys alone: from the first cell to the next pair with a geometry, open it, step on, close.
     browser.press("Escape")
     browser.press("ArrowRight")
     check(browser.evaluate("corneaFolder.picked.cell") == [0, 1], "arrows choose a cell")
@@ -125,7 +126,7 @@ def check_graph_and_keys(browser, facts):
     browser.click(x, y)
     browser.mouse("mouseMoved", 2, 2)
     browser.settle()
-    check(browser.evaluate("corneaFolder.picked.image") == most and browser.pixels("graph")["hash"] != "", "a click chooses it")
+    check(browser.evaluate("corneaFolder.picked.image") == most and browser.pixels("graph")["hash"] != "", "a click selects it")
     browser.press("Enter")
     browser.settle()
     check(set(listed(browser)) == {p for p in facts.pairs if most in p}, "Enter lists its pairs")
@@ -217,12 +218,12 @@ def check_histograms(browser, facts):
         count = int(said.rsplit(":", 1)[1].split()[0].replace(",", ""))
         check(count == total, f"all bars of '{key}' hold {total:,}: {said}")
         browser.evaluate(f"document.getElementById('{key}-clear').click()")
-        check(len(listed(browser)) == len(facts.pairs), "and let go")
+        check(len(listed(browser)) == len(facts.pairs), "and deselect")
     browser.evaluate("document.getElementById('inliers').focus({preventScroll: true})")
     for _ in range(4):
         browser.press("ArrowRight")
     low, high = (float(n.replace(",", "")) for n in text_of(browser, "inliers-text").split(":")[1].replace("to", " ").split())
-    # Numbers on the page are rounded; those of the bars' ends are left out.
+    # Numbers on the page are rounded, so values at the ends of bars are left out.
     inside = {p for p in facts.pairs if facts.has_geometry(p) and low + 1 < facts.pairs[p][1] < high - 1}
     outside = {p for p in facts.pairs if not facts.has_geometry(p) or not low - 1 <= facts.pairs[p][1] <= high + 1}
     found = set(listed(browser))
@@ -231,7 +232,7 @@ def check_histograms(browser, facts):
 
 
 def check_pair_view(browser, facts):
-    """Lines of several pairs, end by end: each is an inlier of the database."""
+    """Checks both ends of the lines of several pairs: each line is an inlier of the database."""
     candidates = [p for p in facts.pairs if facts.has_geometry(p)]
     for pair in (candidates[0], candidates[len(candidates) // 2], candidates[-1]):
         browser.evaluate(f"corneaFolder.openPair(corneaFolder.pairAt({pair[0]}, {pair[1]}))")

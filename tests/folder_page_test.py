@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The page of a folder as a person meets it, in headless Chromium.
+"""Tests the page of a folder as a user sees it, in headless Chromium.
 
     folder_page_test.py PROGRAM CHROMIUM [--screenshots DIR]
 
-Makes collections of generated photographs (make_collection.py), writes their pages with the program, opens them from disk over
-the DevTools protocol, and holds what is shown against the database, which is read here by other means: matrix, graph, groups,
-table, filters, histograms, the view of a pair, keys, fingers, print, both forms of the page, and what it says when its
-files are missing. Where the environment variable CORNEA_AXE names an axe.min.js, axe-core must find nothing. Python's standard
-library only.
+Makes collections of generated photographs (make_collection.py), writes their pages with the program, opens them
+from disk over the DevTools protocol, and compares what is shown with the database, which is read here
+independently: matrix, graph, groups, table, filters, histograms, the view of a pair, keys, fingers, print, both
+forms of the page, and what it says if its files are missing. If the environment variable CORNEA_AXE names an
+axe.min.js, axe-core must find nothing. Uses only Python's standard library.
 """
 import os
 import subprocess
@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def make_page(opened, name, *arguments):
-    """The page of a generated collection, and what its database holds."""
+    """Writes the page of a generated collection; returns it with the facts of its database."""
     subprocess.run([sys.executable, "-B", os.path.join(HERE, "make_collection.py"), opened.path(name), *arguments], check=True,
                    capture_output=True)
     opened.cornea("report", "--db", f"{name}/collection.db", "--images", f"{name}/photos", "-o", f"{name}/out", "-q")
@@ -62,7 +62,7 @@ def check_layout(browser, page, width, mobile):
             browser.settle()
             if _ == 0:
                 check(browser.evaluate("corneaFolder.picked.cell !== null && !corneaFolder.pairView.dialog.open"),
-                      where + "a finger chooses a pair of the matrix")
+                      where + "a finger selects a pair of the matrix")
         check(browser.evaluate("corneaFolder.pairView.dialog.open"), where + "and opens it with a second touch")
         check(browser.evaluate("(b => b.width <= window.innerWidth && b.left >= 0)(document.getElementById('pair').getBoundingClientRect())"),
               where + "the view of the pair fits the screen")
@@ -81,7 +81,7 @@ def check_themes_and_print(browser, page, folder):
     browser.call("Emulation.setEmulatedMedia", media="print")
     browser.settle()
     paper = browser.pixels("matrix")
-    check(sum(paper["mean"]) > sum(dark["mean"]) + 150, "paper is white, whatever the screen shows")
+    check(sum(paper["mean"]) > sum(dark["mean"]) + 150, "print is white, whatever the theme")
     browser.call("Emulation.setEmulatedMedia", media="")
     file = os.path.join(folder, "page.pdf")
     browser.pdf(file)
@@ -154,7 +154,7 @@ def check_folder_command(opened):
 
 
 def check_few(opened):
-    """No image with a connection, and a single one."""
+    """Folders without any connected images, and with a single image."""
     for count in (1, 3):
         page, facts = make_page(opened, f"few{count}", "--images", str(count), "--groups", "1")
         opened.browser.open(page, 1000)
@@ -169,7 +169,7 @@ def take_screenshots(browser, pages, pictures):
         for width in (1440, 390):
             for dark in (False, True):
                 browser.open(page, width, dark=dark, mobile=width == 390, density=2 if width == 390 else 1)
-                time.sleep(1)  # thumbnails come from files
+                time.sleep(1)  # thumbnails are loaded from files
                 browser.screenshot(os.path.join(pictures, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
         browser.open(page, 1440)
         browser.pdf(os.path.join(pictures, f"{name}.pdf"))

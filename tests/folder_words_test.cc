@@ -1,5 +1,5 @@
-// What the program says of a folder: when it is interrupted, of files that it passes over, in its
-// summaries, and on a terminal while it works.
+// Tests of what the program prints about a folder: when it is interrupted, about ignored files, in
+// its summaries, and on a terminal while it works.
 #include <algorithm>
 
 #include "changes_testing.h"
@@ -31,10 +31,10 @@ TEST_F(Changes, AnInterruptedRunSaysWhatIsKeptAndLeavesNoLog) {
       const Outcome o =
           run(arguments, random.uniform() * undisturbed.milliseconds, term ? SIGTERM : SIGINT);
       EXPECT_FALSE(has_log());
-      if (o.killed || o.code == 0) continue;  // before it began, after it ended
+      if (o.killed || o.code == 0) continue;  // killed before it began, or already finished
       ++interrupted;
       EXPECT_EQ(o.code, term ? 143 : 130) << o.err;
-      EXPECT_NE(o.err.find(" and kept in " + database.string() + "; the same command goes on"),
+      EXPECT_NE(o.err.find(" and kept in " + database.string() + "; the same command continues"),
                 std::string::npos)
           << o.err;
       EXPECT_EQ(Json::parse(o.out)["stopped"], true);
@@ -46,21 +46,22 @@ TEST_F(Changes, AnInterruptedRunSaysWhatIsKeptAndLeavesNoLog) {
   }
 }
 
-TEST_F(Changes, WhatIsNotTakenIsCountedAndNamed) {
+TEST_F(Changes, IgnoredFilesAreCountedAndNamed) {
   make_windows(2);
   fs::create_directories(images / ".thumbnails");
   write_image(images / ".thumbnails/w100.jpg", window(20, 20, 0, 0));
   for (const char* name : {"._w100.jpg", "IMG_1.HEIC", "raw.CR2", "b.gif", "notes.txt"}) {
     write_bytes(images / name, "no picture");
   }
-  // Its first bytes tell a file's format; its name whether it is an image of the folder.
+  // The format is recognised by the first bytes of a file; its name decides whether it is an image
+  // of the folder.
   fs::copy_file(images / "w101.png", images / "z.webp");
   const int ignored = kHasWebp ? 4 : 5;
   std::vector<std::string> arguments = {"extract", images, "--db", database, "--device", "cpu"};
   const Outcome o = run(arguments);
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find(text(ignored,
-                            " files passed over, not of a format that is taken: "
+                            " files ignored, of an unsupported format: "
                             "._w100.jpg, IMG_1.HEIC, b.gif and ")),
             std::string::npos)
       << o.out;
@@ -70,7 +71,7 @@ TEST_F(Changes, WhatIsNotTakenIsCountedAndNamed) {
   EXPECT_EQ(json_of(extract())["ignored"], ignored);
 }
 
-TEST_F(Changes, SummariesSayWhatIsNewAndWhatIsThere) {
+TEST_F(Changes, SummariesCountNewAndExistingResults) {
   make_windows(9, 320, 240);
   auto spoken = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--db", database, "--device", "cpu"});
@@ -100,7 +101,7 @@ TEST_F(Changes, SummariesSayWhatIsNewAndWhatIsThere) {
       << verified;
 }
 
-// Columns of a line on a terminal: bytes that do not continue a character of UTF-8.
+// Columns of a line on a terminal: counts the bytes that do not continue a UTF-8 character.
 int columns_of(const std::string& line) {
   return int(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }

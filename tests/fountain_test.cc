@@ -1,5 +1,5 @@
-// Photographs of a fountain with known cameras: what `cornea pair` takes for inliers, held against
-// the true fundamental matrix.
+// Photographs of a fountain with known cameras: compares the inliers of `cornea pair` with the true
+// fundamental matrix.
 #include <algorithm>
 #include <fstream>
 
@@ -38,8 +38,9 @@ std::array<double, 9> true_matrix(const Camera& a, const Camera& b) {
 
 class Fountain : public testing::OnEveryDevice {};
 
-// OpenCV's SIFT and MAGSAC++ reach 0.20, 0.18 and 0.14 pixel with 942, 1168 and 1269 inliers, where
-// it counts points of several orientations several times; so counted Cornea had 934, 1173 and 1261.
+// OpenCV's SIFT and MAGSAC++ reach 0.20, 0.18 and 0.14 pixel with 942, 1168 and 1269 inliers,
+// counting points with several orientations several times; counted in the same way, Cornea had 934,
+// 1173 and 1261.
 TEST_P(Fountain, InliersOfTheDefaultsLieOnTheTrueEpipolarLines) {
   CORNEA_EXTERNAL_DATA_OR_SKIP(data, "data/fountain_p11");
   Json cameras;

@@ -1,5 +1,5 @@
-// `cornea match` and `cornea fundamental`: what they write and refuse; the studies and benches of
-// both.
+// Tests of `cornea match` and `cornea fundamental`: what they write and refuse, and the studies and
+// benches of both.
 #include <algorithm>
 
 #include "cli_testing.h"
@@ -20,7 +20,7 @@ TEST_F(Cli, MatchWritesTheStableJsonKeysAndAList) {
     EXPECT_EQ(json["detector"], detector);
     EXPECT_EQ(json["device"], "cpu");
     ASSERT_EQ(json["keypoints"].size(), 2u);
-    // SIFT's points may have several orientations, a feature each.
+    // SIFT points may have several orientations, with one feature each.
     const int features = json["keypoints"][0];
     EXPECT_TRUE(detector == "sift" ? features > 300 && features < 600 : features == 300);
     EXPECT_GT(json["milliseconds"], 0);
@@ -46,7 +46,7 @@ TEST_F(Cli, MatchOptionsReachTheMatcher) {
     return std::pair(json["matches"].size(), json["keypoints"][0].get<std::size_t>());
   };
   const auto [all, points] = count("--ratio 1 --no-mutual");
-  EXPECT_LE(all, points);  // those of several orientations are one place
+  EXPECT_LE(all, points);  // matches of several orientations count as one position
   EXPECT_GT(all, points * 3 / 4);
   const auto mutual = count("--ratio 1").first;
   EXPECT_GT(mutual, 0u);
@@ -90,19 +90,18 @@ TEST_F(Cli, FundamentalWritesTheStableJsonKeysAndAList) {
   const std::string csv = read_text(folder / "out.csv");
   EXPECT_EQ(csv.rfind("x1,y1,x2,y2,epipolar_distance,inlier\n", 0), 0u);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 301);
-  // The same seed, the same matrix; the screen says it too.
+  // The same seed gives the same matrix, also on the screen.
   EXPECT_EQ(Json::parse(shell("cornea fundamental m.csv --threshold 1.0 --json -").out)["F"],
             json["F"]);
   EXPECT_NE(shell("cornea fundamental m.csv").out.find("inliers"), std::string::npos);
 }
 
-TEST_F(Cli, FundamentalSaysWhatPointsAreThatFixNoMatrix) {
+TEST_F(Cli, FundamentalExplainsDegeneratePoints) {
   std::ofstream(folder / "seven.csv") << csv_of(synthetic_matches(7));
   expect_refused("cornea fundamental seven.csv", 1, "8 correspondences");
   std::ofstream(folder / "equal.csv") << "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n"
                                          "1,2,3,4\n1,2,3,4\n1,2,3,4\n1,2,3,4\n";
-  expect_refused("cornea fundamental equal.csv", 1,
-                 "8 were given, which are 1 in different places");
+  expect_refused("cornea fundamental equal.csv", 1, "8 were given, at 1 different positions");
   std::ofstream line(folder / "line.csv");
   for (int i = 0; i < 20; ++i) line << i << "," << i << "," << 3 * i << "," << i * i << "\n";
   line.close();
@@ -123,7 +122,7 @@ TEST_F(Cli, StudiesAndBenchesOfGeometryWriteTables) {
   Outcome o = shell("cornea study ransac --device cpu --repeat 1 --json r.json");
   ASSERT_EQ(o.code, 0) << o.err;
   const Json ransac = Json::parse(read_text(folder / "r.json"));
-  EXPECT_EQ(ransac["table"].size(), 12u);  // six thresholds, 100 and 300 a round
+  EXPECT_EQ(ransac["table"].size(), 12u);  // six thresholds, 100 and 300 hypotheses per round
   EXPECT_LT(ransac["table"][11]["median_true_distance"], 0.5);
   o = shell("cornea study svd --device cpu --repeat 1 --json s.json");
   ASSERT_EQ(o.code, 0) << o.err;

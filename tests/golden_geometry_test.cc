@@ -1,5 +1,5 @@
-// The SVD and fundamental matrices against those that plain definitions gave, in the folder golden
-// of this project.
+// Compares the SVD and fundamental matrices with the results of plain definitions, in the folder
+// golden of this project.
 #include <array>
 #include <cmath>
 #include <string>
@@ -80,7 +80,8 @@ std::vector<Correspondence> correspondences(const Json& list) {
   return all;
 }
 
-// Of norm 1 with coordinates in units of 400 pixels, in which all entries count alike.
+// Normalised to norm 1 with coordinates in units of 400 pixels, in which all entries have similar
+// magnitude.
 std::array<double, 9> scaled(const std::array<double, 9>& f) {
   std::array<double, 9> out;
   double squares = 0;
@@ -107,7 +108,8 @@ TEST_P(Golden, FundamentalMatricesAndDistances) {
       for (int i = 0; i < 9; ++i) expect_within("F", std::abs(f[i] - e[i]), kFundamental);
       continue;
     }
-    // Wrong matches among them: they are told apart as the definition's F does.
+    // With wrong matches among them: inliers and outliers must be classified as by the definition's
+    // F.
     const FundamentalResult result = FundamentalEstimator(context).estimate(matches);
     EXPECT_EQ(result.kind, TwoView::general);
     for (std::size_t i = 0; i < matches.size(); ++i) {

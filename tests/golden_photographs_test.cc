@@ -1,5 +1,5 @@
-// FOAGDD and the trilateral filter on photographs, which lie elsewhere, against what their
-// definitions gave; and FOAGDD on synthetic scenes, on which both devices must agree.
+// Compares FOAGDD and the trilateral filter on photographs, which are stored elsewhere, with the
+// results of their definitions; and FOAGDD on synthetic scenes, on which both devices must agree.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@ using namespace testing;
 
 class GoldenFoagdd : public testing::OnEveryDevice {};
 
-TEST_P(GoldenFoagdd, CornersAndMeasuresAreThePublishedOnes) {
+TEST_P(GoldenFoagdd, CornersAndMeasuresEqualThePublishedOnes) {
   CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "golden/foagdd");
   Foagdd foagdd(context);
   int files = 0;
@@ -37,8 +37,8 @@ TEST_P(GoldenFoagdd, CornersAndMeasuresAreThePublishedOnes) {
     compare_responses(golden, corners, [](double found, double expected) {
       EXPECT_NEAR(found / expected, 1, 1e-3);
     });
-    // In flat regions the reference's own rounding is all there is: below 1e-6, 14 orders under the
-    // threshold, only smallness is asked for.
+    // In flat regions the reference consists of its own rounding errors: below 1e-6, 14 orders of
+    // magnitude under the threshold, the test only requires small values.
     const auto map = foagdd.response(image.view());
     for (const Json& sample : golden["map_sample"]) {
       const double value = sample[2];
@@ -52,7 +52,7 @@ TEST_P(GoldenFoagdd, CornersAndMeasuresAreThePublishedOnes) {
   RecordProperty("samples", static_cast<int>(samples));
 }
 
-TEST_P(GoldenFoagdd, FiftyScenesGiveTheCpusCornersToTheBit) {
+TEST_P(GoldenFoagdd, FiftyScenesGiveTheCornersOfTheCpuToTheBit) {
   Foagdd on_cpu(Context::cpu(1)), tested(context);
   for (int i = 0; i < 50; ++i) {
     SceneOptions options;
@@ -80,12 +80,12 @@ INSTANTIATE_TEST_SUITE_P(, GoldenFoagdd, testing::every_device(), testing::devic
 
 class GoldenTrilateral : public testing::OnEveryDevice {};
 
-TEST_P(GoldenTrilateral, EveryPixelIsTheDefinitions) {
+TEST_P(GoldenTrilateral, EveryPixelEqualsTheDefinition) {
   CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "golden/trilateral");
   int files = 0;
   double largest = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    // NAME_sigmaX.pfm is what NAME.png becomes with that sigma.
+    // NAME_sigmaX.pfm is the result for NAME.png with that sigma.
     const std::string stem = file.path().stem().string();
     const std::size_t split = stem.find("_sigma");
     if (file.path().extension() != ".pfm" || split == std::string::npos) continue;

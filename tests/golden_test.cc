@@ -1,5 +1,5 @@
-// Corners, filtered pixels, SIFT and matches of generated images against those that plain
-// definitions in double precision gave, in the folder golden of this project.
+// Compares corners, filtered pixels, SIFT and matches of generated images with the results of plain
+// definitions in double precision, in the folder golden of this project.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -45,7 +45,7 @@ TEST_P(Golden, HarrisShiTomasiAndMoravecCornersAndResponses) {
                                                                   : CornerMeasure::shi_tomasi};
     CornerDetector detector = measure == "moravec" ? CornerDetector(Moravec(context))
                                                    : CornerDetector(Harris(context, options));
-    // Moravec's are whole numbers.
+    // Moravec's responses are integers.
     const double tolerance = measure == "moravec" ? 0 : kResponse;
     const double strongest = golden["strongest"];
     const auto corners = detector.detect(image(golden).view());
@@ -65,7 +65,7 @@ TEST_P(Golden, HarrisShiTomasiAndMoravecCornersAndResponses) {
 TEST_P(Golden, BilateralAndTrilateralPixels) {
   int files = 0;
   for (const auto& file : std::filesystem::directory_iterator(path(""))) {
-    // IMAGE_FILTER_sigmaX.pfm is what IMAGE.pgm becomes.
+    // IMAGE_FILTER_sigmaX.pfm is the result for IMAGE.pgm.
     if (file.path().extension() != ".pfm") continue;
     const std::string stem = file.path().stem().string();
     SCOPED_TRACE(stem);
@@ -105,7 +105,7 @@ std::vector<std::uint8_t> bytes_of(const std::string& hexadecimal) {
   return bytes;
 }
 
-// Whether a feature lies where the definition leaves open what is there: entries of x, y, radius.
+// Whether a feature lies in one of the regions (x, y, radius) that the definition leaves open.
 bool is_free(const Json& golden, double x, double y) {
   for (const char* reason : {"near_threshold", "near_tie"}) {
     for (const Json& p : golden[reason]) {
@@ -129,7 +129,7 @@ TEST_P(Golden, SiftPointsAnglesAndDescriptors) {
                         .settle = o["settle"] == "strict" ? Settling::strict : Settling::lenient,
                         .root = o["root"]});
     const Features found = sift.detect(image(golden).view());
-    std::vector<std::size_t> of_found;  // indices, without the free ones
+    std::vector<std::size_t> of_found;  // indices, without those in open regions
     for (std::size_t i = 0; i < found.size(); ++i) {
       const Keypoint& k = found.keypoints[i];
       is_free(golden, k.x, k.y) ? void(++free) : of_found.push_back(i);
@@ -139,7 +139,7 @@ TEST_P(Golden, SiftPointsAnglesAndDescriptors) {
       if (!is_free(golden, f["x"], f["y"])) expected.push_back(f);
     }
     ASSERT_EQ(of_found.size(), expected.size());
-    // Both are in one order.
+    // Both are in the same order.
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const Json& e = expected[i];
       const Keypoint& k = found.keypoints[of_found[i]];
@@ -148,8 +148,8 @@ TEST_P(Golden, SiftPointsAnglesAndDescriptors) {
       expect_within("place", std::hypot(k.x - e["x"].get<double>(), k.y - e["y"].get<double>()),
                     kPlace);
       expect_within("scale", std::abs(k.scale / e["scale"].get<double>() - 1), kPlace);
-      const double turned = k.angle - e["angle"].get<double>();
-      expect_within("angle", std::abs(std::remainder(turned, 2 * std::numbers::pi)), kAngle);
+      const double difference = k.angle - e["angle"].get<double>();
+      expect_within("angle", std::abs(std::remainder(difference, 2 * std::numbers::pi)), kAngle);
       expect_within("response", std::abs(k.response / e["response"].get<double>() - 1), kContrast);
       const std::vector<std::uint8_t> bytes = bytes_of(e["descriptor"]);
       ASSERT_EQ(int(bytes.size()), Features::kLength);

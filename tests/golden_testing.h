@@ -1,5 +1,5 @@
-// For tests against results that plain definitions in double precision gave: the files of the
-// folder golden, the tolerances, and corners held against expected ones.
+// For tests against the results of plain definitions in double precision: the files of the folder
+// golden, the tolerances, and the comparison of corners.
 #pragma once
 
 #include <algorithm>
@@ -35,14 +35,14 @@ inline PixelSet pixels(const Json& list) {
   return set;
 }
 
-// Points that lie so close to a limit that either answer is right.
+// Points so close to a limit that either answer is correct.
 inline PixelSet free_pixels(const Json& golden) {
   PixelSet free = pixels(golden["near_threshold"]);
   free.merge(pixels(golden["near_tie"]));
   return free;
 }
 
-// Holds all corners but the free ones against the expected ones; returns how many there were.
+// Compares all corners but the free ones with the expected ones; returns their number.
 inline std::size_t expect_pixels(const Json& golden, const std::vector<Corner>& corners) {
   PixelSet expected = pixels(golden["points"]), found = pixels(corners);
   for (const auto& pixel : free_pixels(golden)) {
@@ -64,20 +64,23 @@ void compare_responses(const Json& golden, const std::vector<Corner>& corners, C
   }
 }
 
-// The folder golden of this project, which every clone has; golden/README.md says where these
-// tolerances come from.
-inline constexpr double kMeasure = 1e-4;       // FOAGDD's at a corner, as a share of it
-inline constexpr double kAnyMeasure = 1e-3;    // ... and anywhere else
-inline constexpr double kNoMeasure = 1e-2;     // ... where both are as good as none
-inline constexpr double kResponse = 1e-6;      // Harris and Shi-Tomasi, as a share of the strongest
-inline constexpr double kGrayLevels = 1e-4;    // a filtered pixel
-inline constexpr double kPlace = 1e-3;         // SIFT: a position, pixels, and a scale, as a share
-inline constexpr double kAngle = 1e-3;         // SIFT: radians
-inline constexpr double kContrast = 1e-4;      // SIFT: |D|, as a share of it
-inline constexpr int kByte = 1;                // SIFT: a number of a descriptor
-inline constexpr double kFloat = 1e-6;         // SVD: values as a share of the largest, and errors;
-inline constexpr double kDouble = 1e-14;       // five times that above 32 x 32
-inline constexpr double kFundamental = 1e-12;  // F of norm 1, in units of 400 pixels
+// The folder golden of this project, which every clone has; golden/README.md explains these
+// tolerances.
+inline constexpr double kMeasure = 1e-4;     // FOAGDD: relative error of the measure at a corner
+inline constexpr double kAnyMeasure = 1e-3;  // ... and anywhere else
+inline constexpr double kNoMeasure = 1e-2;   // ... where both measures are negligible
+// Harris and Shi-Tomasi, relative to the strongest response
+inline constexpr double kResponse = 1e-6;
+inline constexpr double kGrayLevels = 1e-4;  // a filtered pixel
+// SIFT: position in pixels, and relative error of the scale
+inline constexpr double kPlace = 1e-3;
+inline constexpr double kAngle = 1e-3;     // SIFT: radians
+inline constexpr double kContrast = 1e-4;  // SIFT: relative error of |D|
+inline constexpr int kByte = 1;            // SIFT: an entry of a descriptor
+// SVD: singular values relative to the largest, and errors;
+inline constexpr double kFloat = 1e-6;
+inline constexpr double kDouble = 1e-14;            // five times that above 32 x 32
+inline constexpr double kFundamental = 1e-12;       // F of norm 1, in units of 400 pixels
 inline constexpr double kEpipolarDistance = 1e-10;  // pixels
 
 class Golden : public OnEveryDevice {
@@ -92,7 +95,7 @@ class Golden : public OnEveryDevice {
     return read_gray(path(result["image"].get<std::string>() + ".pgm"));
   }
 
-  // Keeps the largest difference of each kind, and expects it within the tolerance.
+  // Keeps the largest difference of each kind, and expects it to be within the tolerance.
   void expect_within(const std::string& kind, double difference, double tolerance) {
     EXPECT_LE(difference, tolerance) << kind;
     double& largest = largest_[kind];

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Help, manual pages and completion of a built program: help_test.py PROGRAM."""
+"""Tests the help, the manual pages and the completion scripts of a built program: help_test.py PROGRAM."""
 import re
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ def run(*words):
 
 
 def commands():
-    """Names of the list in the program's own help."""
+    """The commands listed in the program's own help."""
     return re.findall(r"^  ([a-z-]+)  ", run("--help").split("\nOptions:")[0], re.MULTILINE)
 
 

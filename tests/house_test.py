@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Checks how the house is built: house_test.py [SOURCE_FOLDER]. Prints what is wrong and exits 1.
-house_test.py --public [SOURCE_FOLDER] lists the headers for users instead.
+"""Checks the structure of the sources: house_test.py [SOURCE_FOLDER]. Prints what is wrong and exits 1.
+house_test.py --public [SOURCE_FOLDER] lists the public headers instead.
 
-1. Data moves one way: a stage includes core, linalg and earlier stages only. The umbrella headers at the
-   root, the faces of the package and of its components, stand above all stages: they may include every
-   stage, and no stage includes them (rank()).
-2. Public headers (those that src/cornea/CMakeLists.txt lists) include the standard library and other
-   public headers only; those of the component `scene` also Eigen.
-3. Other headers declare nothing in namespace cornea itself: the insides of a room are its own.
-4. No two types have one name, unnamed namespaces aside.
-5. Sentences of the library name options (max_points), never flags (--max-points).
-6. Every member of a public struct has a default, so that {.max_size = 0} is initialised whole
-   and warns of nothing.
+1. Data moves in one direction: a stage includes only core, linalg and earlier stages. The umbrella headers
+   at the root, which are the interface of the package and of its components, are above all stages: they may
+   include every stage, and no stage includes them (rank()).
+2. Public headers (those that src/cornea/CMakeLists.txt lists) include only the standard library and other
+   public headers; those of the component `scene` also Eigen.
+3. Other headers declare nothing in namespace cornea itself: the internals of a room are in its namespace.
+4. No two types have the same name, except in unnamed namespaces.
+5. Error sentences of the library name options (max_points), never flags (--max-points).
+6. Every member of a public struct has a default, so that {.max_size = 0} is fully initialised without a
+   warning.
 """
 import re
 import sys
@@ -23,7 +23,7 @@ UMBRELLAS = {"cornea.h", "scene.h", "colmap.h"}
 
 
 def rank(name):
-    """What has a rank includes nothing of a higher one: stages in their order, umbrellas above all."""
+    """A header includes nothing of a higher rank: stages in their order, umbrellas above all."""
     stage = name.split("/")[0]
     return len(RANKS) if name in UMBRELLAS else RANKS.index(stage) if stage in RANKS else -1
 
@@ -37,7 +37,7 @@ def includes(text):
 
 
 def public_headers(cmake):
-    """The headers that the CMake file lists, and of those the ones of the component scene."""
+    """The headers that the CMake file lists, and the subset of the component scene."""
     cmake = re.sub(r"#[^\n]*", "", cmake)
     headers, of_scene = set(UMBRELLAS) | {"core/build.h"}, {"scene.h"}
     for arguments in re.findall(r"cornea_headers\(([^)]*)\)", cmake):
@@ -64,11 +64,11 @@ def without_comments_and_strings(text):
 
 
 def statements(text):
-    """(namespace, statement) of everything that stands at namespace scope, up to its `;` or `{`; of
-    what stands in an unnamed one the namespace is None."""
+    """(namespace, statement) of everything at namespace scope, up to its `;` or `{`; the namespace is None
+    within an unnamed one."""
     text = without_comments_and_strings(text)
     text = re.sub(r"^\s*#(?:[^\n]*\\\n)*[^\n]*$", "", text, flags=re.M)
-    spaces, depth, statement = [], 0, ""  # depth: within something that is no namespace
+    spaces, depth, statement = [], 0, ""  # depth: nesting within something that is not a namespace
     for part in re.findall(r"[{};]|[^{};]+", text):
         if part in "{;" and depth == 0:
             space = re.fullmatch(r"\s*(?:inline\s+)?namespace(?:\s+([\w:]+))?\s*", statement)
@@ -92,7 +92,7 @@ def statements(text):
 
 
 def defined_type(statement):
-    """The name of the type that a statement before a `{` defines; specialisations aside."""
+    """The name of the type that a statement before a `{` defines, except specialisations."""
     kind = re.match(r"(?:template\s*<.*?>\s*(?:requires[^{]*?)?)?(?:class|struct|union|enum(?:\s+class)?)\s+"
                     r"(?:CORNEA_API\s+|alignas\([^)]*\)\s+)*(\w+)\s*(?:final\s*)?(?::[^:].*)?$",
                     statement, re.S)
@@ -101,7 +101,7 @@ def defined_type(statement):
 
 def declares_in_cornea(text):
     """Whether a header declares something in namespace cornea itself. Nested types of public classes
-    (struct Sift::Inside) have to be defined there, and what comes first may be named there."""
+    (struct Sift::Inside) have to be defined there, and forward declarations are allowed there."""
     return any(space == "cornea" and not re.match(r"(?:class|struct) \w+(?:::\w+)?$", statement)
                for space, statement in statements(text))
 
@@ -131,15 +131,15 @@ def main():
         text = path.read_text()
         stage = name.split("/")[0]
         if rank(name) < 0:
-            complaints.append(f"{name}: {stage} is no stage; see CONTRIBUTING.md")
+            complaints.append(f"{name}: {stage} is not a stage; see CONTRIBUTING.md")
             continue
         for included in includes(text):
-            # Tests may look at results through later stages.
+            # Tests may check results through later stages.
             if rank(included) > rank(name) and (included in UMBRELLAS or not is_test(path)):
                 kind = "an umbrella header" if included in UMBRELLAS else "a later stage"
                 complaints.append(f"{name}: includes {included}, {kind}")
             if name in public and included not in public:
-                complaints.append(f"{name}: is public and includes {included}, which is not")
+                complaints.append(f"{name}: is public but includes {included}, which is not")
         if name in public:
             for struct, member in members_without_default(text):
                 complaints.append(f"{name}: {struct} has a member without a default: {member}")
@@ -148,7 +148,7 @@ def main():
                 if not known:
                     complaints.append(f"{name}: is public and includes <{other}>")
         elif path.suffix == ".h" and not is_test(path) and stage != "cli" and declares_in_cornea(text):
-            complaints.append(f"{name}: is not public and declares names in namespace cornea")
+            complaints.append(f"{name}: is not public but declares names in namespace cornea")
         if not is_test(path):
             definitions = re.sub(r"\b(class|struct|enum class|enum)\s+\w+\s*;", "", text)
             for space, statement in statements(definitions):
@@ -161,7 +161,7 @@ def main():
                         complaints.append(f"{name}: a sentence names a flag: {literal}")
     for listed in sorted(public - {"core/build.h"}):
         if not (house / listed).exists():
-            complaints.append(f"{listed}: is listed as public and does not exist")
+            complaints.append(f"{listed}: is listed as public but does not exist")
     for type_name, places in sorted(types.items()):
         if len(places) > 1:
             complaints.append(f"{type_name}: is defined in {' and in '.join(places)}")

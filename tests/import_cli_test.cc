@@ -1,5 +1,5 @@
-// `cornea import` from outside: what it takes, what it says of files that cannot be, twice, and
-// killed.
+// Tests of `cornea import` from outside: what it accepts, what it says of invalid files, and that
+// it can be repeated and killed.
 #include <algorithm>
 #include <limits>
 
@@ -28,11 +28,11 @@ class ImportCommandTest : public Colmap {
     write_bytes(matches, all_matches());
   }
 
-  // With what parts words, cells and strings.
+  // A name with characters that separate words, cells and strings.
   static std::string name_of(int i) { return text("photo ", i, ", \"gr\u00fcn\".png"); }
   static std::string quoted(int i) { return text("\"photo ", i, ", \"\"gr\u00fcn\"\".png\""); }
 
-  // Points of one texture: those of image i lie 9 pixels further left per image.
+  // Points of one texture: each image is shifted by 9 pixels to the left of the previous one.
   static std::vector<float> places(int i) {
     std::vector<float> all;
     for (int k = 0; k < kPoints; ++k) {
@@ -74,7 +74,8 @@ class ImportCommandTest : public Colmap {
     EXPECT_EQ(o.err, "");
     return o.code == 0 ? Json::parse(o.out) : Json();
   }
-  // Ends with this code and so many lines, the first of which holds `sentence`.
+  // The command must end with this code and this many lines, the first of which contains
+  // `sentence`.
   void expect_lines(const std::vector<std::string>& arguments, int code, int lines,
                     const std::string& sentence) {
     const Outcome o = run(arguments);
@@ -82,7 +83,7 @@ class ImportCommandTest : public Colmap {
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), lines) << o.err;
     EXPECT_NE(o.err.substr(0, o.err.find('\n')).find(sentence), std::string::npos) << o.err;
   }
-  // The first image's points cannot be: it is named, and the other three are done.
+  // The first image's points are invalid: it is named, and the other three are imported.
   void expect_first_refused(const std::string& npy_file, const std::string& sentence) {
     fs::remove(database);
     write_bytes(points / (name_of(0) + ".npy"), npy_file);
@@ -99,7 +100,7 @@ class ImportCommandTest : public Colmap {
     EXPECT_EQ(rows_in(database, "matches"), 0);
   }
 
-  // Of a query that gives one text.
+  // The text that a query returns.
   std::string value(const std::string& sql) const {
     const std::string row = rows_of(database, sql).at(0);
     return row.substr(row.find(':', row.find(':') + 1) + 1);
@@ -126,7 +127,7 @@ TEST_F(ImportCommandTest, FeaturesAndMatchesOfAnotherProgramAreVerified) {
       EXPECT_EQ(held[7].x, places(i)[14]);
       EXPECT_EQ(held[7].y, places(i)[15]);
     }
-    // Given the other way round, and index k is index k.
+    // The match was given in reverse order, and the indices are equal.
     EXPECT_EQ(opened.matches(colmap::pair_id({1, 2})).at(5), (colmap::IndexPair{5, 5}));
   }
   EXPECT_EQ(value("SELECT rows || ' ' || cols || ' ' || hex(substr(data, 1, 4)) FROM descriptors "
@@ -147,9 +148,9 @@ TEST_F(ImportCommandTest, TheSameImportTwiceChangesNothing) {
   EXPECT_EQ(again["pairs_imported"], 0);
   EXPECT_EQ(again["pairs_skipped"], 6);
   EXPECT_TRUE(dump(database) == before);
-  // Without photographs too, as the images are there.
+  // Also without photographs, because the images are in the database.
   EXPECT_EQ(done(words({"--keypoints", points, "--descriptors", described}))["skipped"], kImported);
-  // Others are refused unless they are asked for.
+  // Different features are refused unless redo is given.
   write_bytes(points / (name_of(1) + ".npy"), npy_table(2, places(2)));
   expect_lines(everything(), 1, 1, "has other features of this image; the option --redo");
   write_bytes(matches, "image1,image2,index1,index2\n" + text(quoted(0), ",", quoted(1), ",3,4\n"));
@@ -161,7 +162,7 @@ TEST_F(ImportCommandTest, TheSameImportTwiceChangesNothing) {
   EXPECT_EQ(done(words({"--matches", matches, "--redo"}))["pairs_imported"], 1);
 }
 
-TEST_F(ImportCommandTest, PointsThatCannotBeAreNamedAndTheOtherImagesDone) {
+TEST_F(ImportCommandTest, InvalidPointsAreNamedAndTheOtherImagesDone) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   expect_first_refused(npy_table<float>(2, {1, 2, 3, nan}), "holds nan in row 1");
@@ -170,10 +171,10 @@ TEST_F(ImportCommandTest, PointsThatCannotBeAreNamedAndTheOtherImagesDone) {
   expect_first_refused(npy_table<float>(3, {1, 2, 3}), "holds 1 x 3 numbers; points are n x 2");
   expect_first_refused(npy_table<std::uint8_t>(2, {1, 2}), "holds 1 x 2 bytes");
   expect_first_refused(npy_table<std::int64_t>(2, {1, 2}), "type '<i8'");
-  expect_first_refused(npy_table<float>(2, {160.5f, 2}), "outside of the image's 160 x 120");
-  expect_first_refused(npy_table<float>(2, {1, -0.6f}), "outside of the image's 160 x 120");
+  expect_first_refused(npy_table<float>(2, {160.5f, 2}), "outside of the image of 160 x 120");
+  expect_first_refused(npy_table<float>(2, {1, -0.6f}), "outside of the image of 160 x 120");
   expect_first_refused(npy_table<float>(4, {1, 2, -1, 0}), "has the scale -1");
-  expect_first_refused(npy_table<float>(6, {1, 2, 1, 2, 2, 4}), "a frame without an area");
+  expect_first_refused(npy_table<float>(6, {1, 2, 1, 2, 2, 4}), "a singular frame");
   expect_first_refused(
       npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }\n", "12345678"),
       "column by column");
@@ -206,7 +207,7 @@ TEST_F(ImportCommandTest, DescriptorsThatDoNotFitAreNamed) {
   fs::remove(described / (name_of(0) + ".npy"));
   fs::remove(database);
   expect_lines(features({"--descriptors", described}), 1, 1, name_of(0));
-  // Some images with bytes and some with floats are kept apart by their type.
+  // Images with byte and with float descriptors are distinguished by their type.
   fs::remove(database);
   write_bytes(described / (name_of(0) + ".npy"), npy_table(8, std::vector<float>(8 * kPoints, 1)));
   done(features({"--descriptors", described, "--schema", "4", "--descriptor-type", "aliked-n32"}));
@@ -214,8 +215,8 @@ TEST_F(ImportCommandTest, DescriptorsThatDoNotFitAreNamed) {
   EXPECT_EQ(value("SELECT type || ' ' || cols FROM descriptors WHERE image_id = 2"), "0 128");
 }
 
-TEST_F(ImportCommandTest, NamesThatAreNotThereAreNamed) {
-  // No database and no photographs to make one of.
+TEST_F(ImportCommandTest, UnknownNamesAreReported) {
+  // Neither a database nor photographs to make one from.
   expect_lines(words({"--keypoints", points}), 1, 1, database.string());
   EXPECT_FALSE(fs::exists(database));
   done(features());
@@ -239,7 +240,7 @@ TEST_F(ImportCommandTest, DescriptorsOfImagesWithoutPointsAreNamed) {
   EXPECT_EQ(Json::parse(o.out)["imported"], kImported);
 }
 
-TEST_F(ImportCommandTest, MatchesThatCannotBeAreRefusedWhole) {
+TEST_F(ImportCommandTest, InvalidMatchesAreRefusedAsAWhole) {
   done(features());
   const std::string head = "image1,image2,index1,index2\n";
   const auto row = [](int i, int j, const std::string& indices) {
@@ -253,7 +254,8 @@ TEST_F(ImportCommandTest, MatchesThatCannotBeAreRefusedWhole) {
   expect_matches_refused(good + row(0, 1, "40,2"), "line 3: there is no feature 40 of image 1");
   expect_matches_refused(good + row(0, 2, "0,0") + row(0, 1, "0,0"),
                          "line 4: the match 0 0 stands in line 2 already");
-  expect_matches_refused(good + row(1, 0, "1,1"), "line 3: this pair of images stands in line 2");
+  expect_matches_refused(good + row(1, 0, "1,1"),
+                         "line 3: this pair of images is already given in line 2");
   expect_matches_refused(good + row(2, 2, "1,1"), "line 3: an image is matched with itself");
   expect_matches_refused(good + "nobody.png," + quoted(1) + ",1,1\n",
                          "line 3: the database has no image 'nobody.png'");
@@ -268,12 +270,12 @@ TEST_F(ImportCommandTest, MatchesThatCannotBeAreRefusedWhole) {
   expect_matches_refused(text(name_of(0), " ", name_of(1), "\n0 0\n0 0\n"),
                          "line 3: the match 0 0 stands in line 2 already");
   expect_matches_refused(text(name_of(0), " ", name_of(1), "\n0 -1\n"), "line 2: '-1' is no index");
-  // Of all that was refused nothing is left behind.
+  // Refused files left nothing behind.
   write_bytes(matches, all_matches());
   EXPECT_EQ(done(words({"--matches", matches}))["pairs_imported"], 6);
 }
 
-TEST_F(ImportCommandTest, MatchesThatCannotBeKeepTheFeaturesOfTheSameRun) {
+TEST_F(ImportCommandTest, InvalidMatchesKeepTheFeaturesOfTheSameRun) {
   write_bytes(matches, "image1,image2,index1,index2\nno.png,nobody.png,0,0\n");
   const Outcome o = run(everything());
   EXPECT_EQ(o.code, 1);
@@ -301,7 +303,8 @@ TEST_F(ImportCommandTest, WrongUsageIsRefusedAndMakesNoDatabase) {
   expect_lines(features({"--first-pixel", "1"}), 2, 1, "takes 0 or 0.5, not 1");
   expect_lines(features({"--descriptor-type", "sift"}), 2, 1, "takes aliked-n16rot");
   expect_lines(words({"--matches", matches, "--descriptors", described}), 2, 1, "--keypoints");
-  expect_lines(words({"--images", images, "--keypoints", folder / "none"}), 1, 1, "is no folder");
+  expect_lines(words({"--images", images, "--keypoints", folder / "none"}), 1, 1,
+               "is not a folder");
   fs::create_directories(folder / "empty");
   expect_lines(words({"--images", images, "--keypoints", folder / "empty"}), 1, 1,
                "holds no .npy file");
@@ -310,7 +313,7 @@ TEST_F(ImportCommandTest, WrongUsageIsRefusedAndMakesNoDatabase) {
   EXPECT_FALSE(fs::exists(database));
 }
 
-TEST_F(ImportCommandTest, KilledAtAnyMomentItGoesOnToTheSameContents) {
+TEST_F(ImportCommandTest, KilledAtAnyMomentItContinuesToTheSameContents) {
   const Outcome undisturbed = run(everything());
   ASSERT_EQ(undisturbed.code, 0) << undisturbed.err;
   const fs::path expected = folder / "expected.db";

@@ -1,7 +1,7 @@
-# Installs into a folder of the build and looks at it as others do: which headers are there, the
+# Installs into a folder of the build and checks it as users would: which headers are there, the
 # README's example in a project of its own after the folder was moved, pkg-config, every public name
-# linked from the shared library alone, what is said where a component is missing, and Cornea as a
-# part of another project.
+# linked from the shared library alone, the message for a missing component, and Cornea as a part of
+# another project.
 set(work ${BUILD}/install-test)
 file(REMOVE_RECURSE ${work})
 file(MAKE_DIRECTORY ${work}/outside)
@@ -18,7 +18,7 @@ endfunction()
 
 run("install" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/installed)
 
-# What is for users, as src/cornea/CMakeLists.txt lists it, and nothing else.
+# The public headers that src/cornea/CMakeLists.txt lists, and nothing else.
 file(GLOB_RECURSE found RELATIVE ${work}/installed/include ${work}/installed/include/*)
 run("listing the public headers" ${PYTHON} ${SOURCE}/tests/house_test.py --public ${SOURCE})
 string(STRIP "${output}" listed)
@@ -34,7 +34,7 @@ foreach(file share/doc/cornea/LICENSE share/doc/cornea/README.md share/doc/corne
   endif()
 endforeach()
 
-# From here on it lies elsewhere.
+# From here on the installation is somewhere else.
 file(RENAME ${work}/installed ${work}/moved)
 set(prefix ${work}/moved)
 
@@ -62,7 +62,7 @@ endif()
 run("every public name" ${work}/build/everything ${work})
 
 if(SHARED)
-  # One library on the command line, and no header but the installed ones and Eigen's.
+  # One library on the command line, and no headers but the installed ones and Eigen's.
   get_filename_component(shared_folder ${SHARED} DIRECTORY)
   run("linking the shared library alone" ${COMPILER} -std=c++20 -O0 ${work}/outside/everything.cc
       -I${prefix}/include -isystem ${EIGEN} -L${shared_folder} -lcornea
@@ -81,7 +81,7 @@ if(PKG_CONFIG)
   run("the README's example with pkg-config" ${work}/example-pkg-config ${work}/view_000.png)
 endif()
 
-# A component that there is not.
+# A component that does not exist.
 file(MAKE_DIRECTORY ${work}/missing)
 file(WRITE ${work}/missing/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
 project(missing CXX)
@@ -92,10 +92,10 @@ execute_process(
           "-DCMAKE_PREFIX_PATH=${prefix};${PREFIXES}"
   RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
 if(status EQUAL 0 OR NOT out MATCHES "no component[ \n]*telescope")
-  message(FATAL_ERROR "a component that there is not was not named:\n${out}")
+  message(FATAL_ERROR "a component that does not exist was not named:\n${out}")
 endif()
 
-# A part of another project: it is the library alone, and installs nothing.
+# As a part of another project, Cornea is only the library and installs nothing.
 file(MAKE_DIRECTORY ${work}/parent)
 file(WRITE ${work}/parent/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
 project(parent CXX)

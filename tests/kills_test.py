@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""SIGKILL to extract, match-all, verify and folder, where one process runs and where two share one database.
+"""Kills extract, match-all, verify and folder with SIGKILL, with one process and with two that share one database.
 
     kills_test.py PROGRAM [STEP ...] [--kills N] [--seed N]
 
 Two dozen small photographs go through the three steps and through `cornea folder` once, undisturbed. Then each is
-killed, N times in all (30), at random moments spread over its whole duration: a process alone, one of two that share
-the database, and both of two. `cornea folder` is killed with all pairs and with those that look alike, and there also
-while it learns which do. What is left must be a whole database that holds nothing wrong; where one of two
-lives on, it must end with the contents of the undisturbed run, and where none does, the same command once
-more must. Only kills that came before the end are counted. --seed repeats the moments of another run.
+killed, N times in all (30), at random moments distributed over its whole duration: a single process, one of two
+that share the database, and both of two. `cornea folder` is killed with all pairs and with similar ones, and there
+also while it learns which images are similar. The result must be an intact database without wrong contents; if one
+of two survives, it must end with the contents of the undisturbed run, and if none does, running the same command
+again must. Only kills before the end are counted. --seed repeats the random moments of another run.
 """
 import argparse
 import contextlib
@@ -25,18 +25,19 @@ import time
 from faults_work import FOLDERS, IMAGES, LEARNS, STEPS, Outcome, Work, check, contents
 
 LEARNING = "while it learns"
-MODES = {"alone": (1, 1), "one of two": (2, 1), "both of two": (2, 2)}  # processes, of which are killed
+# Number of processes, and of those killed.
+MODES = {"alone": (1, 1), "one of two": (2, 1), "both of two": (2, 2)}
 
 
 def is_learning(database):
-    """Whether all images are extracted and no pairs chosen."""
+    """Whether all images are extracted and no pairs are chosen yet."""
     if not database.exists():
         return False
     try:
         with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as opened:
             return (opened.execute("SELECT COUNT(*) FROM keypoints").fetchone()[0] == IMAGES and
                     not opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'cornea_choice'").fetchall())
-    except sqlite3.OperationalError:  # not made yet
+    except sqlite3.OperationalError:  # not created yet
         return False
 
 
@@ -46,12 +47,13 @@ class Kills:
         self.database.parent.mkdir()
         if any(step in FOLDERS for step in steps):
             work.add_folders()
-        self.counts = {(step, mode): [0, 0] for step in steps for mode in MODES}  # killed; with a part of the work done
+        # kills; kills after a part of the work was done
+        self.counts = {(step, mode): [0, 0] for step in steps for mode in MODES}
         if LEARNS in steps:
             self.counts[LEARNS, LEARNING] = [0, 0]
 
     def duration(self, step, processes):
-        """Seconds of so many undisturbed processes at once."""
+        """Seconds of this many undisturbed processes at once."""
         if (step, processes) not in self.seconds:
             self.work.begin(step, self.database)
             began = time.monotonic()
@@ -62,7 +64,7 @@ class Kills:
         return self.seconds[step, processes]
 
     def try_once(self, step, mode, share):
-        """With a first kill at that share of the duration; how many came before the end."""
+        """Runs with a first kill at this fraction of the duration; returns how many kills came before the end."""
         work, (processes, victims) = self.work, MODES[mode]
         seconds = self.duration(step, processes)
         moments = sorted([share * seconds] + [work.random.random() * seconds for _ in range(victims - 1)])
@@ -74,7 +76,7 @@ class Kills:
         for process, moment in zip(running, moments):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0, began + moment - time.monotonic()))
-                # It came to its end before, so the others take no longer.
+                # It ended before the kill, so the duration is at most this long.
                 self.seconds[step, processes] = min(seconds, time.monotonic() - began)
             process.kill()
             process.communicate()
@@ -91,7 +93,7 @@ class Kills:
         return killed
 
     def try_learning(self, share):
-        """Killed at that share of the time in which it learns which images look alike."""
+        """Kills it at this fraction of the time in which it learns which images are similar."""
         work, step = self.work, LEARNS
         if LEARNING not in self.seconds:
             work.begin(step, self.database)
@@ -119,7 +121,7 @@ class Kills:
             tries = 0
             while self.counts[job][0] < wanted:
                 check(tries < 5 * wanted + 10, f"{job}: runs end before they are killed")
-                # Spread evenly, at random within each share.
+                # Distributed evenly, at random within each interval.
                 share = (tries % wanted + self.work.random.random()) / wanted
                 self.try_learning(share) if job[1] == LEARNING else self.try_once(*job, share)
                 tries += 1

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A folder of generated photographs and a COLMAP database that fits them, for looking at the page of many images.
+"""Makes a folder of generated photographs and a matching COLMAP database, to look at the page of many images.
 
     make_collection.py OUT [--images N] [--groups N] [--seed N] [--hostile]
 
-OUT/photos holds small pictures, OUT/collection.db features, matches and verified pairs, as after extract, match-all and
-verify. Each group is a survey flight: images in rows over a scene of its own, seen by a camera that does not turn, so that
-F, E and the pose are known exactly and points are shared where views overlap. Some images belong to no group, some pairs were
-tried in vain, a few are watermarks and a few photographs are missing. The same arguments give the same files.
-Python's standard library only.
+OUT/photos holds small images, OUT/collection.db features, matches and verified pairs, as after extract, match-all
+and verify. Each group is a survey flight: images in rows over a scene of its own, seen by a camera that does not
+rotate, so that F, E and the pose are known exactly and points are shared where views overlap. Some images belong
+to no group, some pairs have no geometry, a few are watermarks and a few photographs are missing. The same
+arguments give the same files. Uses only Python's standard library.
 """
 import argparse
 import math
@@ -47,7 +47,7 @@ def png(width, rows):
 
 
 class Scene:
-    """A ground seen from above, fields and paths between them, and points with parallax of their own."""
+    """Ground seen from above, with fields and paths between them, and points with parallax."""
 
     def __init__(self, width, height, rng):
         self.width, self.height = int(width * 1.06) + WIDTH + 8, int(height * 1.06) + HEIGHT + 8
@@ -62,7 +62,7 @@ class Scene:
             self.plant(int(point[0]), int(point[1]), rng.random())
 
     def divide(self, left, top, right, bottom, rng):
-        """Halves the ground until its fields are small, with a path between two halves."""
+        """Splits the ground recursively until its fields are small, with a path between two halves."""
         wide, tall = right - left, bottom - top
         if max(wide, tall) < 110 or (max(wide, tall) < 220 and rng.random() < 0.35):
             self.sow(left, top, right, bottom, rng)
@@ -80,7 +80,7 @@ class Scene:
             self.fill(left, middle, right, middle + path, (176, 164, 142))
 
     def sow(self, left, top, right, bottom, rng):
-        """One field: its colour, and rows along or across it."""
+        """Draws one field: its colour, and rows along or across it."""
         crops = [(96, 128, 62), (132, 148, 74), (188, 170, 96), (150, 118, 82), (74, 104, 70), (206, 190, 128), (112, 140, 96)]
         colour = crops[min(len(crops) - 1, int(len(crops) * (0.7 * rng.random() + 0.3 * self.season)))]
         light, every, along = 0.85 + 0.3 * rng.random(), 3 + int(4 * rng.random()), rng.random() < 0.5
@@ -98,7 +98,7 @@ class Scene:
             self.ground[y][3 * left:3 * right] = bytes(colour) * (right - left)
 
     def plant(self, x, y, kind):
-        """What a point is of: a bush, or now and then a house."""
+        """Draws the object at a point: a bush, or sometimes a house."""
         side, colour = (5, (168, 92, 70)) if kind < 0.04 else (2, (52, 76, 46)) if kind < 0.4 else (1, (72, 92, 58))
         self.fill(x, y, min(self.width, x + side), min(self.height, y + side), colour)
 
@@ -116,7 +116,7 @@ class Scene:
 
 
 def group_sizes(images, groups):
-    """The first is about half, the next half of the rest, and so on; a hundredth is left alone."""
+    """The first is about half, the next half of the rest, and so on; a hundredth of the images has no group."""
     alone, sizes = max(2, images // 100), []
     left = images - alone
     for k in range(groups):
@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--images", type=int, default=300)
     parser.add_argument("--groups", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--hostile", action="store_true", help="names that try to be HTML or are no UTF-8")
+    parser.add_argument("--hostile", action="store_true", help="names that try to be HTML or are not UTF-8")
     given = parser.parse_args()
     rng = random.Random(given.seed)
     photos = os.path.join(given.out, "photos")
@@ -145,7 +145,7 @@ def main():
     database.execute("INSERT INTO cameras VALUES(1, 1, ?, ?, ?, 1)",
                      (WIDTH, HEIGHT, doubles([FOCAL, FOCAL, WIDTH / 2, HEIGHT / 2])))
     sizes, alone = group_sizes(given.images, given.groups)
-    views, image_id = [], 0  # per image: group, place, {point: index}, coordinates
+    views, image_id = [], 0  # per image: group, position, {point: index}, coordinates
     for group, size in enumerate(sizes + [1] * alone):
         columns = max(1, math.ceil(math.sqrt(size * 1.6)))
         rows = -(-size // columns)
@@ -153,14 +153,15 @@ def main():
         for k in range(size):
             image_id += 1
             row, column = divmod(k, columns)
-            column = column if row % 2 == 0 else columns - 1 - column  # there and back
+            # Alternating direction per row.
+            column = column if row % 2 == 0 else columns - 1 - column
             left, top = column * STEP_X + 12 * rng.random(), row * STEP_Y + 12 * rng.random()
             name = f"flight_{group + 1}/view_{k:04d}.png" if size > 1 else f"other/picture_{image_id:04d}.png"
             if given.hostile and image_id <= 3:
                 name = ["<script>stolen=1<%2Fscript>.png", "it's \"quoted\" & <b>.png", "\u00fc\u2028 \u4e2d.png"][image_id - 1]
             path = os.path.join(photos, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            if image_id % 97 != 0:  # now and then a photograph is missing
+            if image_id % 97 != 0:  # some photographs are missing
                 with open(path, "wb") as out:
                     out.write(png(WIDTH, scene.picture(left, top)))
             few = rng.random() < 0.01
@@ -169,7 +170,7 @@ def main():
                 if (few and rng.random() > 0.05) or rng.random() > 0.8:
                     continue
                 index[point] = len(places)
-                # COLMAP's first pixel has its centre at 0.5.
+                # In COLMAP the centre of the first pixel is 0.5.
                 places.append((x + rng.gauss(0, 0.25), y + rng.gauss(0, 0.25)))
             keypoints = b"".join(struct.pack("<6f", x, y, 2, 0, 0, 2) for x, y in places)
             database.execute("INSERT INTO images(image_id, name, camera_id) VALUES(?, ?, 1)", (image_id, name))
@@ -193,7 +194,7 @@ def main():
             if len(common) < 15:
                 database.execute("INSERT OR REPLACE INTO two_view_geometries(pair_id, rows, cols, config) VALUES(?, 0, 2, 1)", (pair,))
                 continue
-            # A point moves against the camera: x2 - x1 is a multiple of (tx, ty).
+            # A point moves opposite to the camera: x2 - x1 is a multiple of (tx, ty).
             tx, ty = first[1] - second[1], first[2] - second[2]
             length = math.hypot(tx, ty)
             tx, ty = tx / length, ty / length

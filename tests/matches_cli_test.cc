@@ -1,4 +1,5 @@
-// Matches and the geometry that the program finds in them: what it reads, counts, says and writes.
+// Tests of matches and the geometry that the program finds in them: what it reads, counts, prints
+// and writes.
 #include <set>
 
 #include "cli_testing.h"
@@ -23,7 +24,7 @@ class MatchesCli : public Cli {
 
   const std::vector<Correspondence> matches = synthetic_matches(120);
 
-  // The lines of a CSV: what `line` makes of each match.
+  // The lines of a CSV, one for each match by `line`.
   template <class Line>
   std::string lines(const Line& line) const {
     std::ostringstream out;
@@ -46,7 +47,7 @@ TEST_F(MatchesCli, FundamentalFindsColumnsByName) {
   EXPECT_EQ(fundamental("score.csv")["F"], plain["F"]);
 }
 
-TEST_F(MatchesCli, FundamentalNamesColumnsItCannotTell) {
+TEST_F(MatchesCli, FundamentalNamesAmbiguousColumns) {
   auto numbered =
       lines([](std::size_t i, const Correspondence& m) { return text(i, ",", csv_line(m)); });
   write("index.csv", numbered);
@@ -77,7 +78,7 @@ TEST_F(MatchesCli, FurtherColumnsSurviveAndOldResultsAreReplaced) {
     EXPECT_EQ(line.substr(0, front.size()), front);
     EXPECT_EQ(line.substr(line.size() - 2), json["inliers"][i] == 1 ? ",1" : ",0");
   }
-  // What it wrote it reads.
+  // The program can read its own output.
   EXPECT_EQ(fundamental("out.csv --csv again.csv")["F"], json["F"]);
   EXPECT_EQ(read_text(folder / "again.csv"), read_text(folder / "out.csv"));
 }
@@ -93,9 +94,9 @@ TEST_F(MatchesCli, RepeatedLinesCountOnce) {
   EXPECT_EQ(three["inliers"].size(), 360u);
   EXPECT_EQ(three["inliers"][250], one["inliers"][10]);
   const std::string screen = shell("cornea fundamental thrice.csv").out;
-  EXPECT_NE(screen.find("360 correspondences in 120 different places"), std::string::npos)
+  EXPECT_NE(screen.find("360 correspondences at 120 different positions"), std::string::npos)
       << screen;
-  // Eight wrong matches, a hundred times each.
+  // Eight wrong matches, each repeated a hundred times.
   std::string eight, wrong;
   core::Random random(7);
   for (int i = 0; i < 60; ++i) {
@@ -111,7 +112,7 @@ TEST_F(MatchesCli, RepeatedLinesCountOnce) {
   EXPECT_EQ(none["inlier_count"], 0);
 }
 
-TEST_F(MatchesCli, MatchesOfOnePlaceAreOne) {
+TEST_F(MatchesCli, MatchesBetweenTheSamePositionsCountOnce) {
   ASSERT_EQ(shell("cornea scene -o s --views 2 --width 480 --height 360").code, 0);
   const Outcome o = shell("cornea match s/view_000.png s/view_001.png --device cpu --json -");
   ASSERT_EQ(o.code, 0) << o.err;
@@ -157,7 +158,7 @@ TEST_F(MatchesCli, ADashIsStandardInputOrOutput) {
   const std::string csv = read_text(folder / "m.csv");
   const Outcome match = shell("cornea match s/view_000.png - --csv - < s/view_001.png");
   EXPECT_EQ(match.out, csv) << match.err;
-  // A pipe, and nothing but the CSV on it.
+  // In a pipe, with nothing but the CSV in it.
   ASSERT_EQ(shell("cornea fundamental m.csv -q --csv f.csv").code, 0);
   const Outcome pipe =
       shell("cornea match s/view_000.png s/view_001.png --csv - | cornea fundamental - --csv -");
@@ -166,7 +167,7 @@ TEST_F(MatchesCli, ADashIsStandardInputOrOutput) {
   const Outcome both = shell("cornea fundamental - --csv f2.csv --json - < m.csv");
   EXPECT_EQ(Json::parse(both.out)["kind"], "general");
   EXPECT_EQ(read_text(folder / "f2.csv"), read_text(folder / "f.csv"));
-  // Points, pictures, maps and descriptors.
+  // Points, images, maps and descriptors.
   const std::string detect = "cornea detect s/view_000.png -q --detector ";
   for (const std::string what : {"harris --csv ", "harris --draw ", "sift --descriptors "}) {
     const std::string file = what.find("draw") == std::string::npos ? "out" : "out.png";
@@ -255,7 +256,7 @@ TEST_F(MatchesCli, MatchOutputCarriesIndicesAndArraysOfNumbersAreOneLine) {
     std::getline(csv, line);
     EXPECT_TRUE(line.ends_with(text(",", k[0], ",", k[1]))) << line;
   }
-  // A match is a line, and so is the list of inliers.
+  // A match takes one line, and so does the list of inliers.
   std::istringstream lines_of(o.out);
   std::size_t rows = 0;
   while (std::getline(lines_of, line)) {

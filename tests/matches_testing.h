@@ -1,4 +1,5 @@
-// For tests that hand the program matches: those of two synthetic views, and their lines in a CSV.
+// For tests that give matches to the program: those of two synthetic views, and their lines in a
+// CSV.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace cornea {
 
-// A third of them are wrong.
+// A third of them are outliers.
 inline std::vector<Correspondence> synthetic_matches(int count) {
   return make_matched_points({.count = count, .outliers = 0.33, .noise = 0.2, .seed = 3}).matches;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Nonsense for options and images: nonsense_test.py PROGRAM [--runs N] [--images N] [--seed S].
+"""Gives nonsense for options and images: nonsense_test.py PROGRAM [--runs N] [--images N] [--seed S].
 
-Every flag of detect, filter, match, fundamental, essential, homography and pair is given values that make no sense, and
-images of odd sizes and contents are read. Whatever comes, the program ends with 0, 1 or 2 within ten
-seconds, says why on one line where it fails, and writes no number that is none.
+Every flag of detect, filter, match, fundamental, essential, homography and pair is given values that make no
+sense, and images of odd sizes and contents are read. In every case the program must end with 0, 1 or 2 within ten
+seconds, say why on one line if it fails, and write no number that is not finite.
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ VALUES = ["", "0", "-0", "1", "-1", "2", "3", "7", "nan", "inf", "-inf", "1e308"
           "abc", "1,2", "1,2,3", ",", "1;2", "3x", "0x10", " 4", "4 ", "yes", "no", "auto", "none", "all",
           "first", "gaussian", "gradient", "quadratic", "é", "\t", "--", "-", "%s%n", "a" * 5000, "255", "256",
           "90,90,32,24", "1e308,1e-308,0,0", "90,90,1e300,24,9,9,9,9", "PINHOLE:90,90,32,24", "OPENCV:1,2,3"]
-# Those that may take long for good reasons, wait for input, or leave the folder.
+# Flags that may take long for good reasons, wait for input, or affect files outside of the folder.
 LEFT_OUT = {"--open", "--help", "-h", "--device"}
 SECONDS = 10
 
@@ -73,9 +73,9 @@ class Runner:
         elif done.returncode != 0 and not done.stderr.strip():
             self.complain(words, f"ended with {done.returncode} and without a word")
         elif re.search(rb"(^|[\s,\[])-?(nan|inf)\b", done.stdout, re.IGNORECASE):
-            self.complain(words, "writes a number that is none to standard output")
+            self.complain(words, "writes a number that is not finite to standard output")
         if report.exists() and bad_numbers(json.loads(report.read_text(errors="replace"))):
-            self.complain(words, "writes a number that is none to its JSON")
+            self.complain(words, "writes a number that is not finite to its JSON")
 
     def complain(self, words, sentence):
         self.complaints.append(f"{' '.join(repr(w)[:60] for w in words)}: {sentence}")
@@ -163,7 +163,7 @@ def odd_images(runner, rng, images):
                 values = struct.unpack(f"<{len(pixels) // 4}f", pixels[:len(pixels) // 4 * 4])
                 given = b"nan" if ending == ".pgm" else None
                 if given and any(not math.isfinite(v) for v in values):
-                    runner.complain([*call, f"image {number}"], "filters to a number that is none")
+                    runner.complain([*call, f"image {number}"], "filters to a number that is not finite")
                 out.unlink()
 
 

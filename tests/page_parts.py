@@ -1,5 +1,6 @@
-"""Checks of the parts of the page of `cornea pair`: what is drawn at first, table, histogram, residuals, coverage and
-frame. page_test.py runs them."""
+"""Checks the parts of the page of `cornea pair`: what is drawn at first, table, histogram, residuals, coverage and
+layout. page_test.py runs them.
+"""
 import base64
 import os
 import re
@@ -27,7 +28,7 @@ def check_photograph_first(browser, page):
     check(f"Drawn: {total:,} of {total:,} matches." == text_of(browser, "drawn"), "lines that are off are not counted")
     browser.toggle("links")
     browser.toggle("all")
-    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+    check(browser.complaints == [], f"the console is empty {browser.complaints}")
 
 
 def check_order_and_table(browser, page):
@@ -54,17 +55,17 @@ def check_order_and_table(browser, page):
         const box = row.getBoundingClientRect(); return [box.left + 60, box.top + 10, Number(row.dataset.row)]; })()""")
     before = browser.drawn()
     browser.click(x, y)
-    check(browser.evaluate("corneaPage.listed().indexOf(corneaPage.chosen())") == index == 4, "a click in the table chooses")
+    check(browser.evaluate("corneaPage.listed().indexOf(corneaPage.chosen())") == index == 4, "a click in the table selects")
     check(browser.drawn()[:2] != before[:2], "and lights the match up in the photographs")
     check(browser.evaluate("document.querySelectorAll('#rows .chosen').length") == 1, "its row is marked")
-    check(browser.colours("loupe-0")["any"] > 1000 and browser.colours("loupe-1")["any"] > 1000, "both places are shown close up")
+    check(browser.colours("loupe-0")["any"] > 1000 and browser.colours("loupe-1")["any"] > 1000, "both points are shown close up")
     browser.evaluate("document.querySelector('#heads [data-key=ratio]').click()")
     ratios = browser.evaluate("corneaPage.listed().map(m => m.ratio)")
     check(ratios == sorted(ratios), "a click on a column's name sorts by it")
     browser.evaluate("document.querySelector('#heads [data-key=ratio]').click()")
     check(browser.evaluate("corneaPage.listed().map(m => m.ratio)") == ratios[::-1] or
           browser.evaluate("corneaPage.listed()[0].ratio") == ratios[-1], "a second click the other way")
-    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+    check(browser.complaints == [], f"the console is empty {browser.complaints}")
 
 
 def check_many_matches(browser, page, folder):
@@ -88,7 +89,7 @@ def check_many_matches(browser, page, folder):
     check(last == count - 1, "the last row can be reached")
     browser.toggle("all")
     check("2,000 of 20,000 lines" in (browser.settle() or text_of(browser, "drawn")), "lines have a limit, which is said")
-    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+    check(browser.complaints == [], f"the console is empty {browser.complaints}")
 
 
 def bar(browser, k):
@@ -110,10 +111,10 @@ def check_histogram(browser, page):
     start = browser.drawn()
     browser.click(x, y)
     distances = browser.evaluate("corneaPage.listed().map(m => m.distance)")
-    check(len(distances) == sum(bins[3]) and all(3 * width <= d < 4 * width for d in distances), "a click chooses the matches of a bar")
+    check(len(distances) == sum(bins[3]) and all(3 * width <= d < 4 * width for d in distances), "a click selects the matches of a bar")
     check(browser.drawn()[:2] != start[:2], "and only these are drawn")
     browser.click(x, y)
-    check(browser.evaluate("corneaPage.listed().length") == total, "a second click lets go")
+    check(browser.evaluate("corneaPage.listed().length") == total, "a second click deselects")
     far_x, far_y = bar(browser, 9)
     browser.mouse("mouseMoved", x, y)
     browser.mouse("mousePressed", x, y, button="left", clickCount=1)
@@ -121,10 +122,10 @@ def check_histogram(browser, page):
     browser.mouse("mouseReleased", far_x, far_y, button="left", clickCount=1)
     chosen = [sum(b[k] for b in bins[3:10]) for k in (0, 1)]
     browser.mouse("mouseMoved", 5, 5)
-    check(browser.evaluate("corneaPage.listed().length") == sum(chosen), "a drag chooses a range")
+    check(browser.evaluate("corneaPage.listed().length") == sum(chosen), "a drag selects a range")
     said = text_of(browser, "histogram-text")
     check(f"{chosen[0]:,} inlier" in said and f"{chosen[1]} outlier" in said and "0.23 to 0.75 px" in said, f"with its counts ({said})")
-    check("0.75 px" in text_of(browser, "cut-value"), "the slider says the same range")
+    check("0.75 px" in text_of(browser, "cut-value"), "the slider shows the same range")
     browser.evaluate("document.getElementById('histogram-clear').click()")
     check(browser.evaluate("corneaPage.listed().length") == total, "all can be shown again")
     browser.evaluate("document.getElementById('histogram').focus()")
@@ -132,12 +133,12 @@ def check_histogram(browser, page):
         browser.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight")
     check(browser.evaluate("corneaPage.listed().length") == sum(bins[2]), "arrow keys go from bar to bar")
     browser.press("Escape")
-    check(browser.evaluate("corneaPage.listed().length") == total, "Escape lets go of them")
-    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+    check(browser.evaluate("corneaPage.listed().length") == total, "Escape deselects them")
+    check(browser.complaints == [], f"the console is empty {browser.complaints}")
 
 
 def check_residuals(browser, what):
-    """Of the page that is open: a residual ends on the epipolar line, or where H puts the point."""
+    """On the open page, a residual ends on the epipolar line, or where H maps the point."""
     worst = browser.evaluate("""Math.max(...corneaPage.matches.filter(m => m.inlier).map(m => {
         const [a, b] = [0, 1].map(i => corneaPage.residual(i, m));
         return Math.abs(Math.hypot(a.x, a.y) + Math.hypot(b.x, b.y) - m.distance); }))""")
@@ -163,16 +164,16 @@ def check_coverage(browser, page):
     before = browser.drawn()
     browser.toggle("coverage")
     check(browser.drawn()[:2] != before[:2], "the cells are drawn when asked for")
-    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+    check(browser.complaints == [], f"the console is empty {browser.complaints}")
 
 
 def check_frame(browser, page):
-    """Width, links, hints and paper."""
+    """Checks width, links, hints and print."""
     browser.open(page, 2560, height=1440)
     check(browser.evaluate("document.getElementById('viewer').getBoundingClientRect().width") > 2350, "a large screen is used")
     links = browser.evaluate("[...document.querySelectorAll('#files a')].map(a => [a.getAttribute('href'), a.href])")
     check([link[0] for link in links] == ["matches.csv", "summary.json"], "links to the CSV and the JSON")
-    check(all(os.path.exists(link[1].removeprefix("file://")) for link in links), "which lie beside the page")
+    check(all(os.path.exists(link[1].removeprefix("file://")) for link in links), "which are beside the page")
     browser.open(page, 1440)
     place = "document.querySelector('.cards').getBoundingClientRect().top"
     before = browser.evaluate(place)
@@ -199,13 +200,13 @@ def check_frame(browser, page):
 
 
 def space_hash(browser):
-    """A hash of what the view of the cameras shows."""
+    """A hash of the view of the cameras."""
     browser.settle()
     return browser.evaluate("document.getElementById('space').toDataURL()")
 
 
 def check_space(browser, page, width, mobile):
-    """The two cameras and the points in three dimensions: mouse, touch and keys turn and zoom them."""
+    """The two cameras and the points in three dimensions: mouse, touch and keys rotate and zoom them."""
     where = f"3D at {width} pixels: "
     browser.open(page, width, mobile=mobile, density=2 if mobile else 1)
     browser.evaluate("document.getElementById('space').scrollIntoView({block: 'center'})")
@@ -227,7 +228,7 @@ def check_space(browser, page, width, mobile):
             browser.call("Input.dispatchTouchEvent", type="touchStart" if k == 0 else "touchMove",
                          touchPoints=[{"x": x + 15 * k, "y": y}])
         browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-        check(space_hash(browser) != start, where + "a finger turns it")
+        check(space_hash(browser) != start, where + "a finger rotates it")
         yaw, zoom = browser.evaluate("[corneaPage.space.yaw, corneaPage.space.zoom]")
         for gap in (20, 30, 45, 60, 80):
             browser.call("Input.dispatchTouchEvent", type="touchStart" if gap == 20 else "touchMove",
@@ -235,20 +236,20 @@ def check_space(browser, page, width, mobile):
         browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
         browser.settle()
         check(browser.evaluate("corneaPage.space.zoom") > 1.5 * zoom, where + "two fingers zoom")
-        check(browser.evaluate("corneaPage.space.yaw") == yaw, where + "and do not turn it")
+        check(browser.evaluate("corneaPage.space.yaw") == yaw, where + "and do not rotate it")
     else:
         browser.mouse("mouseMoved", x, y)
         browser.mouse("mousePressed", x, y, button="left", clickCount=1)
         for k in range(1, 6):
             browser.mouse("mouseMoved", x + 15 * k, y + 6 * k, button="left", buttons=1)
         browser.mouse("mouseReleased", x + 75, y + 30, button="left", clickCount=1)
-        turned = space_hash(browser)
-        check(turned != start, where + "a drag turns it")
-        time.sleep(0.4)  # a wheel that follows a scroll scrolls on
+        rotated = space_hash(browser)
+        check(rotated != start, where + "a drag rotates it")
+        time.sleep(0.4)  # a wheel event soon after a scroll keeps scrolling
         browser.mouse("mouseMoved", x + 1, y)
         browser.mouse("mouseWheel", x, y, deltaX=0, deltaY=-300)
         time.sleep(0.1)
-        check(space_hash(browser) != turned and browser.evaluate("corneaPage.space.zoom") > 1.2, where + "the wheel zooms")
+        check(space_hash(browser) != rotated and browser.evaluate("corneaPage.space.zoom") > 1.2, where + "the wheel zooms")
     browser.evaluate("document.getElementById('space-reset').click()")
     browser.mouse("mouseMoved", 2, 2)
     check(space_hash(browser) == start, where + "and can be put back")
@@ -280,14 +281,14 @@ def check_space(browser, page, width, mobile):
         browser.open(page, width, dark=True)
         dark = space_hash(browser)
         browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-        check(dark != light and space_hash(browser) != dark, where + "on paper it is light")
+        check(dark != light and space_hash(browser) != dark, where + "it is light in print")
         browser.call("Emulation.setEmulatedMedia", media="")
-    check(browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), where + "nothing sticks out")
-    check(browser.complaints == [], where + f"no word in the console {browser.complaints}")
+    check(browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), where + "nothing overflows")
+    check(browser.complaints == [], where + f"the console is empty {browser.complaints}")
 
 
 def check_bent_lines(browser, page):
-    """Lenses with distortion: epipolar curves pass by the points as the distances say."""
+    """Lenses with distortion: epipolar curves pass the points at the distances listed."""
     browser.open(page, 1440)
     worst = browser.evaluate("""Math.max(...corneaPage.matches.filter(m => m.inlier).map(m => {
         const [a, b] = [0, 1].map(i => corneaPage.residual(i, m));
@@ -300,5 +301,5 @@ def check_bent_lines(browser, page):
           const [p, q] = [curve[0], curve[curve.length - 1]], length = Math.hypot(q.x - p.x, q.y - p.y);
           for (const c of curve) most = Math.max(most, Math.abs((q.x - p.x) * (p.y - c.y) - (p.x - c.x) * (q.y - p.y)) / length);
         } return most; })()""")
-    check(bend > 1, f"epipolar lines are drawn as the lens bends them ({bend:.1f} px)")
-    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+    check(bend > 1, f"epipolar lines are drawn with the distortion of the lens ({bend:.1f} px)")
+    check(browser.complaints == [], f"the console is empty {browser.complaints}")

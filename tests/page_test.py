@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The report page as a person meets it, in headless Chromium.
+"""Tests the report page as a user sees it, in headless Chromium.
 
     page_test.py PROGRAM CHROMIUM [--screenshots DIR]
 
-Makes pairs with the program, opens their pages from disk over the DevTools protocol, and looks at what is
-drawn: no error in the console, switches, slider, histogram, table, clicks, keys, zoom in step, wide and narrow,
-dark, light and printed, and a name that tries to be a script. Python's standard library only.
+Makes pairs with the program, opens their pages from disk over the DevTools protocol, and checks what is drawn: no
+error in the console, switches, slider, histogram, table, clicks, keys, zoom in step, wide and narrow, dark, light
+and printed, and a name that tries to be a script. Uses only Python's standard library.
 """
 import json
 import os
@@ -81,9 +81,9 @@ def check_ordinary_page(browser, page, width, mobile):
     browser.evaluate("document.getElementById('panel-0').focus({preventScroll: true})")
     browser.mouse("mouseMoved", 2, 2)
     browser.press("Escape")
-    check(browser.drawn()[:2] == start[:2], where + "Escape lets go")
+    check(browser.drawn()[:2] == start[:2], where + "Escape deselects")
     browser.press("n")
-    check(browser.drawn() != start, where + "N chooses a match")
+    check(browser.drawn() != start, where + "N selects a match")
     browser.press("Escape")
 
     box = browser.evaluate("(() => { const b = document.getElementById('panel-0').getBoundingClientRect();"
@@ -109,7 +109,7 @@ def check_ordinary_page(browser, page, width, mobile):
             return p.x >= 0 && p.y >= 0 && p.x <= size[i].width && p.y <= size[i].height; };
         const here = corneaPage.matches.filter(m => m.inlier && inside(m, 0));
         return [here.filter(m => inside(m, 1)).length, here.length]; })()""")
-    check(one > 10 and both > 0.6 * one, where + f"both look at the same of the scene ({both} of {one} partners)")
+    check(one > 10 and both > 0.6 * one, where + f"both show the same part of the scene ({both} of {one} partners)")
     check(browser.evaluate("document.getElementById('zoom-reset').getBoundingClientRect().height > 0"),
           where + "the way back to the whole can be seen")
     if not mobile:
@@ -161,7 +161,7 @@ def check_hostile_name(browser, page, name):
     check(name in browser.evaluate("document.title"), "in the title too")
     check(browser.evaluate("document.querySelectorAll('script').length") == 2, "no element is made of it")
     check(browser.evaluate("document.getElementById('command').textContent").count("cornea") >= 1, "the command is there")
-    check(browser.complaints == [], f"no word in the console {browser.complaints}")
+    check(browser.complaints == [], f"the console is empty {browser.complaints}")
 
 
 def main():
@@ -218,7 +218,7 @@ def main():
         check(browser.evaluate("document.querySelector('#matrix tr:last-child td:last-child').textContent") == "1.0000" and
               "H\u2083\u2083 = 1" in text_of(browser, "matrix-text"), "H has H33 = 1")
         attempt(check_residuals, browser, "a plane")
-        check(browser.complaints == [], f"no word in the console {browser.complaints}")
+        check(browser.complaints == [], f"the console is empty {browser.complaints}")
 
         with open(os.path.join(folder, "flat.pgm"), "wb") as out:
             out.write(b"P5 64 48 255\n" + bytes([90]) * (64 * 48))
@@ -236,11 +236,11 @@ def main():
         check(browser.evaluate("corneaPage.listed()[0].ratio <= corneaPage.listed()[1].ratio"), "the table is by ratio")
         browser.press("n")
         check(text_of(browser, "selection").startswith("Match"), "a match is called one")
-        check(browser.complaints == [], f"no word in the console {browser.complaints}")
+        check(browser.complaints == [], f"the console is empty {browser.complaints}")
         browser.open(os.path.join(folder, "nothing", "report.html"), 400, mobile=True)
         check("No geometry" in browser.evaluate("document.getElementById('sentence').textContent"), "nothing found is said")
         check(browser.evaluate("document.getElementById('cut').disabled"), "without distances there is no slider")
-        check(browser.complaints == [], f"no word in the console {browser.complaints}")
+        check(browser.complaints == [], f"the console is empty {browser.complaints}")
 
         if pictures:
             os.makedirs(pictures, exist_ok=True)

@@ -1,5 +1,5 @@
-// `cornea pair`: its summary, list and page, the options of every stage, masks, and what it
-// refuses.
+// Tests of `cornea pair`: its summary, list and page, the options of every stage, masks, and what
+// it refuses.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -75,14 +75,14 @@ TEST_F(Cli, PairWritesTheStableKeysTheListAndThePage) {
   EXPECT_EQ(lines, matches);
   EXPECT_EQ(ones, inliers);
   EXPECT_EQ(read_text(folder / "made/out/report.html").rfind("<!doctype html>", 0), 0u);
-  // The list is what `cornea fundamental` reads.
+  // `cornea fundamental` can read the list.
   const Outcome f = shell("cornea fundamental made/out/matches.csv --device cpu --seed 3 --json -");
   ASSERT_EQ(f.code, 0) << f.err;
   EXPECT_EQ(Json::parse(f.out)["inlier_count"], inliers);
   EXPECT_EQ(Json::parse(f.out)["F"], json["F"]);
 }
 
-TEST_F(Cli, PairTakesTheOptionsOfEveryStage) {
+TEST_F(Cli, PairAcceptsTheOptionsOfEveryStage) {
   ASSERT_EQ(shell("cornea scene -o s --views 2 --width 320 --height 240").code, 0);
   auto run = [&](const std::string& options) {
     const Outcome o =
@@ -101,12 +101,13 @@ TEST_F(Cli, PairTakesTheOptionsOfEveryStage) {
   EXPECT_NE(read_text(folder / "o" / "report.html").find("seed 77"), std::string::npos);
   EXPECT_EQ(run("--detector harris --detector-threshold 0.001")["detector"], "harris");
   EXPECT_EQ(run("--round 64 --max-hypotheses 64 --threshold 1.5")["hypotheses"], 64);
-  // Where the threshold is chosen, a second search may follow: the first has half of them.
+  // If the threshold is chosen per pair, a second search may follow: the first gets half of the
+  // hypotheses.
   EXPECT_EQ(run("--round 32 --max-hypotheses 64")["hypotheses"].get<int>() % 32, 0);
   EXPECT_LE(run("--round 32 --max-hypotheses 64")["hypotheses"], 64);
 }
 
-TEST_F(Cli, PairOfNothingIsAResultWithItsFiles) {
+TEST_F(Cli, PairWithoutFeaturesIsAResultWithItsFiles) {
   Image<std::uint8_t> flat(64, 48);
   std::fill_n(flat.host().data, 64 * 48, std::uint8_t{90});
   write_image(folder / "flat.png", flat);
@@ -123,10 +124,10 @@ TEST_F(Cli, PairOfNothingIsAResultWithItsFiles) {
             std::string::npos);
 }
 
-TEST_F(Cli, PairLooksAtPhotographsUprightWhereAsked) {
+TEST_F(Cli, PairReadsPhotographsUprightIfAsked) {
   ASSERT_EQ(shell("cornea scene -o s --views 2 --width 320 --height 240").code, 0);
   auto pixels = read_image<std::uint8_t>(folder / "s/view_001.png");
-  // Stored as the camera held sideways would: turned back by the orientation 6.
+  // Stored as by a camera held sideways; orientation 6 rotates it back.
   Image<std::uint8_t> sideways(240, 320);
   for (int y = 0; y < 320; ++y) {
     for (int x = 0; x < 240; ++x) sideways(x, y) = pixels(319 - y, x);
@@ -140,7 +141,7 @@ TEST_F(Cli, PairLooksAtPhotographsUprightWhereAsked) {
   EXPECT_GT(json["inliers"], 50);
 }
 
-TEST_F(Cli, PairTakesAnyNameAndItsCommandCanBeRepeated) {
+TEST_F(Cli, PairAcceptsAnyNameAndItsCommandCanBeRepeated) {
   const std::string name = "it's \"<script>\" $HOME `x` & \\ ;.png";
   fs::copy(folder / "small.png", folder / name);
   std::string quoted = "'";
@@ -176,7 +177,7 @@ TEST_F(Cli, PairNamesItsFolderAfterThePhotographs) {
   EXPECT_NE(help.out.find("pair-A-B"), std::string::npos) << help.out;
 }
 
-// A program of that name takes the browser's place.
+// A program of that name stands in for the browser.
 TEST_F(Cli, PairOpensItsPage) {
   fs::create_directories(folder / "bin");
   std::ofstream(folder / "bin/xdg-open") << "#!/bin/sh\nprintf %s \"$1\" > opened\nexit $CODE\n";
@@ -193,12 +194,12 @@ TEST_F(Cli, PairOpensItsPage) {
   EXPECT_FALSE(fs::exists(folder / "opened"));
 }
 
-TEST_F(Cli, PairTakesMasks) {
+TEST_F(Cli, PairAcceptsMasks) {
   ASSERT_EQ(shell("cornea scene -o s --views 2 --width 320 --height 240").code, 0);
   Image<std::uint8_t> left(320, 240), low(320, 240);
   for (int y = 0; y < 240; ++y) {
     for (int x = 0; x < 320; ++x) {
-      left(x, y) = x < 160 ? 1 : 0;  // what is not black counts, however dark
+      left(x, y) = x < 160 ? 1 : 0;  // pixels that are not black count, however dark
       low(x, y) = y >= 120 ? 255 : 0;
     }
   }
@@ -247,7 +248,7 @@ TEST_F(Cli, PairPrintsTheHomographyOfAPlane) {
   EXPECT_EQ(o.out.find("F (x2^T"), std::string::npos) << o.out;
 }
 
-TEST_F(Cli, PairRefusesWhatCannotBe) {
+TEST_F(Cli, PairRefusesInvalidInput) {
   expect_refused("cornea pair small.png nowhere.png -o o", 1, "nowhere.png");
   expect_refused("cornea pair small.png -o o", 2, "second");
   expect_refused("cornea pair small.png small.png -o small.png", 1, "small.png");

@@ -1,5 +1,5 @@
-// Photographs of planes with known homographies: features and matches against a plain loop and
-// against the truth.
+// Photographs of planes with known homographies: compares features and matches with a plain loop
+// and with the truth.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -30,7 +30,7 @@ int squared_distance(const std::uint8_t* a, const std::uint8_t* b) {
 
 class Photographs : public testing::OnEveryDevice {};
 
-TEST_P(Photographs, MatchesArePlainNeighboursAndMostlyRight) {
+TEST_P(Photographs, MatchesEqualThoseOfAPlainLoopAndAreMostlyCorrect) {
   CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "data/vgg_affine/graf");
   std::ifstream truth(folder / "H1to2.txt");
   ASSERT_TRUE(truth && !photograph(folder, 2).empty()) << folder << " lacks files";

@@ -1,4 +1,5 @@
-// How the program reads images: large ones, those that use a part of their range, turned ones.
+// Tests of how the program reads images: large ones, those that use a part of their range, and
+// rotated ones.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +18,7 @@ class Reading : public Cli {
     return Json::parse(o.out, nullptr, false);
   }
 
-  // A lattice of discs, 0..1, whose places are known in every size.
+  // A lattice of discs, 0..1, whose positions are known at every size.
   static Image<float> discs(int width, int height, double spacing) {
     Image<float> image(width, height);
     for (int y = 0; y < height; ++y) {
@@ -40,7 +41,7 @@ class Reading : public Cli {
   }
 };
 
-TEST_F(Reading, LargeImagesAreReducedAndPlacesStayTheirOwn) {
+TEST_F(Reading, LargeImagesAreReducedAndPositionsStay) {
   write_image(folder / "large.png", scaled<std::uint8_t>(discs(900, 600, 75), 255));
   const std::string detect = "cornea detect large.png --detector sift --orientations 0";
   const Json whole = json_of(detect)[0], reduced = json_of(detect + " --max-size 450")[0];
@@ -48,7 +49,7 @@ TEST_F(Reading, LargeImagesAreReducedAndPlacesStayTheirOwn) {
   EXPECT_EQ(reduced["reduced_to"], Json::parse("[450,300]"));
   EXPECT_EQ(reduced["width"], 900);
   EXPECT_LT(reduced["memory_bytes"], whole["memory_bytes"]);
-  // Every disc is found at its own place and scale.
+  // Every disc is found at its own position and scale.
   for (const Json* json : {&whole, &reduced}) {
     int near = 0;
     for (const Json& p : (*json)["points"]) {
@@ -80,8 +81,8 @@ TEST_F(Reading, PairAndExtractReduceToThreeThousandTwoHundred) {
   EXPECT_EQ(shell("cornea detect a.png --max-size -3").code, 2);
 }
 
-// Address space that one part of the scale space fits into, and all of it does not: 6000 x 2000
-// pixels have 1.5 GB of levels.
+// Limits the address space such that one part of the scale space fits, but not all of it: 6000 x
+// 2000 pixels have 1.5 GB of levels.
 TEST_F(Reading, SiftOfALargeImageNeedsLittleMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need address space without limit";
@@ -117,7 +118,7 @@ TEST_F(Reading, TwelveBitImagesAreNoticedInEveryCommand) {
   EXPECT_EQ(full["points"].size(), 0u);
   EXPECT_FALSE(full.contains("range"));
   EXPECT_EQ(json_of(detect + " --range 0,4095")[0]["points"].size(), expected);
-  // A word on standard error, unless it is not wanted or was asked for.
+  // A note on standard error, unless quiet or requested by an option.
   EXPECT_NE(shell(detect).err.find("12-bit"), std::string::npos);
   EXPECT_EQ(shell(detect + " --quiet").err, "");
   EXPECT_EQ(shell(detect + " --range full").err, "");
@@ -133,7 +134,7 @@ TEST_F(Reading, TwelveBitImagesAreNoticedInEveryCommand) {
   }
 }
 
-// Gray levels of 0..255 as floats, as `filter` writes them of an 8-bit image.
+// Gray levels of 0..255 as floats, as `filter` writes them for an 8-bit image.
 TEST_F(Reading, FloatsBeyondWhiteAreRefusedAndARangeHelps) {
   write_image(folder / "8.png", scaled<std::uint8_t>(discs(200, 160, 40), 255));
   ASSERT_EQ(shell("cornea filter 8.png -o levels.pfm --filter gaussian --sigma 0").code, 0);
@@ -151,7 +152,7 @@ TEST_F(Reading, FloatsBeyondWhiteAreRefusedAndARangeHelps) {
 }
 
 TEST_F(Reading, OrientationIsOneRuleForAllCommands) {
-  // Stored as a camera held sideways would: orientation 6 turns it back.
+  // Stored as by a camera held sideways; orientation 6 rotates it back.
   write_sideways_jpeg(folder / "a.jpg", scaled<std::uint8_t>(discs(200, 120, 40), 255));
   for (const bool upright : {false, true}) {
     const std::string flag = upright ? " --upright" : "";
@@ -172,7 +173,7 @@ TEST_F(Reading, OrientationIsOneRuleForAllCommands) {
     EXPECT_EQ(pair["sizes"][0][0], width);
     double lowest = 0;
     for (const Json& p : detect["points"]) lowest = std::max(lowest, double(p[1]));
-    EXPECT_NEAR(lowest, height - 20, 15) << upright;  // points are those of the pixels
+    EXPECT_NEAR(lowest, height - 20, 15) << upright;  // coordinates refer to the pixels as read
   }
   EXPECT_EQ(json_of("cornea detect a.jpg --as-stored")[0]["orientation"], "as-stored");
   EXPECT_EQ(shell("cornea detect a.jpg --as-stored --upright").code, 2);

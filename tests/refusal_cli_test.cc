@@ -1,4 +1,4 @@
-// Wrong usage and wrong input: the exit code, and one line that names what is wrong.
+// Tests of wrong usage and invalid input: the exit code, and one line that names the problem.
 #include <cmath>
 
 #include "cli_testing.h"
@@ -108,8 +108,8 @@ TEST_F(Cli, CudaWithoutAGpuIsExitCode1) {
   expect_refused("cornea detect small.png --device cuda:3", 1, "--device cpu");
 }
 
-TEST_F(Cli, APngThatClaimsTenBillionPixelsIsRefusedAtOnce) {
-  // The start of a real file, with another size and the check sum that goes with it.
+TEST_F(Cli, APngThatDeclaresTenBillionPixelsIsRefusedAtOnce) {
+  // The start of a real file, with another size and a matching checksum.
   std::string png = read_text(folder / "small.png");
   auto put = [&](std::size_t at, std::uint32_t v) {
     for (int i = 0; i < 4; ++i) png[at + i] = char(v >> (24 - 8 * i));
@@ -128,7 +128,7 @@ TEST_F(Cli, APngThatClaimsTenBillionPixelsIsRefusedAtOnce) {
   expect_refused("cornea detect small.png --max-pixels 100", 1, "--max-pixels");
 }
 
-TEST_F(Cli, SizesThatWouldOverflowAreRefusedWhateverTheUserTrusts) {
+TEST_F(Cli, SizesThatWouldOverflowAreRefusedWhateverTheLimit) {
   std::ofstream(folder / "ov.pfm", std::ios::binary) << "PF\n2147450889 1431677605\n-1\n"
                                                      << std::string(100000, 'x');
   std::ofstream(folder / "ov.ppm", std::ios::binary) << "P6\n2147450898 1431677599\n65535\n"
@@ -154,7 +154,7 @@ TEST_F(Cli, TruncatedFilesAreRefusedWhereverTheyEnd) {
     const std::string whole = read_text(folder / text("whole.", ending));
     for (int i = 0; i < 20; ++i) {
       const std::string file = text("cut.", ending);
-      // A PNG whose pixels are all there may lack its last 12 bytes; all else is needed.
+      // A PNG whose pixels are complete may lack its last 12 bytes; everything else is needed.
       const int last = static_cast<int>(whole.size()) - 17;
       const int length = random.integer(0, last);
       std::ofstream(folder / file, std::ios::binary) << whole.substr(0, length);

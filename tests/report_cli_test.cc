@@ -1,4 +1,4 @@
-// The page of a database, from outside.
+// Tests of the page of a database, from outside.
 #include "colmap_testing.h"
 
 namespace cornea {
@@ -34,7 +34,7 @@ TEST_F(ReportCli, WritesAPageAndSaysWhatItShows) {
   const std::string html = read_text(folder / "page/report.html");
   EXPECT_TRUE(html.starts_with("<!doctype html>"));
   EXPECT_NE(html.find("corneaPart(\"thumbnails\""), std::string::npos);
-  // The command can be repeated, and gives the same page.
+  // The command can be repeated and gives the same page.
   ASSERT_EQ(run(report()).code, 0);
   EXPECT_EQ(html, read_text(folder / "page/report.html"));
 }
@@ -65,12 +65,13 @@ TEST_F(ReportCli, DeletesPartsOfAnEarlierPage) {
   EXPECT_TRUE(fs::exists(parts / "mine.txt"));
 }
 
-TEST_F(ReportCli, RefusesWhatIsNotThere) {
+TEST_F(ReportCli, RefusesMissingFiles) {
   make_verified(2);
   const Outcome folderless = run({"report", "--db", database, "--images", folder / "none", "-o",
                                   folder / "page", "--device", "cpu"});
   EXPECT_EQ(folderless.code, 1);
-  EXPECT_NE(folderless.err.find("is no folder; name the folder of photographs"), std::string::npos)
+  EXPECT_NE(folderless.err.find("is not a folder; name the folder of photographs"),
+            std::string::npos)
       << folderless.err;
   const Outcome no_database = run({"report", "--db", folder / "none.db", "--images",
                                    images.string(), "-o", folder / "page", "--device", "cpu"});

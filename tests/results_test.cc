@@ -1,5 +1,5 @@
-// Results of the program that look right and would not be: points that come twice, a search without
-// hope, files of another run.
+// Tests of results that look plausible but would be wrong: repeated points, a hopeless search,
+// files of another run.
 #include <chrono>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 class Results : public Cli {};
 
-// A board of 8 x 6 squares, turned a little, with gray where an edge crosses a pixel.
+// A board of 8 x 6 squares, slightly rotated, with antialiased edges.
 Image<std::uint8_t> board(double side, double angle) {
   constexpr int kWidth = 240, kHeight = 200, kRays = 4;
   Image<std::uint8_t> image(kWidth, kHeight);
@@ -33,14 +33,14 @@ Image<std::uint8_t> board(double side, double angle) {
   return image;
 }
 
-TEST_F(Results, NoCornerOfABoardComesTwice) {
+TEST_F(Results, NoCornerOfABoardIsFoundTwice) {
   write_image(folder / "board.png", board(19.3, 0.11));
   for (const std::string detector : {"harris", "moravec", "foagdd"}) {
     const Outcome o = shell("cornea detect board.png --subpixel gradient --device cpu --json - " +
                             ("--detector " + detector));
     ASSERT_EQ(o.code, 0) << o.err;
     const Json points = Json::parse(o.out)[0]["points"];
-    EXPECT_GE(points.size(), 35u) << detector;  // those inside
+    EXPECT_GE(points.size(), 35u) << detector;  // the inner ones
     int twins = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
@@ -53,8 +53,8 @@ TEST_F(Results, NoCornerOfABoardComesTwice) {
   }
 }
 
-// Thirty matches of chance: what they could support is looked for, and no more.
-TEST_F(Results, TheSearchEndsWhereTheMatchesSupportNoMore) {
+// Thirty random matches: the search stops once it would have found any model that they can support.
+TEST_F(Results, TheSearchStopsIfTheMatchesSupportNoModel) {
   core::Random random(36);
   std::ofstream csv(folder / "chance.csv");
   csv << "x1,y1,x2,y2\n";
@@ -70,8 +70,8 @@ TEST_F(Results, TheSearchEndsWhereTheMatchesSupportNoMore) {
   EXPECT_GT(json["hypotheses"], 1000);
 }
 
-// Runs in two containers that write into one folder have the same numbers.
-TEST_F(Results, FilesOnTheWayOfAnotherProcessAreLeftAloneAndOldOnesRemoved) {
+// Runs in two containers that write into one folder may have the same process ids.
+TEST_F(Results, TemporaryFilesOfAnotherProcessAreKeptAndOldOnesRemoved) {
   const Outcome o = shell(
       "sh -c 'for i in 0 1 2 3 4; do echo other > .cornea-$$-$i.part; done; exec \"$0\" detect "
       "small.png --csv points.csv --device cpu' '" CORNEA_PROGRAM "'");

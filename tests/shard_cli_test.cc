@@ -1,4 +1,5 @@
-// `cornea shard`, items of `extract`, `match-all` and `verify`, and `cornea merge` from outside.
+// Tests of `cornea shard`, items of `extract`, `match-all` and `verify`, and `cornea merge` from
+// outside.
 #include "colmap_testing.h"
 
 namespace cornea {
@@ -48,7 +49,7 @@ class ShardCommandTest : public Colmap {
     EXPECT_NE(o.err.find(said), std::string::npos) << o.err;
   }
 
-  // A name that means something in a URI, which SQLite is given.
+  // A name with characters that are special in a URI, which SQLite receives.
   const fs::path work = folder / "wo rk?a#b%20c";
   const Words options = {"--pairs", "retrieve", "--neighbours", "1", "--further", "2"};
 };
@@ -80,7 +81,7 @@ TEST_F(ShardCommandTest, EndsWithTheDatabaseOfOneCommand) {
                "--further", "2", "--device", "cpu", "-q"});
 }
 
-TEST_F(ShardCommandTest, RefusesWhatThePlanHasFixedAndWhatIsNotThere) {
+TEST_F(ShardCommandTest, RefusesOptionsThatThePlanFixesAndMissingItems) {
   make_windows(3);
   expect_done({"shard", "plan", images, "-o", work, "--size", "2", "--no-root", "-q"});
   const Words item = {"extract", "--work", work, "--shard"};
@@ -111,7 +112,7 @@ TEST_F(ShardCommandTest, RefusesWhatThePlanHasFixedAndWhatIsNotThere) {
   EXPECT_FALSE(fs::exists(folder / "merged.db"));
 }
 
-TEST_F(ShardCommandTest, APhotographThatCannotBeReadIsNamedAgainAndAgain) {
+TEST_F(ShardCommandTest, APhotographThatCannotBeReadIsNamedInEveryRun) {
   make_windows(3);
   std::ofstream(images / "broken.png") << "no picture";
   expect_done({"shard", "plan", images, "-o", work, "--size", "10", "-q"});
@@ -126,7 +127,7 @@ TEST_F(ShardCommandTest, APhotographThatCannotBeReadIsNamedAgainAndAgain) {
   fs::copy_file(images / "w101.png", images / "broken.png");
   const Outcome o = call({"extract", "--work", work, "--shard", "1/1", "--redo"});
   EXPECT_EQ(o.code, 1) << "its size is not the plan's";
-  EXPECT_NE(o.err.find("bytes and had"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("bytes but had"), std::string::npos) << o.err;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// `cornea study`: every study's smallest run, what it writes, and what it refuses.
+// Tests of `cornea study`: the smallest run of every study, what it writes, and what it refuses.
 #include <cmath>
 #include <set>
 
@@ -13,7 +13,7 @@
 namespace cornea {
 namespace {
 
-// Of a report's JSON; a title that is not there is a failure.
+// A table of a report's JSON; a missing title is a failure.
 Json table_of(const Json& report, const std::string& title) {
   for (const Json& section : report["sections"]) {
     for (const Json& table : section["tables"]) {
@@ -26,7 +26,7 @@ Json table_of(const Json& report, const std::string& title) {
 
 class Studies : public Cli {
  protected:
-  // The study's JSON, after a look at all the files that it wrote.
+  // Runs the study, checks all the files that it wrote, and returns its JSON.
   Json run(const std::string& name, const std::string& more = "") {
     const Outcome o =
         shell("cornea study " + name +
@@ -73,7 +73,7 @@ TEST_F(Studies, FoagddAgreesWithThePlainImplementation) {
             4u);  // two sizes, plain and CPU
 }
 
-TEST_F(Studies, FoagddTakesAFolderOfImages) {
+TEST_F(Studies, FoagddAcceptsAFolderOfImages) {
   fs::create_directory(folder / "images");
   fs::copy(folder / "small.png", folder / "images" / "b.png");
   fs::copy(folder / "small.png", folder / "images" / "a.png");
@@ -124,7 +124,7 @@ TEST_F(Studies, TrilateralHasEqualNumbersOfPoints) {
   EXPECT_EQ(json["sections"][1]["words"].size(), 3u);
 }
 
-TEST_F(Studies, RefuseWhatTheyCannotUse) {
+TEST_F(Studies, RefuseInvalidInput) {
   expect_refused("cornea study nothing", 2, "foagdd, moravec, svd, ransac, trilateral");
   expect_refused("cornea study foagdd --images none", 1, "none");
   fs::create_directory(folder / "empty");
@@ -134,7 +134,8 @@ TEST_F(Studies, RefuseWhatTheyCannotUse) {
   expect_refused("cornea study svd -o -", 2, "folder");
 }
 
-// In double precision at every pixel, and in the library by bounds and exact measures.
+// The reference measures every pixel in double precision; the library uses bounds and exact
+// measures.
 TEST(PlainFoagdd, FindsTheCornersOfTheLibrary) {
   CheckerboardOptions options{.width = 160, .height = 120, .cell = 14};
   options.homography = tilted_view(160, 120, 10, 20, 10, 200);

@@ -1,4 +1,4 @@
-// The writer of tables, plots and pages that `cornea study`, `evaluate` and `bench` share.
+// Tests of the writer of tables, plots and pages that `cornea study`, `evaluate` and `bench` share.
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -28,7 +28,7 @@ Table example() {
   return table;
 }
 
-// Tags open and close in order, attributes are quoted, and text has no bare & or <.
+// Checks that tags open and close in order, attributes are quoted, and text has no bare & or <.
 void expect_well_formed(const std::string& xml) {
   std::vector<std::string> open;
   std::size_t at = 0;
@@ -128,11 +128,11 @@ TEST(ResultTable, RefusesARowOfAnotherLength) {
   EXPECT_THROW(table.add({"640x480", 1.0}), Error);
 }
 
-TEST(ResultPlot, LinesAreWellFormedAndLeaveOutWhatIsNotThere) {
+TEST(ResultPlot, LinesAreWellFormedAndOmitMissingValues) {
   const std::string drawn = svg(lines());
   expect_well_formed(drawn);
   EXPECT_NE(drawn.find("Time &amp; &lt;size&gt;"), std::string::npos);
-  // Three values of each series can be shown, and each has one more marker in the legend.
+  // Three values of each series can be shown, and each series has one more marker in the legend.
   EXPECT_EQ(count(drawn, "class=\"mark\""), 8u);
   EXPECT_NE(drawn.find("prefers-color-scheme: dark"), std::string::npos);
   EXPECT_EQ(drawn.find("nan"), std::string::npos);
@@ -140,10 +140,10 @@ TEST(ResultPlot, LinesAreWellFormedAndLeaveOutWhatIsNotThere) {
   EXPECT_EQ(drawn.find("http", drawn.find("xmlns") + 10 + 26), std::string::npos);
 }
 
-TEST(ResultPlot, BarsAreWellFormedAndLeaveOutWhatIsNotThere) {
+TEST(ResultPlot, BarsAreWellFormedAndOmitMissingValues) {
   const std::string drawn = svg(bars());
   expect_well_formed(drawn);
-  EXPECT_EQ(count(drawn, "<rect"), 1 + 2 + 3u);  // the ground, the legend and three values
+  EXPECT_EQ(count(drawn, "<rect"), 1 + 2 + 3u);  // the background, the legend and three values
   EXPECT_EQ(drawn.find("nan"), std::string::npos);
 }
 
@@ -156,7 +156,7 @@ TEST(ResultPlot, RefusesSeriesThatDoNotFit) {
   EXPECT_THROW(svg(plot), Error);
 }
 
-TEST(ResultPlot, ANarrowAxisStillSaysItsNumbers) {
+TEST(ResultPlot, ANarrowAxisStillShowsItsNumbers) {
   Plot plot = lines();
   plot.series = {{"CPU", {5, 6}, {0.0164, 0.0192}}};
   const std::string drawn = svg(plot);
@@ -202,7 +202,7 @@ TEST(ResultPage, WritesAllFilesOfAReport) {
   EXPECT_EQ(page.find("<script"), std::string::npos);
 }
 
-TEST(ResultPage, SaysThatAFileIsNoFolder) {
+TEST(ResultPage, SaysThatAFileIsNotAFolder) {
   const testing::TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "x";
   EXPECT_THROW(write_results(folder.path() / "file", {.title = "x"}), Error);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the program shows on a terminal of 40 columns: terminal_test.py PROGRAM."""
+"""Tests what the program shows on a terminal of 40 columns: terminal_test.py PROGRAM."""
 import fcntl
 import os
 import pty
@@ -15,7 +15,7 @@ COLUMNS = 40
 
 
 def shown(folder, *words):
-    """All that the program writes to a terminal on standard error."""
+    """Everything that the program writes to standard error on a terminal."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
     program = subprocess.Popen([PROGRAM, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=slave)
@@ -34,7 +34,7 @@ def shown(folder, *words):
 
 
 def lines(text):
-    """What stood on the line, one after the other."""
+    """The successive contents of the line."""
     return [part for part in re.split(r"[\r\n]|\x1b\[K", text) if part]
 
 
@@ -43,14 +43,14 @@ def main():
         scene = lines(shown(folder, "scene", "-o", "s", "--views", "3", "--width", "320",
                             "--height", "240"))
         assert any("3/3" in line for line in scene), f"scene shows no progress: {scene}"
-        # A single call of seconds: the trilateral scale space.
+        # A single call that takes seconds: the trilateral scale space.
         subprocess.run([PROGRAM, "scene", "-o", "t", "--views", "1", "--width", "1200", "--height",
                         "900", "--quiet"], cwd=folder, check=True)
         detect = lines(shown(folder, "detect", "t/view_000.png", "--detector", "sift",
                              "--scale-space", "trilateral", "--device", "cpu", "--threads", "1"))
         assert any(re.search(r"\b[1-9][0-9]* s$", line) for line in detect), \
             f"a long call does not show its seconds: {detect}"
-        # All stages of a folder in one display, where the build has SQLite.
+        # All stages of a folder in one display, if the build has SQLite.
         whole = []
         if "not in this build" not in subprocess.run([PROGRAM, "folder", "--help"], capture_output=True,
                                                      text=True, check=True).stdout:

@@ -1,5 +1,5 @@
 // Threads that share one context, each with detectors, filters and matchers of its own: the results
-// are those of one thread alone. `script/test tsan` runs this under ThreadSanitizer.
+// equal those of a single thread. `script/test tsan` runs this under ThreadSanitizer.
 #include <functional>
 #include <thread>
 #include <vector>
@@ -21,7 +21,7 @@ class SharedContext : public testing::OnEveryDevice {
     return made;
   }
 
-  // Runs all jobs at once, each on a thread of its own, several times over.
+  // Runs all jobs at once, each on a thread of its own, several times.
   static void at_once(const std::vector<std::function<void(int round)>>& jobs) {
     std::vector<std::thread> threads;
     for (const auto& job : jobs) {
@@ -41,14 +41,14 @@ TEST_P(SharedContext, TwoDetectorsOnTwoThreadsFindWhatEachFindsAlone) {
   ASSERT_GT(others.size(), 50u);
   at_once({[&](int) { EXPECT_TRUE(Foagdd(context).detect(a) == corners); },
            [&](int) { EXPECT_TRUE(Harris(context).detect(b) == others); }});
-  // And each made once.
+  // And with objects that are constructed once.
   Foagdd foagdd(context);
   Harris harris(context);
   at_once({[&](int) { EXPECT_TRUE(foagdd.detect(a) == corners); },
            [&](int) { EXPECT_TRUE(harris.detect(b) == others); }});
 }
 
-// On CUDA SIFT captures its steps in graphs while the others queue work on the context's stream.
+// On CUDA, SIFT captures its steps in graphs while the others queue work on the context's stream.
 TEST_P(SharedContext, WholePipelinesRunSideBySide) {
   const Image<float>&a = views()[0].image, &b = views()[1].image;
   const PairOptions options{.max_features = 800, .fundamental = {.max_hypotheses = 4096}};
@@ -74,7 +74,7 @@ TEST_P(SharedContext, WholePipelinesRunSideBySide) {
            }});
 }
 
-TEST_P(SharedContext, CountsEveryBlockOfMemoryThatIsTakenAndGivenBack) {
+TEST_P(SharedContext, CountsEveryAllocationAndRelease) {
   const Place place = context.is_cuda() ? Place::device : Place::host;
   const std::size_t held = context.memory().bytes;
   const std::uint64_t before = context.memory().allocations;

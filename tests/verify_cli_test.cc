@@ -1,4 +1,4 @@
-// What verify says of cameras and configurations.
+// Tests of what verify reports about cameras and configurations.
 #include <numeric>
 
 #include "colmap_testing.h"
@@ -10,8 +10,8 @@ using namespace testing;
 
 class VerifyCli : public Colmap {
  protected:
-  // Three matched images; the focal lengths of the first two cameras are known, the third is a
-  // model that is not read.
+  // Three matched images; the focal lengths of the first two cameras are known, the third has an
+  // unsupported model.
   void make_database() {
     make_windows(3);
     ASSERT_EQ(run(extract()).code, 0);
@@ -30,7 +30,7 @@ TEST_F(VerifyCli, CountsConfigurationsAndCameras) {
   make_database();
   const Outcome o = run(on_database("verify"));
   EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_NE(o.err.find("1 camera has the model OPENCV_FISHEYE, which is not read"),
+  EXPECT_NE(o.err.find("1 camera has the model OPENCV_FISHEYE, which is not supported"),
             std::string::npos)
       << o.err;
   const Json json = Json::parse(o.out);
@@ -45,12 +45,13 @@ TEST_F(VerifyCli, CountsConfigurationsAndCameras) {
   EXPECT_EQ(json["threshold"], 0);
   EXPECT_EQ(int(json["general"]) + int(json["planar"]) + int(json["degenerate"]), 3);
   const Outcome again = run({"verify", "--db", database, "--device", "cpu", "--redo"});
-  EXPECT_NE(again.out.find("cameras: 1 pair with both, 2 without, for a camera is not read"),
+  EXPECT_NE(again.out.find(
+                "cameras: 1 pair with both, 2 without because a camera model is not supported"),
             std::string::npos)
       << again.out;
 }
 
-TEST_F(VerifyCli, LeavesCamerasAsideIfAsked) {
+TEST_F(VerifyCli, IgnoresCamerasIfAsked) {
   make_database();
   const Outcome o = run(on_database("verify", {"--no-cameras"}));
   EXPECT_EQ(o.code, 0) << o.err;
@@ -61,13 +62,13 @@ TEST_F(VerifyCli, LeavesCamerasAsideIfAsked) {
   EXPECT_EQ(json["configurations"]["calibrated"], 0);
   EXPECT_EQ(json["configurations"]["planar"], 0);
   EXPECT_EQ(json["configurations"]["panoramic"], 0);
-  // Other options than those of what is there.
+  // Options other than those of the existing rows.
   const Outcome other = run(on_database("verify"));
   EXPECT_EQ(other.code, 1);
   EXPECT_NE(other.err.find("cameras no then and yes now"), std::string::npos) << other.err;
 }
 
-TEST_F(VerifyCli, NamesACameraThatCannotBe) {
+TEST_F(VerifyCli, NamesAnInvalidCamera) {
   make_database();
   change("UPDATE cameras SET params = zeroblob(32) WHERE camera_id = 1");
   const Outcome o = run(on_database("verify"));

@@ -1,7 +1,7 @@
-"""The pairs of views that compare_two_view.py measures on, and how far an estimate is from their truth.
+"""The pairs of views that compare_two_view.py measures on, and the errors of estimates.
 
-A pair holds matches (x1, y1, x2, y2 per row, pixel centres at integers) and, depending on where it
-comes from, labels, exact places without noise, cameras with a pose, or a homography.
+A pair holds matches (x1, y1, x2, y2 per row, pixel centres at integers) and, depending on its source,
+labels, exact positions without noise, cameras with a pose, or a homography.
 """
 import dataclasses
 import glob
@@ -12,9 +12,9 @@ import subprocess
 
 import numpy as np
 
-NOTHING = 100.0  # the error of a run without an answer, and the most that a run counts, pixels
-# How photographs are matched: the fountain about as COLMAP does by default (which is what wide
-# baselines need), the sequences with Cornea's own defaults.
+NOTHING = 100.0  # the error of a run without an answer, and the maximum error of a run, pixels
+# How photographs are matched: the fountain about as COLMAP does by default (as wide baselines
+# require), the sequences with Cornea's own defaults.
 FOUNTAIN_SIFT = ("--max-features", "8192", "--contrast", "0.02", "--root")
 SEQUENCE_SIFT = ("--max-features", "4000")
 SEQUENCES = ("graf", "boat", "leuven", "ubc")
@@ -25,8 +25,8 @@ class Pair:
     name: str
     matches: np.ndarray
     file: str = ""               # the matches as CSV
-    inliers: np.ndarray = None   # of generated matches, those that are no outliers
-    truth: np.ndarray = None     # places (x1, y1, x2, y2) that the right F or H maps to one another
+    inliers: np.ndarray = None   # of generated matches, those that are not outliers
+    truth: np.ndarray = None     # points (x1, y1, x2, y2) that the correct F or H relates
     K1: np.ndarray = None
     K2: np.ndarray = None
     R: np.ndarray = None         # x_2 = R x_1 + t
@@ -76,9 +76,9 @@ def rotation(axis, angle):
 
 
 def two_cameras(rng):
-    """K, R, t of a second camera that looks at the middle of what the first one sees, up to 25
-    degrees around it and turned by up to 15 degrees about its axis; focal length 0.8 to 1.6 times
-    the width; scene depths are 4 to 12."""
+    """K, R, t of a second camera that looks at the centre of the scene of the first one, up to 25 degrees
+    around it and rotated by up to 15 degrees about its axis; focal length 0.8 to 1.6 times the width;
+    scene depths are 4 to 12."""
     f = WIDTH * rng.uniform(0.8, 1.6)
     K = np.array([[f, 0, (WIDTH - 1) / 2], [0, f, (HEIGHT - 1) / 2], [0, 0, 1]])
     direction = rng.uniform(0, 2 * math.pi)
@@ -94,7 +94,7 @@ def project(K, X):
 
 
 def visible(K, R, t, depth_of, count, rng):
-    """Places of `count` points in both images: pixels of the first at depth_of(rays)."""
+    """Positions of `count` points in both images: pixels of the first at depth_of(rays)."""
     found = np.empty((0, 4))
     for _ in range(1000):
         pixels = rng.uniform([0, 0], [WIDTH - 1, HEIGHT - 1], (4 * count, 2))
@@ -116,7 +116,7 @@ def random_outliers(count, rng):
 
 
 def with_noise(places, count, noise, rng):
-    """Noisy places alone, and mixed with random ones."""
+    """Noisy positions alone, and mixed with random ones."""
     noisy = places + rng.normal(0, noise, places.shape)
     matches = np.vstack([noisy, random_outliers(count - len(places), rng)])
     return {"inliers": noisy, "matches": matches[rng.permutation(count)]}
@@ -149,7 +149,7 @@ def generated_pairs(per_setting, folder):
 
 
 def plane_pairs(count, inlier_share, folder, matches=400, on_plane=0.85, noise=0.5):
-    """Most inliers on one plane; the others at least 10 pixels from where the plane would have them.
+    """Most inliers are on one plane; the others are at least 10 pixels from where the plane would map them.
     The truth of a pair is its inliers off the plane, without noise."""
     pairs = []
     for index in range(count):
@@ -252,7 +252,7 @@ def epipolar_distances(F, matches):
 
 
 def fundamental_error(F, pair):
-    """Median distance of the true places to F."""
+    """Median distance of the true positions to F."""
     if F is None:
         return NOTHING
     error = float(np.median(epipolar_distances(F, pair.truth)))
@@ -260,7 +260,7 @@ def fundamental_error(F, pair):
 
 
 def pose_of_essential(E, x1, x2):
-    """R and t of the four that E allows, by which most rays meet in front of both cameras."""
+    """Of the four poses R, t of E the one for which most rays meet in front of both cameras (cheirality)."""
     U, _, Vt = np.linalg.svd(E)
     if np.linalg.det(U) < 0:
         U = -U
@@ -283,7 +283,7 @@ def rays(K, pixels):
 
 
 def pose_of_fundamental(F, pair, K1, K2, within=3.0):
-    """The pose of K2^T F K1, told by the matches within 3 pixels (both lines together)."""
+    """The pose of K2^T F K1, disambiguated by the matches within 3 pixels (sum over both lines)."""
     near = pair.matches[epipolar_distances(F, pair.matches) < within]
     if len(near) == 0:
         near = pair.matches
@@ -296,7 +296,7 @@ def angle_between(a, b):
 
 
 def pose_error(R, t, pair):
-    """The larger one of the errors of rotation and direction of translation, degrees."""
+    """The larger of the errors of rotation and direction of translation, degrees."""
     if R is None or not np.isfinite(R).all() or not np.linalg.norm(t) > 0:
         return 180.0
     cosine = (np.trace(R.T @ pair.R) - 1) / 2
@@ -316,5 +316,6 @@ def corner_error(H, pair):
 
 
 def area_under_recall(errors, limit):
-    """Percent: the exact area under the share of errors below x, x from 0 to the limit."""
+    """Percent: the exact area under the recall curve (the fraction of errors below x), x from 0 to the
+    limit."""
     return 100 * float(np.mean(np.clip(1 - np.asarray(errors) / limit, 0, 1)))

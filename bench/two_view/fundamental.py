@@ -86,7 +86,8 @@ class FundamentalBench(Bench):
         return out
 
     def oracle(self, pairs):
-        """What the true inliers allow: F of them alone, from the true F, by least squares."""
+        """The best that the true inliers allow: F from them alone, by least squares, starting at the true
+        F."""
         poselib = next((e.poselib for e in self.estimators if isinstance(e, peers.PoseLib)), None)
         if not poselib:
             return None

@@ -1,4 +1,6 @@
-"""What all sections of compare_two_view.py share: running estimators, tables, who takes part."""
+"""Shared by all sections of compare_two_view.py: running estimators, tables, and which estimators take
+part.
+"""
 import os
 import statistics
 import sys
@@ -63,7 +65,8 @@ class Bench:
                 print(f"skipped: this program of Cornea has no {model}")
 
     def columns(self, model, threshold_of):
-        """(name, estimator, threshold, budget): Cornea as it comes, then all at their best."""
+        """(name, estimator, threshold, budget): Cornea with its defaults, then all at their best
+        thresholds."""
         for estimator in self.with_model(model):
             if estimator is self.cornea:
                 yield "Cornea, defaults", estimator, None, None

@@ -1,10 +1,10 @@
-"""Two-view estimators behind one call: Cornea, and those of other libraries that are installed.
+"""Two-view estimators behind one interface: Cornea, and those of other libraries that are installed.
 
 Each has a name, the models that it estimates, a grid of thresholds per model in its own unit, and
     estimate(model, pair, threshold, budget, seed) -> Estimate
-on one core. Models: fundamental, essential, shared_focal, homography, two_view (a library's own
-choice between models). The budget is the most samples; the confidence is the same for all. Whatever
-else a library offers stays as it comes.
+on one core. Models: fundamental, essential, shared_focal, homography, two_view (a library's own choice
+between models). The budget is the maximum number of samples; the confidence is the same for all. All
+other settings of a library are its defaults.
 """
 import dataclasses
 import json
@@ -31,7 +31,7 @@ class Estimate:
 
 
 def usable(matrix):
-    """The matrix, or None where there is none."""
+    """The matrix, or None if there is none."""
     if matrix is None:
         return None
     matrix = np.asarray(matrix, float)
@@ -45,9 +45,9 @@ def timed(call):
 
 
 class OpenCV:
-    """One of its presets. They have no seed: the matches are shuffled by it instead. Thresholds: F
-    Sampson distance, E symmetric distance, H distance in the second image; pixels. For E the
-    presets default and accurate give the same matrices."""
+    """One of its presets. They have no seed, so the matches are shuffled by the seed instead. Thresholds: F
+    Sampson distance, E symmetric distance, H distance in the second image; pixels. For E the presets
+    default and accurate give the same matrices."""
     thresholds = {"fundamental": (0.15, 0.25, 0.35, 0.5, 0.75, 1, 1.5, 2),
                   "essential": (0.25, 0.5, 0.75, 1, 1.5, 2),
                   "homography": (0.75, 1, 1.5, 2, 3, 4, 6, 10)}
@@ -72,7 +72,7 @@ class OpenCV:
                 (H, _), ms = timed(lambda: cv2.findHomography(
                     a, b, self.method, threshold, maxIters=budget, confidence=CONFIDENCE))
                 return Estimate(usable(H), milliseconds=ms)
-            if not np.array_equal(pair.K1, pair.K2):  # this call takes one camera for both views
+            if not np.array_equal(pair.K1, pair.K2):  # this call uses one camera for both views
                 raise ValueError("OpenCV's call with a limit takes one camera for both views")
             (E, mask), ms = timed(lambda: cv2.findEssentialMat(
                 a, b, pair.K1, self.method, CONFIDENCE, threshold, budget))
@@ -196,8 +196,8 @@ class Pydegensac:
 
 
 class Cornea:
-    """The program. Thresholds: the sum of both point-to-line distances (F, E) or both transfers (H),
-    pixels; None: its default. The time is the one it reports: the estimator's alone."""
+    """The program. Thresholds: the sum of both point-to-line distances (F, E) or both transfer errors (H),
+    pixels; None: its default. The time is the one it reports, that of the estimator alone."""
     thresholds = {model: (None, 0.5, 1, 1.5, 2, 3, 4, 6) for model in ALL + ("two_view",)}
     commands = {"fundamental": ["fundamental"], "essential": ["essential"],
                 "shared_focal": ["essential", "--shared-focal"], "homography": ["homography"]}
@@ -229,7 +229,7 @@ class Cornea:
             os.sched_setaffinity(0, cores)
 
     def choice(self, pair, threshold, budget, seed):
-        """E, F or H as verify and pair choose, of cameras whose focal lengths are guesses."""
+        """E, F or H as chosen by verify and pair, for cameras whose focal lengths are guesses."""
         settings = {"seed": seed}
         if threshold:
             settings["threshold"] = threshold
@@ -260,7 +260,7 @@ class Cornea:
                 command += [f"--camera{k}", ",".join(repr(float(v)) for v in
                                                      (*f, K[0, 2], K[1, 2]))]
         done = self.run(command)
-        if done.returncode == 2:  # not an estimate that failed: the call itself is wrong
+        if done.returncode == 2:  # the call itself is wrong, which is not a failed estimate
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
         if done.returncode != 0:
             return Estimate(kind="failed")
@@ -271,7 +271,7 @@ class Cornea:
                         found["milliseconds"], found.get("kind", ""))
 
     def fundamental_seeds(self, pairs, threshold, budget, seeds):
-        """All seeds of all pairs in one process, after a call to warm up."""
+        """All seeds of all pairs in one process, after a warm-up call."""
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "out.json")
             settings = [f"threshold={threshold}"] if threshold else []
@@ -292,7 +292,7 @@ ALL_CORES = os.sched_getaffinity(0)
 
 
 def estimators(program):
-    """Cornea and the peers that are here; a line for each that is not."""
+    """Cornea and the peers that are installed; prints a line for each that is not."""
     found = [Cornea(program)]
     for make in (lambda: OpenCV("USAC default", "USAC_DEFAULT"),
                  lambda: OpenCV("USAC accurate", "USAC_ACCURATE"),

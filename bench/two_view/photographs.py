@@ -22,7 +22,7 @@ class PhotographBench(Bench):
         return max(areas, key=areas.get)
 
     def areas(self, title, model, pairs, error, limits, unit, tuned=None, again=None):
-        """The table of one model. `tuned` holds thresholds of estimators that were tuned before;
+        """The table of one model. `tuned` holds the thresholds of estimators that were tuned before;
         `again` is a second table of the same estimates: its title, pairs, results and error."""
         tuned = {} if tuned is None else tuned
         out, rows, more_rows = {}, [], []
@@ -86,7 +86,7 @@ class PhotographBench(Bench):
 
         limits, tuned = (1, 5, 10), {"essential": {}, "two_view": {}}
         out = {"fundamental_wrong": {}, "choice_true_K": {}, "choice_wrong_true_K": {}}
-        # What was chosen, judged as F is: the matrix and the true K.
+        # The chosen model is judged as F is: by its matrix and the true K.
         again = {"choice": ("The choice's matrix and the true K", pairs, out["choice_true_K"],
                             of_fundamental),
                  "choice_wrong": ("The same choice's matrix and the true K", pairs,
@@ -154,7 +154,7 @@ class PhotographBench(Bench):
         return {"planar": planar, "pairs": len(pairs), "kinds": kinds}
 
     def time(self):
-        """Each pair five times with one seed, the least: what the call costs on a core of its own."""
+        """The minimum of five runs of each pair with one seed: the cost of the call on an idle core."""
         photographs = self.matches_folder()
         fountain = data.fountain_pairs(self.root, self.args.cornea, photographs, self.args.features)
         models = {"fundamental": fountain, "essential": fountain, "shared_focal": fountain,

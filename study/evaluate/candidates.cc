@@ -12,17 +12,18 @@
 namespace cornea::evaluate {
 namespace {
 
-// Places of points with several orientations once, in the order of the points.
+// The positions of the points, once for points with several orientations, in the order of the
+// points.
 std::vector<Point> distinct_places(const std::vector<Keypoint>& points) {
   std::vector<Point> places;
   for (const Keypoint& p : points) {
-    // All orientations of a point follow one another.
+    // All orientations of a point are consecutive.
     if (places.empty() || !(places.back() == Point{p.x, p.y})) places.push_back({p.x, p.y});
   }
   return places;
 }
 
-// So low that every image of some texture has more points than are asked for.
+// Lowers the threshold so far that every textured image has more points than requested.
 Settings reaching(const Choice& choice, int most) {
   Settings settings = choice.settings;
   settings.try_emplace("max-points", std::to_string(most));
@@ -37,7 +38,7 @@ class DetectorCandidate : public Candidate {
  public:
   DetectorCandidate(const Context& context, const Choice& choice)
       : Candidate(choice.label), context_(context), choice_(choice) {
-    keep_at_most(1);  // bad settings are found now
+    keep_at_most(1);  // reports invalid settings at once
   }
 
   std::vector<Point> places(const Asked& image, int most) override {
@@ -63,7 +64,7 @@ class DetectorCandidate : public Candidate {
     most_ = most;
     const Settings settings = reaching(choice_, most);
     extractor_ = std::make_unique<FeatureExtractor>(context_, choice_.entry, settings);
-    // Corners need no description to be counted.
+    // Corners need no descriptors to be counted.
     const DetectorEntry& entry = find_detector(choice_.entry);
     if (entry.make) corners_ = entry.make(context_, settings);
   }
@@ -76,7 +77,7 @@ class DetectorCandidate : public Candidate {
   Features features_;
 };
 
-// A point's numbers as floats; bytes are exact in them.
+// The descriptors as floats, which represent bytes exactly.
 std::vector<float> numbers_of(const PointSet& set) {
   return set.bytes.empty() ? set.floats : std::vector<float>(set.bytes.begin(), set.bytes.end());
 }
@@ -86,7 +87,7 @@ struct Neighbours {
   double first = HUGE_VAL, second = HUGE_VAL;  // squared distances
 };
 
-// Of every row of `a` its nearest of `b`, of equally near ones the first.
+// For each row of `a` its nearest row of `b`. Ties keep the first.
 std::vector<Neighbours> nearest(const Context& context, const std::vector<float>& a,
                                 const std::vector<float>& b, int length) {
   std::vector<Neighbours> result(a.size() / std::size_t(length));
@@ -134,13 +135,13 @@ Choice read_choice(const std::string& words) {
   std::istringstream rest(colon == std::string::npos ? words : words.substr(colon + 1));
   rest >> choice.entry;
   require(is_detector(choice.entry) || is_estimator(choice.entry), "'", words,
-          "' names no detector or estimator; it should be one of foagdd, harris, moravec, sift, "
-          "fundamental, essential and homography, with settings like sift contrast=0.02 behind");
+          "' is not a detector or estimator; use one of foagdd, harris, moravec, sift, "
+          "fundamental, essential and homography, followed by settings, as in sift contrast=0.02");
   choice.label = choice.entry;
   for (std::string setting; rest >> setting;) {
     const std::size_t equals = setting.find('=');
     require(equals != std::string::npos && equals > 0, "'", setting, "' in '", words,
-            "' is no setting; it should be NAME=VALUE");
+            "' is not a setting of the form NAME=VALUE");
     std::string name = setting.substr(0, equals);
     std::replace(name.begin(), name.end(), '_', '-');
     choice.settings[name] = setting.substr(equals + 1);

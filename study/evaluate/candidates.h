@@ -1,5 +1,5 @@
-// Who takes part: detectors of the catalog with their settings, points of others from files, and
-// estimators.
+// The candidates: detectors of the catalog with their settings, points of other programs from
+// files, and estimators.
 #pragma once
 
 #include <filesystem>
@@ -19,22 +19,22 @@
 
 namespace cornea::evaluate {
 
-// An entry of the catalog with settings: "sift scale-space=bilateral", or with a name of one's own
-// for the tables in front: "shi-tomasi: harris measure=shi-tomasi".
+// An entry of the catalog with settings: "sift scale-space=bilateral", or preceded by a name for
+// the tables: "shi-tomasi: harris measure=shi-tomasi".
 struct Choice {
   std::string label = {}, entry = {};
   Settings settings = {};
 };
 Choice read_choice(const std::string& words);
 
-// An image as it is asked about.
+// An image that a candidate is asked about.
 struct Asked {
-  std::string name = {};  // that points of others are looked up by
+  std::string name = {};  // under which points of other programs are looked up
   AnyView pixels = {};    // 8-bit gray
-  AnyView mask = {};      // no point counts where it is 0; empty: all do
+  AnyView mask = {};      // points do not count where it is 0; empty: all count
 };
 
-// Points with what describes them: `length` numbers per point, bytes or floats.
+// Points with descriptors of `length` numbers each, bytes or floats.
 struct PointSet {
   std::vector<Keypoint> points = {};
   int length = 0;
@@ -48,13 +48,13 @@ class Candidate {
   virtual ~Candidate() = default;
   const std::string& name() const { return name_; }
 
-  // The places of the `most` strongest points, each once.
+  // The positions of the `most` strongest points, each once.
   virtual std::vector<Point> places(const Asked& image, int most) = 0;
   virtual PointSet described(const Asked& image, int most) = 0;
-  // Whether it can tell about this image, or about this pair.
+  // Whether the candidate knows this image, or this pair.
   virtual bool has_points(const std::string&) const { return true; }
   virtual bool has_matches(const std::string&, const std::string&) const { return true; }
-  // Where it brings matches of its own.
+  // Matches, if the candidate has its own.
   virtual std::optional<std::vector<Correspondence>> own_matches(const Asked&, const Asked&) {
     return std::nullopt;
   }
@@ -64,15 +64,16 @@ class Candidate {
 };
 using Candidates = std::vector<std::unique_ptr<Candidate>>;
 
-// A detector whose threshold is lowered so far that most images have the points that are asked for,
-// unless the settings have one.
+// A detector whose threshold is lowered so far that most images have the requested number of
+// points, unless the settings contain a threshold.
 std::unique_ptr<Candidate> detector_candidate(const Context& context, const Choice& choice);
 // Points, descriptors and matches from the files of a folder (docs/evaluate.md).
 std::unique_ptr<Candidate> file_candidate(const std::string& name,
                                           const std::filesystem::path& folder);
 
-// From descriptors to matches, in the way that the library's matcher has: nearest by Euclidean
-// distance, ratio, mutual, each two places once. 128 bytes go to the library itself.
+// Matches descriptors like the library's matcher: nearest neighbour by Euclidean distance, ratio
+// test, mutual, one match per pair of positions. Descriptors of 128 bytes are matched by the
+// library itself.
 class AnyMatcher {
  public:
   AnyMatcher(const Context& context, const MatchOptions& options)
@@ -85,7 +86,7 @@ class AnyMatcher {
   Matcher matcher_;
 };
 
-// An estimator once per seed.
+// An estimator, run once per seed.
 struct EstimatorCandidate {
   std::string name = {}, entry = {};
   std::vector<AnyEstimator> by_seed = {};

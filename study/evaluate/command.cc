@@ -78,15 +78,15 @@ void add_candidates(const EvaluateCommand& c, Evaluation& evaluation) {
   std::set<std::string> names;
   auto check_name = [&](const std::string& name) {
     if (!names.insert(name).second) {
-      throw UsageError("two that take part are called '" + name +
-                       "'; name one of them otherwise: \"NAME: sift contrast=0.02\"");
+      throw UsageError("two candidates are called '" + name +
+                       "'; give one of them another name: \"NAME: sift contrast=0.02\"");
     }
   };
   for (const Choice& choice : choices) {
     check_name(choice.label);
     usage_checked([&] {
       if (is_detector(choice.entry)) {
-        if (c.only_theirs) throw UsageError("--only-theirs leaves no room for " + choice.label);
+        if (c.only_theirs) throw UsageError("--only-theirs excludes " + choice.label);
         evaluation.candidates.push_back(detector_candidate(evaluation.context, choice));
       } else {
         evaluation.estimators.push_back(estimator_candidate(evaluation.context, choice, c.seeds));
@@ -141,7 +141,7 @@ Results measure(Evaluation& evaluation, const Found& found, const std::set<std::
     done.emplace_back("poses", measure_poses(evaluation, found.views));
   }
   if (done.empty()) {
-    fail(ErrorCode::io, "nothing that was found serves the parts that were asked for (--parts)");
+    fail(ErrorCode::io, "none of the data found can be used for the requested parts (--parts)");
   }
   Results results{{.kind = "evaluation", .title = "Evaluation"}, Json::object()};
   std::vector<Best> best;
@@ -177,7 +177,7 @@ int run_evaluate(const EvaluateCommand& c) {
   usage_checked([&] { c.match.validate(); });
   add_candidates(c, evaluation);
   check_outputs({}, c.common.outputs({}));
-  if (!c.output.empty()) make_folder(c.output);  // not after minutes of work
+  if (!c.output.empty()) make_folder(c.output);  // fail now rather than after minutes of work
   const Found found =
       c.folders.empty() ? generated_scenes(evaluation.context) : look_into(c.folders);
   const bool talks = c.common.talks();
@@ -222,11 +222,11 @@ void add_evaluate_options(CLI::App& command, EvaluateCommand& c) {
       .add_option("folders", c.folders,
                   "folders of images, of sequences (img1.png, H1to2.txt or 1.ppm, H_1_2), of "
                   "labelled correspondences (x1,y1,x2,y2,label) or with a cameras.json, or folders "
-                  "of such; none: scenes that are generated")
+                  "of such; none: generated scenes")
       ->type_name("DIR...");
   command
       .add_option("--with", c.with,
-                  "who takes part, a detector or estimator and its options, such as \"sift "
+                  "a candidate: a detector or estimator and its options, such as \"sift "
                   "scale-space=bilateral\" or, with a name in front, \"fine: fundamental "
                   "threshold=1\"; may be repeated [Moravec, Harris, Shi-Tomasi, FOAGDD, SIFT; F, "
                   "E, H]")
@@ -234,15 +234,15 @@ void add_evaluate_options(CLI::App& command, EvaluateCommand& c) {
       ->allow_extra_args(false);
   command
       .add_option("--theirs", c.theirs,
-                  "points of others: per image IMAGE.csv (x,y, and scale,angle,response where "
+                  "points of other programs: per image IMAGE.csv (x,y, and scale,angle,response if "
                   "known) and IMAGE.npy (a descriptor per row, uint8 or float32), or per pair "
                   "A-B.csv (x1,y1,x2,y2); may be repeated")
       ->type_name("NAME=FOLDER")
       ->allow_extra_args(false);
-  command.add_flag("--only-theirs", c.only_theirs, "no detector but those of --theirs");
+  command.add_flag("--only-theirs", c.only_theirs, "evaluate no detectors but those of --theirs");
   command
       .add_option("--points", c.points,
-                  "most points per image; of every detector as many as the poorest has")
+                  "most points per image; all detectors use as many as the one with the fewest has")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000))
       ->type_name("N");
@@ -252,13 +252,13 @@ void add_evaluate_options(CLI::App& command, EvaluateCommand& c) {
       ->type_name("N");
   command
       .add_option("--parts", c.parts,
-                  "some of changes,corners,sequences,labelled,poses; without it all that the data "
+                  "some of changes,corners,sequences,labelled,poses; default: all that the data "
                   "allows")
       ->type_name("LIST");
-  command.add_flag("--fine", c.fine, "more levels of each change, several times as long");
+  command.add_flag("--fine", c.fine, "use more levels of each change; takes several times as long");
   command
       .add_option("--write-images", c.images,
-                  "write every image that would be looked at to DIR, for other programs, and end")
+                  "write every image that would be used to DIR, for other programs, and exit")
       ->type_name("DIR")
       ->check(&no_folder);
   command
@@ -266,7 +266,8 @@ void add_evaluate_options(CLI::App& command, EvaluateCommand& c) {
                   "folder for results.md, results.json, plots as SVG and index.html")
       ->type_name("DIR")
       ->check(&no_folder);
-  command.add_option("--label", c.labels, "kept among the facts: commit=1a2b3c; may be repeated")
+  command
+      .add_option("--label", c.labels, "recorded with the results: commit=1a2b3c; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   add_match_options(command, c.match);

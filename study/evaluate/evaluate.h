@@ -1,5 +1,5 @@
-// The parts of `cornea evaluate`: each takes what was found and who takes part, and returns a
-// section of the report, the same in detail for JSON, and who was best.
+// The parts of `cornea evaluate`: each takes the data and the candidates, and returns a section of
+// the report, the details for JSON, and the best candidates.
 #pragma once
 
 #include <optional>
@@ -21,17 +21,17 @@ struct Evaluation {
   Context context;
   ReadOptions reading = {};
   MatchOptions match = {};
-  int points = 0;      // most per image
+  int points = 0;      // maximum per image
   bool fine = false;   // all levels of the changes of part one
   bool quiet = false;  // no progress
   Candidates candidates = {};
   std::vector<EstimatorCandidate> estimators = {};
 
-  // The estimators of this name in the catalog.
+  // The estimators with this name in the catalog.
   std::vector<EstimatorCandidate*> estimators_of(const std::string& entry);
 };
 
-// Who is best by one measure, and who comes next.
+// The best candidate by one measure, and the runner-up.
 struct Best {
   std::string measure = {}, who = {}, value = {}, next = {}, next_value = {};
 };
@@ -42,7 +42,7 @@ struct Part {
   std::vector<Best> best = {};
 };
 
-// Points under known changes of single images, and against labelled corners.
+// Points under known changes of single images, and compared with labelled corners.
 std::vector<Picture> pictures_to_change(const Found& found);
 Part measure_repeatability(Evaluation& evaluation, const std::vector<Picture>& pictures);
 Part measure_corners(Evaluation& evaluation, const std::vector<Picture>& pictures);
@@ -53,14 +53,14 @@ Part measure_labelled(Evaluation& evaluation, const std::vector<Labelled>& label
 // Poses by E and by F on views with known cameras.
 Part measure_poses(Evaluation& evaluation, const std::vector<Views>& views);
 
-// Every image that the run would look at, as 8-bit PNG files; how many.
+// Writes every image that the run would use as 8-bit PNG files; returns their number.
 int write_images(const Evaluation& evaluation, const Found& found,
                  const std::filesystem::path& folder);
 
-// --- What the parts share ----------------------------------------------------------------------
+// --- Shared by the parts -----------------------------------------------------------------------
 
-// Those that know all images (or all pairs) of a part. One that knows none is left out, with a
-// sentence; one that knows only some is an error that names a file that is missing.
+// The candidates that know all images (or all pairs) of a part. One that knows none is left out,
+// with a sentence; one that knows only some is an error that names a missing file.
 struct ImagePair {
   std::string first = {}, second = {};
 };
@@ -70,13 +70,14 @@ std::vector<Candidate*> who_knows(const Candidates& candidates,
 std::vector<Candidate*> who_knows(const Candidates& candidates, const std::vector<ImagePair>& pairs,
                                   std::vector<std::string>& words);
 
-// So many points that all of these detectors have them in all of these images, and no more than one
-// per 400 pixels: among too many, points are repeated by chance. A detector that has less than a
-// quarter of what was asked for competes with what it has.
+// The largest number of points that all of these detectors have in all of these images, and at most
+// one per 400 pixels: if there are too many points, they are repeated by chance. A detector that
+// has less than a quarter of the requested number does not lower it and competes with the points it
+// has.
 int equal_number(const std::vector<Candidate*>& who, std::span<const Asked> images, int most);
 
-// The matches of a candidate between some images: its own, or those of its descriptors, which are
-// made when they are first needed.
+// The matches of a candidate between images: its own, or those of its descriptors, which are
+// computed on first use.
 class PairMatcher {
  public:
   PairMatcher(const Evaluation& evaluation, Candidate& candidate, std::span<const Asked> images,
@@ -97,7 +98,7 @@ class PairMatcher {
   AnyMatcher matcher_;
 };
 
-// Rows by the numbers of a column, the largest first; then who leads there.
+// Sorts rows by the numbers of a column, the largest first; the best is then in the first row.
 void sort_by(study::Table& table, std::size_t column, bool smallest_first = false);
 Best best_of(const study::Table& sorted, std::size_t column, const std::string& measure);
 inline double percent(double share) { return 100 * share; }

@@ -1,4 +1,5 @@
-// Points, descriptors and matches of others: per image NAME.csv and NAME.npy, per pair A-B.csv.
+// Points, descriptors and matches of other programs: per image NAME.csv and NAME.npy, per pair
+// A-B.csv.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A coordinate far outside of the image is of another image, or of another unit.
+// A coordinate far outside of the image belongs to another image or has another unit.
 constexpr float kBeyond = 1;  // pixels
 
 class FileCandidate : public Candidate {
@@ -24,7 +25,7 @@ class FileCandidate : public Candidate {
   FileCandidate(const std::string& name, const fs::path& folder)
       : Candidate(name), folder_(folder) {
     if (!fs::is_directory(folder)) {
-      fail(ErrorCode::io, folder.string(), ": there is no such folder, for the points of ", name);
+      fail(ErrorCode::io, folder.string(), ": there is no such folder for the points of ", name);
     }
   }
 
@@ -75,7 +76,7 @@ class FileCandidate : public Candidate {
          " pixels; x goes right, y down, and the centre of the first pixel is (0, 0)");
   }
 
-  // Floats of 0..1 that were rounded to bytes, for one, are all 0: nothing would ever match.
+  // For example, floats of 0..1 that were rounded to bytes are all 0, and nothing would ever match.
   static void check_distinct(const fs::path& path, const io::NpyTable& numbers) {
     auto all_equal = [&](const auto& values) {
       return std::equal(values.begin() + std::ptrdiff_t(numbers.columns), values.end(),
@@ -84,8 +85,8 @@ class FileCandidate : public Candidate {
     if (numbers.rows < 2) return;
     if (numbers.is_bytes ? all_equal(numbers.bytes) : all_equal(numbers.floats)) {
       fail(ErrorCode::io, path.string(), ": all its ", numbers.rows,
-           " descriptors are equal; floats of 0..1 have to stay floats, or be scaled before they "
-           "become bytes");
+           " descriptors are equal; floats of 0..1 must stay floats, or be scaled before they "
+           "are converted to bytes");
     }
   }
 
@@ -96,8 +97,9 @@ class FileCandidate : public Candidate {
     return image.mask.host<std::uint8_t>()(x, y) != 0;
   }
 
-  // Of the places that count the strongest, in the order of the file; without responses the first.
-  // Several points of one place, of several orientations, are kept together, as by SIFT itself.
+  // The strongest of the positions that count, in the order of the file; without responses the
+  // first ones. Several points at one position, which have several orientations, are kept together,
+  // as SIFT does.
   std::vector<int> kept(const io::PointTable& table, const Asked& image, int most) const {
     std::vector<int> order, kept;
     for (int i = 0; i < int(table.points.size()); ++i) {

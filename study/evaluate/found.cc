@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 constexpr Matrix kSame = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
-// The column names of a CSV file; empty where its first line holds anything else.
+// The column names of a CSV file; empty if its first line is anything else.
 std::set<std::string> columns_of(const fs::path& file) {
   std::ifstream in(file);
   std::string line, cell;
@@ -58,7 +58,7 @@ std::string name_in(const std::string& prefix, const fs::path& file) {
   return (fs::path(prefix) / file.stem()).generic_string();
 }
 
-// The image of that name, whatever its kind; empty where there is none.
+// The image of that name with any file ending; empty if there is none.
 fs::path image_called(const std::vector<fs::path>& files, const std::string& stem) {
   for (const fs::path& file : files) {
     if (file.stem() == stem && can_read_extension(file)) return file;
@@ -83,7 +83,7 @@ Matrix read_homography(const fs::path& file) {
   return H;
 }
 
-// img1, img2, ... with H1to2.txt, or H1to2p; or 1, 2, ... with H_1_2.
+// Files img1, img2, ... with H1to2.txt or H1to2p; or 1, 2, ... with H_1_2.
 bool add_sequence(const fs::path& folder, const std::string& prefix, const std::string& name,
                   const std::vector<fs::path>& files, Found& found) {
   for (const bool hpatches : {false, true}) {
@@ -128,13 +128,13 @@ Labelled read_labelled(const fs::path& file, const std::string& name) {
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), label);
     if (error != std::errc() || end != cell.data() + cell.size() || (label != 0 && label != 1)) {
       fail(ErrorCode::io, file.string(), ": match ", i + 1, " has the label '", cell,
-           "'; a label is 1 where a match is right and 0 where it is not");
+           "'; a label is 1 for a correct match and 0 for a wrong one");
     }
     if (label == 1) labelled.right.push_back(table.matches[i]);
   }
   if (labelled.right.size() < 8) {
     fail(ErrorCode::io, file.string(), ": labels ", labelled.right.size(),
-         " matches as right; F needs 8");
+         " matches as correct; F needs 8");
   }
   return labelled;
 }
@@ -176,12 +176,12 @@ Views::Camera camera_of(const Json& json) {
   const Matrix transposed = {R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]};
   const Matrix one = product(R, transposed);
   for (int i = 0; i < 9; ++i) {
-    if (!(std::abs(one[i] - kSame[i]) < 1e-3)) throw std::invalid_argument("R is no rotation");
+    if (!(std::abs(one[i] - kSame[i]) < 1e-3)) throw std::invalid_argument("R is not a rotation");
   }
   return camera;
 }
 
-// By name of image, as in {"0000.jpg": {K, R, t}}, or a list of views that name theirs, as `cornea
+// By image name, as in {"0000.jpg": {K, R, t}}, or a list of views with image names, as `cornea
 // scene` writes it.
 void add_views(const fs::path& folder, const std::string& prefix, const std::string& name,
                Found& found) {
@@ -208,8 +208,8 @@ void add_views(const fs::path& folder, const std::string& prefix, const std::str
   } catch (const Error&) {
     throw;
   } catch (const std::exception& problem) {
-    fail(ErrorCode::io, file.string(), ": is not as it should be (", problem.what(),
-         "); per image it holds K, R and t with x_camera = R x_world + t");
+    fail(ErrorCode::io, file.string(), ": is invalid (", problem.what(),
+         "); it must hold K, R and t per image, with x_camera = R x_world + t");
   }
   if (views.pictures.size() < 2)
     fail(ErrorCode::io, file.string(), ": names fewer than two images");
@@ -278,7 +278,7 @@ Found look_into(const std::vector<std::string>& folders) {
   }
   if (found.empty()) {
     fail(ErrorCode::io, folders.front(), folders.size() > 1 ? " and the others" : "",
-         ": no image, sequence, labelled correspondences or cameras.json there, nor in the folders "
+         ": no image, sequence, labelled correspondences or cameras.json there or in the folders "
          "in it");
   }
   return found;

@@ -1,5 +1,5 @@
-// What `cornea evaluate` works on: pictures, sequences with homographies, labelled correspondences
-// and views with known cameras, found in folders or generated.
+// The data of `cornea evaluate`: images, sequences with homographies, labelled correspondences and
+// views with known cameras, found in folders or generated.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,24 @@ namespace cornea::evaluate {
 using Pixels = std::shared_ptr<const Image<std::uint8_t>>;
 
 struct Picture {
-  std::string name = {};            // that points of others are looked up by: "graf/img1"
-  std::filesystem::path file = {};  // empty: it was generated
+  // Under which points of other programs are looked up: "graf/img1".
+  std::string name = {};
+  std::filesystem::path file = {};  // empty: generated
   Pixels generated = {};
-  std::vector<Point> corners = {};  // labelled ones, where there are such
+  std::vector<Point> corners = {};  // labelled corners, if there are any
 
-  // 8-bit gray, whatever the file holds.
+  // As 8-bit gray, whatever the file holds.
   Pixels pixels(const ReadOptions& reading) const;
 };
 
-// The first picture of a plane, or of a far scene, and others of it.
+// The first image of a plane, or of a distant scene, and other images of it.
 struct Sequence {
   std::string name = {};
   std::vector<Picture> pictures = {};
-  std::vector<Matrix> from_first = {};  // of each picture x ~ H x_first; the first one's is 1
+  std::vector<Matrix> from_first = {};  // x ~ H x_first for each image; the identity for the first
 };
 
-// Correspondences of which some are known to be right.
+// Correspondences of which some are labelled as correct.
 struct Labelled {
   std::string name = {};
   std::vector<Correspondence> matches = {}, right = {};
@@ -63,15 +64,15 @@ struct Found {
   bool empty() const {
     return pictures.empty() && sequences.empty() && labelled.empty() && views.empty();
   }
-  // "5 pictures, 4 sequences of 20 pairs, ..."
+  // "5 images, 4 sequences of 20 pairs, ..."
   std::string summary() const;
 };
 
-// What the folders and the folders in them hold. With one folder names begin in it, with several
-// they begin with the name of the folder.
+// Looks for data in the folders and their subfolders. Names are relative to the folder if there is
+// one, and begin with the name of the folder if there are several.
 Found look_into(const std::vector<std::string>& folders);
 
-// A flat mural, a checkerboard and a street seen by known cameras.
+// A planar mural, a checkerboard and a street, seen by known cameras.
 Found generated_scenes(const Context& context);
 
 }  // namespace cornea::evaluate

@@ -1,4 +1,4 @@
-// What is evaluated where no folder is given: views that the program renders itself.
+// The data if no folder is given: views that the program renders itself.
 #include "study/evaluate/found.h"
 
 #include "cornea/scene/scene.h"

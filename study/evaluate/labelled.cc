@@ -1,4 +1,4 @@
-// Part three: F from correspondences of which some are labelled as right.
+// Part three: F from correspondences of which some are labelled as correct.
 #include <algorithm>
 
 #include "study/evaluate/evaluate.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr double kFailedPixels = 3;  // a median distance above this is a failure
 
 struct Runs {
-  std::vector<double> all, by_pair;  // errors of all seeds; the mean over seeds per pair
+  std::vector<double> all, by_pair;  // errors of all seeds; mean over seeds per pair
   int failed = 0;
 };
 

@@ -22,7 +22,7 @@ bool is_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
-// Not by acos, which is blind to small angles.
+// Not by acos, which is inaccurate for small angles.
 double angle_between(const std::array<double, 3>& a, const std::array<double, 3>& b) {
   auto length = [](const std::array<double, 3>& v) { return std::hypot(v[0], v[1], v[2]); };
   const double la = length(a), lb = length(b);
@@ -35,7 +35,7 @@ double angle_between(const std::array<double, 3>& a, const std::array<double, 3>
 }
 
 double angle_between(const Matrix& a, const Matrix& b) {
-  // Of A^T B: sine and cosine from its skew part and its trace.
+  // The angle of A^T B: sine and cosine from its skew part and its trace.
   Matrix transposed = a;
   std::swap(transposed[1], transposed[3]);
   std::swap(transposed[2], transposed[6]);
@@ -79,7 +79,7 @@ Matrix product(const Matrix& a, const Matrix& b) {
 Repeatability repeatability(std::span<const Point> expected, std::span<const Point> found,
                             double within) {
   Repeatability result{int(expected.size()), int(found.size())};
-  // By y, so that only a band of the points has to be looked at.
+  // Sorted by y, so that only a band of the points has to be visited.
   std::vector<int> by_y(found.size());
   for (std::size_t i = 0; i < by_y.size(); ++i) by_y[i] = int(i);
   std::sort(by_y.begin(), by_y.end(),

@@ -1,4 +1,4 @@
-// The measures on cases that can be computed by hand.
+// Tests of the measures on cases that can be computed by hand.
 #include "study/evaluate/measures.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 constexpr Matrix kSame = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 Matrix moved_by(double x, double y) { return {1, 0, x, 0, 1, y, 0, 0, 1}; }
 
-// About the axis x, y or z.
+// A rotation about the axis x, y or z.
 Matrix turned_by(int axis, double degrees) {
   const double c = std::cos(degrees * std::numbers::pi / 180),
                s = std::sin(degrees * std::numbers::pi / 180);
@@ -37,13 +37,13 @@ TEST(EvaluateMeasures, RepeatabilityCountsEachPointOnce) {
   const Repeatability r = repeatability(expected, found);
   EXPECT_EQ(r.first, 3);
   EXPECT_EQ(r.second, 4);
-  EXPECT_EQ(r.repeated, 2);  // 1 pixel and, at the limit, 4 pixels; (53, 54) lies 5 away
+  EXPECT_EQ(r.repeated, 2);  // 1 pixel and, at the limit, 4 pixels; (53, 54) is 5 pixels away
   EXPECT_DOUBLE_EQ(r.share, 2 / 2.0 * (1 / 3.0 + 1 / 4.0));
   EXPECT_DOUBLE_EQ(r.localisation, std::sqrt((1 + 16) / 2.0));
 }
 
 TEST(EvaluateMeasures, RepeatabilityTakesTheNearestPairsFirst) {
-  // 0 - 3 would be taken first in the order of the points; 2 - 3 is nearer, and 0 is left.
+  // In the order of the points 0 - 3 would come first; 2 - 3 is nearer, and 0 is left over.
   const std::vector<Point> expected = {{0, 0}, {2, 0}};
   const std::vector<Point> found = {{3, 0}};
   const Repeatability r = repeatability(expected, found);
@@ -66,7 +66,7 @@ TEST(EvaluateMeasures, ChanceGrowsWithTheNumberOfPoints) {
   EXPECT_NEAR(repeated_by_chance(1e9, 1000, 1000), 1, 1e-12);
 }
 
-TEST(EvaluateMeasures, TransferErrorsAreOfTheSecondImage) {
+TEST(EvaluateMeasures, TransferErrorsAreMeasuredInTheSecondImage) {
   const std::vector<Correspondence> matches = {{0, 0, 10, 0}, {5, 5, 15, 8}, {1, 1, 12, 1}};
   const std::vector<double> errors = transfer_errors(moved_by(10, 0), matches);
   ASSERT_EQ(errors.size(), 3u);
@@ -80,7 +80,7 @@ TEST(EvaluateMeasures, TransferErrorsAreOfTheSecondImage) {
 
 TEST(EvaluateMeasures, CornerErrorIsTheMeanOfFourCorners) {
   EXPECT_DOUBLE_EQ(corner_error(moved_by(3, 4), kSame, 640, 480), 5);
-  // Twice as large about the origin: corners are off by 0, 9, hypot(9, 4) and 4.
+  // Scaled by 2 about the origin: the corners are off by 0, 9, hypot(9, 4) and 4.
   EXPECT_NEAR(corner_error({2, 0, 0, 0, 2, 0, 0, 0, 1}, kSame, 10, 5),
               (9 + std::hypot(9, 4) + 4) / 4, 1e-12);
   EXPECT_EQ(corner_error({}, kSame, 640, 480), kNoModelPixels);
@@ -88,11 +88,12 @@ TEST(EvaluateMeasures, CornerErrorIsTheMeanOfFourCorners) {
   EXPECT_EQ(corner_error({1, 0, 0, 0, 1, 0, 0, 1, 0}, kSame, 640, 480), kNoModelPixels);
 }
 
-TEST(EvaluateMeasures, EpipolarErrorIsAMedianOverBothLines) {
-  // The second camera stands to the right: lines are rows, x2^T F x1 = y1 - y2 but for the sign.
+TEST(EvaluateMeasures, EpipolarErrorIsTheMedianOfTheSumOverBothLines) {
+  // The second camera is to the right of the first: epipolar lines are rows, x2^T F x1 = y1 - y2 up
+  // to the sign.
   const Matrix F = {0, 0, 0, 0, 0, -1, 0, 1, 0};
   const std::vector<Correspondence> right = {{0, 0, 5, 1}, {0, 3, 5, 3}, {2, 7, 9, 5}};
-  EXPECT_NEAR(epipolar_error(F, right), 2, 1e-6);  // of 2, 0 and 4
+  EXPECT_NEAR(epipolar_error(F, right), 2, 1e-6);  // median of 2, 0 and 4
   EXPECT_EQ(epipolar_error({}, right), kNoModelPixels);
 }
 

@@ -16,7 +16,7 @@ using study::Table;
 
 constexpr std::array<double, 3> kPoseErrors = {1, 5, 10};  // degrees
 
-// E = K2^T F K1, and of its four poses the one that has most inliers before both cameras.
+// E = K2^T F K1; of its four poses the one with most inliers in front of both cameras (cheirality).
 RelativePose pose_of(const FundamentalResult& found, const std::vector<Correspondence>& matches,
                      const Intrinsics& first, const Intrinsics& second) {
   const Matrix K1 = {first.fx, 0, first.cx, 0, first.fy, first.cy, 0, 0, 1};

@@ -1,5 +1,5 @@
-// Part one: do detectors find the same points when an image is turned, scaled, sheared, blurred,
-// compressed or noisy, and the corners that people have labelled?
+// Part one: do detectors find the same points when an image is rotated, scaled, sheared, blurred,
+// compressed or noisy, and do they find the corners that people have labelled?
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,13 +22,13 @@ std::vector<Point> mapped_all(const Matrix& M, const std::vector<Point>& points)
   return out;
 }
 
-// Of one candidate, by kind of change.
+// Sums of one candidate, by kind of change.
 struct RepeatabilitySums {
   std::map<std::string, std::vector<double>> shares, errors;
   std::vector<double> points;
 };
 
-// A number per kind, and their mean.
+// One number per kind, and their mean.
 Table by_kind(const std::string& title, const std::string& unit, int decimals,
               const std::vector<Candidate*>& who, const std::vector<RepeatabilitySums>& sums,
               bool localisation) {
@@ -95,7 +95,7 @@ Part measure_repeatability(Evaluation& evaluation, const std::vector<Picture>& p
     const Pixels pixels = picture.pixels(evaluation.reading);
     if (std::min(pixels->width(), pixels->height()) <= 2 * kMargin) {
       fail(ErrorCode::io, picture.name, ": an image of ", pixels->width(), " x ", pixels->height(),
-           " pixels is too small to be changed; it needs more than ", 2 * kMargin, " a side");
+           " pixels is too small to be changed; it needs more than ", 2 * kMargin, " per side");
     }
     const Transformed original = untransformed(pixels->host());
     const Asked asked{picture.name, original.image, original.mask};

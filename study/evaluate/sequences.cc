@@ -13,8 +13,8 @@ namespace {
 
 using study::Table;
 
-constexpr std::array<double, 3> kLimits = {1, 3, 5};     // pixels, of correct matches
-constexpr std::array<double, 2> kCornerErrors = {3, 5};  // pixels, of the corner error
+constexpr std::array<double, 3> kLimits = {1, 3, 5};     // pixels, for correct matches
+constexpr std::array<double, 2> kCornerErrors = {3, 5};  // pixels, for the corner error
 
 struct Size {
   int width = 0, height = 0;
@@ -23,7 +23,7 @@ struct Size {
   }
 };
 
-// Of the points those that both images show.
+// Uses only the points that are visible in both images.
 Repeatability repeatability_of(const std::vector<Point>& first, const std::vector<Point>& second,
                                const Matrix& H, Size first_size, Size second_size) {
   std::vector<Point> expected, found;
@@ -38,7 +38,7 @@ Repeatability repeatability_of(const std::vector<Point>& first, const std::vecto
   return repeatability(expected, found);
 }
 
-// Of one candidate over all pairs.
+// Sums of one candidate over all pairs.
 struct SequenceSums {
   std::vector<double> points, shares, errors, matches, correct;
   std::array<std::vector<double>, kLimits.size()> within;
@@ -199,7 +199,7 @@ Table homography_table(const std::vector<Candidate*>& who,
   return table;
 }
 
-// Columns first to last of a table as groups, a series per row.
+// Columns first to last of a table as groups, one series per row.
 study::Plot bars_of(const Table& table, std::size_t first, std::size_t last,
                     const std::string& name, const std::string& label) {
   study::Plot plot{.name = name, .title = table.title, .caption = table.caption, .y = {label}};

@@ -1,4 +1,4 @@
-// What the parts of an evaluation share: who takes part, and who leads.
+// Shared by the parts of an evaluation: which candidates take part, and which is best.
 #include <algorithm>
 #include <limits>
 
@@ -80,7 +80,7 @@ int equal_number(const std::vector<Candidate*>& who, std::span<const Asked> imag
   int fewest = most;
   for (Candidate* candidate : who) {
     for (const Asked& image : images) {
-      if (!candidate->has_points(image.name)) continue;  // it brings matches
+      if (!candidate->has_points(image.name)) continue;  // the candidate has its own matches
       const int points = int(candidate->places(image, most).size());
       if (4 * points >= most) fewest = std::min(fewest, points);
     }
@@ -124,7 +124,7 @@ Best best_of(const study::Table& sorted, std::size_t column, const std::string& 
     if (row == 0) {
       best.who = who(row);
       best.value = value(row);
-    } else if (value(row) == best.value) {  // as the table shows it, they are equal
+    } else if (value(row) == best.value) {  // equal at the precision of the table
       best.who += ", " + who(row);
     } else {
       best.next = who(row);

@@ -16,7 +16,7 @@ Transform linear(const char* kind, std::string level, double a, double b, double
 }
 
 std::string number(double value) {
-  return catalog::exact_text(std::round(value * 1000) / 1000);  // without the noise of a sum
+  return catalog::exact_text(std::round(value * 1000) / 1000);  // removes rounding errors of sums
 }
 
 Transform rotation(double degrees) {

@@ -13,13 +13,14 @@
 
 namespace cornea::evaluate {
 
-// Points nearer to the edge of the original than this do not count: what lies beyond it differs.
+// Points nearer to the border of the original than this do not count, because the surroundings
+// beyond the border differ.
 inline constexpr int kMargin = 16;  // pixels
 
 struct Transform {
   std::string kind = {}, level = {};  // "rotation", "-30"
   double a = 1, b = 0, c = 0, d = 1;  // x' = a x + b y, y' = c x + d y, about the centre
-  Degradation harm = {};              // blur, noise or JPEG; moves nothing
+  Degradation harm = {};              // blur, noise or JPEG, which move no point
 
   std::string ending() const { return "_" + kind + "_" + level; }
 };
@@ -32,10 +33,10 @@ std::vector<Transform> transforms(bool fine);
 struct Transformed {
   Image<std::uint8_t> image = {};
   Matrix from_original{};         // x ~ M x_original
-  Image<std::uint8_t> mask = {};  // 0 where the original is not, or nearer to its edge than kMargin
+  Image<std::uint8_t> mask = {};  // 0 outside of the original, and within kMargin of its border
 };
 
-// The canvas holds all of the original.
+// The canvas contains the whole original.
 Transformed transformed(const Context& context, HostView<const std::uint8_t> image,
                         const Transform& how);
 // The original itself, with its mask.

@@ -1,4 +1,4 @@
-// The images of an evaluation as files, for programs that find points in them.
+// Writes the images of an evaluation as files, for programs that detect points in them.
 #include "study/evaluate/evaluate.h"
 #include "study/evaluate/transforms.h"
 

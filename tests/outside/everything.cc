@@ -1,5 +1,5 @@
-// Calls every public class and function once, from outside: what a shared library does not show
-// does not link, and what is initialised in part must not warn. Works in the folder that it is
+// Calls every public class and function once, from outside: symbols that a shared library does not
+// export do not link, and partial initialisation must not warn. Works in the folder that it is
 // given.
 #include <cmath>
 #include <fstream>

@@ -19,24 +19,23 @@ constexpr Choice<Subpixel> kSubpixel[] = {
     {Subpixel::none, "none"}, {Subpixel::quadratic, "quadratic"}, {Subpixel::gradient, "gradient"}};
 constexpr Choice<Plateaus> kPlateaus[] = {{Plateaus::first, "first"}, {Plateaus::all, "all"}};
 
-// Each options struct is listed once; a visitor describes it, another reads values into it.
+// Each options struct is listed once; one visitor describes it, another reads values into it.
 template <class Options, class Visitor>
 void visit_caps(Options& o, Visitor& v) {
-  v("max-points", o.max_points, "keep the strongest N of all; 0: no limit");
+  v("max-points", o.max_points, "keep the strongest N points; 0: no limit");
   v("cell", o.cell, "side of a grid cell, pixels; 0: no grid");
-  v("max-per-cell", o.max_per_cell, "keep the strongest N of each cell; needs --cell");
+  v("max-per-cell", o.max_per_cell, "keep the strongest N points per cell; needs --cell");
 }
 
 template <class Visitor>
 void visit(PeakOptions& o, Visitor& v) {
-  v("threshold", o.threshold, "a corner's response is above this (see --relative)");
-  v("relative", o.relative, "the threshold is a share of the strongest response, 0 to 1");
-  v("nms", o.nms, "side of the square in which a corner is the largest, pixels, odd");
-  v("plateaus", o.plateaus, "of equal neighbours keep the first or all", kPlateaus);
-  v("subpixel", o.subpixel, "positions between pixels: from the responses or the gradients",
-    kSubpixel);
-  v("subpixel-radius", o.subpixel_radius, "of the square of gradients, pixels, 1 to 15");
-  v("min-distance", o.min_distance, "between the points that are returned, pixels; 0: no minimum");
+  v("threshold", o.threshold, "corners have a response above this (see --relative)");
+  v("relative", o.relative, "the threshold is a fraction of the strongest response, 0 to 1");
+  v("nms", o.nms, "side of the window of non-maximum suppression, pixels, odd");
+  v("plateaus", o.plateaus, "which of several equal neighbouring maxima to keep", kPlateaus);
+  v("subpixel", o.subpixel, "subpixel refinement, by the responses or the gradients", kSubpixel);
+  v("subpixel-radius", o.subpixel_radius, "radius of the window of gradients, pixels, 1 to 15");
+  v("min-distance", o.min_distance, "least distance between returned points, pixels; 0: no limit");
   visit_caps(o, v);
 }
 
@@ -51,15 +50,15 @@ void visit(HarrisOptions& o, Visitor& v) {
   v("measure", o.measure, "det - k trace^2, or the smaller eigenvalue", kMeasures);
   v("window", o.window, "side of the window, pixels, odd, 3 to 15");
   v("window-shape", o.shape, "weights of the window", kShapes);
-  v("window-sigma", o.sigma, "of a gaussian window, pixels");
+  v("window-sigma", o.sigma, "sigma of a gaussian window, pixels");
   v("k", o.k, "Harris' constant, 0 to 0.25");
   visit(o.peaks, v);
 }
 
 template <class Visitor>
 void visit(FoagddOptions& o, Visitor& v) {
-  v("directions", o.directions, "of the filters, 4 to 16");
-  v("scales", o.scales, "of the filters, pixels, 1 to 5 of them with commas between");
+  v("directions", o.directions, "number of filter directions, 4 to 16");
+  v("scales", o.scales, "scales of the filters, pixels, 1 to 5 of them separated by commas");
   v("rho", o.rho, "anisotropy of the filters, 0.1 to 10");
   v("lattice", o.lattice, "side of the filters, pixels, odd, 3 to 63");
   visit(o.peaks, v);
@@ -75,36 +74,38 @@ constexpr Choice<KeepPoints> kKeepPoints[] = {
 
 template <class Visitor>
 void visit(SiftOptions& o, Visitor& v) {
-  v("scale-space", o.scale_space, "the filter that makes each level from the one before",
+  v("scale-space", o.scale_space, "the filter that computes each level from the one before",
     kScaleSpaces);
-  v("sigma-range", o.sigma_range, "of the bilateral filter, gray levels of 0..255");
-  v("doubled", o.doubled, "begin with an octave of twice the image's size");
-  v("octaves", o.octaves, "most octaves; 0: as many as have room for a point");
-  v("intervals", o.intervals, "levels an octave in which points are sought, 1 to 8");
-  v("sigma", o.sigma, "of the first level of an octave, in its pixels");
-  v("blur", o.blur, "that the image is taken to have, pixels");
-  v("contrast", o.contrast, "least difference of levels times intervals; black to white is 1");
-  v("edge-ratio", o.edge_ratio, "largest ratio of curvatures; 0: no test for edges");
+  v("sigma-range", o.sigma_range, "range sigma of the bilateral filter, gray levels of 0..255");
+  v("doubled", o.doubled, "begin with an octave of twice the image size");
+  v("octaves", o.octaves, "maximum number of octaves; 0: as many as the image size allows");
+  v("intervals", o.intervals, "levels per octave in which points are detected, 1 to 8");
+  v("sigma", o.sigma, "sigma of the first level of an octave, in its pixels");
+  v("blur", o.blur, "assumed blur of the input image (sigma), pixels");
+  v("contrast", o.contrast, "least absolute DoG response times intervals; black to white is 1");
+  v("edge-ratio", o.edge_ratio, "largest ratio of principal curvatures; 0: no edge test");
   v("settle", o.settle,
-    "which fits to an extremum count: strict, within half a pixel and half a level; lenient, those "
-    "too that settle in one level",
+    "which fitted extrema are accepted: strict, offsets within half a pixel and half a level; "
+    "lenient, also those whose fit converges within one level",
     kSettling);
-  v("orientations", o.orientations, "most features a point, 1 to 8; 0: one, upright");
+  v("orientations", o.orientations, "most orientations per point, 1 to 8; 0: one, upright");
   v("affine-shape", o.affine_shape,
-    "points are ellipses, described as if round: for strong changes of viewpoint");
+    "estimate the affine shape of each point (an ellipse) and describe it as a circle: for strong "
+    "changes of viewpoint");
   v("domain-size-pooling", o.domain_size_pooling,
-    "descriptors are means over 10 sizes of their domain, 1/6 to 3");
+    "average descriptors over 10 domain sizes, factors 1/6 to 3");
   v("root", o.root, "RootSIFT: square roots of the L1-normalised descriptor");
   v("keep", o.keep,
-    "which points a cap keeps: those of the largest contrast, scale, or both: contrast times scale "
-    "squared; a cap counts points, and all orientations of a point that is kept follow it",
+    "which points a limit keeps: those of largest contrast, of largest scale, or both: contrast "
+    "times scale "
+    "squared; limits count points, and a kept point has all its orientations",
     kKeepPoints);
-  v("max-points", o.max_points, "most points of an image, chosen by --keep; 0: no limit");
+  v("max-points", o.max_points, "most points per image, chosen by --keep; 0: no limit");
   v("cell", o.cell, "side of a grid cell, pixels; 0: no grid");
-  v("max-per-cell", o.max_per_cell, "most points of each cell, chosen by --keep; needs --cell");
+  v("max-per-cell", o.max_per_cell, "most points per cell, chosen by --keep; needs --cell");
 }
 
-// What is common to both kinds of entries.
+// Common to both kinds of entries.
 template <class Base, class Made, class Options>
 auto made_from_options(const char* name, const char* summary, const char* source) {
   struct Entry {

@@ -1,5 +1,5 @@
 // The one table of detectors. The command line, the benches and other front ends read names, flags,
-// help and defaults from here; a detector added to the table is known to all of them.
+// help and defaults from here, so a detector added to the table is known to all of them.
 #pragma once
 
 #include <functional>
@@ -21,14 +21,14 @@ struct DetectorEntry {
   std::string source = {};   // the paper
   std::vector<Flag> flags = {};
   // One of these is set: most detectors find corners, SIFT finds and describes features. An unknown
-  // flag or a bad value is an error (invalid_argument) that names it.
+  // flag or an invalid value is an error (invalid_argument) that names it.
   std::function<std::unique_ptr<CornerDetector>(const Context&, const Settings&)> make = {};
   std::function<std::unique_ptr<Sift>(const Context&, const Settings&)> make_sift = {};
 };
 
 CORNEA_API const std::vector<DetectorEntry>& detector_table();
 
-// SIFT's options with defaults of one's own: the flags, and what they were set to.
+// SIFT's options with other defaults: the flags, and the options after reading them.
 CORNEA_API std::vector<Flag> sift_flags(SiftOptions defaults);
 CORNEA_API SiftOptions sift_options(const Settings& settings, SiftOptions defaults);
 

@@ -62,7 +62,7 @@ TEST(DetectorTable, SettingsReachTheDetector) {
                harris.make(context, {})->detect(image));
 }
 
-TEST(DetectorTable, BadSettingsAreNamed) {
+TEST(DetectorTable, InvalidSettingsAreNamed) {
   const Context context = Context::cpu();
   const DetectorEntry harris = find_detector("harris");
   auto complaint = [&](const Settings& settings) -> std::string {

@@ -8,7 +8,7 @@ namespace {
 
 using namespace catalog;
 
-// Both spellings of one threshold; halves and doubles are exact.
+// Both spellings of one threshold; halving and doubling are exact.
 template <class Visitor>
 void visit_threshold(double& threshold, Visitor& v) {
   v("threshold", threshold, kThresholdHelp);
@@ -20,24 +20,24 @@ void visit_threshold(double& threshold, Visitor& v) {
 template <class Visitor>
 void visit(FundamentalOptions& o, Visitor& v) {
   visit_threshold(o.threshold, v);
-  v("confidence", o.confidence, "that a sample without outliers was drawn");
-  v("max-hypotheses", o.max_hypotheses, "most hypotheses");
-  v("target", o.target, "stop at that many inliers; 0: do not");
+  v("confidence", o.confidence, "probability that an outlier-free sample was drawn");
+  v("max-hypotheses", o.max_hypotheses, "maximum number of hypotheses");
+  v("target", o.target, "stop at this number of inliers; 0: off");
   v("sample", o.sample, "correspondences per hypothesis, 7 or 8; up to 32 for studies");
   v("round", o.round, "hypotheses per round");
-  v("seed", o.seed, "of the random samples");
+  v("seed", o.seed, "seed of the random samples");
   v("optimise", o.optimise, "local optimisation of each round's best hypothesis");
-  v("check-plane", o.check_plane, "tell planes and pure rotations from general scenes");
-  v("refine", o.refine, "minimise the error of all inliers at last");
+  v("check-plane", o.check_plane, "detect planar scenes and pure rotations");
+  v("refine", o.refine, "minimise the error of all inliers at the end");
 }
 
-// What E and H have in common.
+// Options that E and H share.
 template <class Options, class Visitor>
 void visit_search(Options& o, Visitor& v) {
-  v("confidence", o.confidence, "that a sample without outliers was drawn");
-  v("max-hypotheses", o.max_hypotheses, "most samples");
+  v("confidence", o.confidence, "probability that an outlier-free sample was drawn");
+  v("max-hypotheses", o.max_hypotheses, "maximum number of samples");
   v("round", o.round, "samples per round");
-  v("seed", o.seed, "of the random samples");
+  v("seed", o.seed, "seed of the random samples");
   v("optimise", o.optimise, "local optimisation of each round's best hypothesis");
 }
 
@@ -45,23 +45,23 @@ template <class Visitor>
 void visit(EssentialOptions& o, Visitor& v) {
   visit_threshold(o.threshold, v);
   visit_search(o, v);
-  v("refine", o.refine, "minimise the error of all inliers over R and t at last");
+  v("refine", o.refine, "minimise the error of all inliers over R and t at the end");
   v("shared-focal", o.shared_focal,
-    "the focal lengths are guesses, both wrong by one factor from 1/4 to 4, which is sought too");
+    "the focal lengths are guesses: estimate one common factor, 1/4 to 4, that corrects both");
 }
 
 template <class Visitor>
 void visit(HomographyOptions& o, Visitor& v) {
   v("threshold", o.threshold,
-    "largest distance of an inlier, pixels: from x2 to H x1 plus from x1 to H^-1 x2");
+    "largest transfer error of an inlier, pixels: from x2 to H x1 plus from x1 to H^-1 x2");
   visit_search(o, v);
-  v("refine", o.refine, "minimise the error of all inliers at last");
+  v("refine", o.refine, "minimise the error of all inliers at the end");
 }
 
 template <class Options>
 Options options_of(const char* name, const Settings& settings) {
   require(!settings.contains("threshold") || !settings.contains("threshold-per-line"),
-          "threshold_per_line is half of the threshold; give one of the two");
+          "threshold_per_line is half of the threshold; give only one of them");
   Options options;
   ReadOptionValues read(settings);
   visit(options, read);
@@ -93,7 +93,7 @@ HomographyOptions homography_options(const Settings& settings) {
 std::vector<Flag> fundamental_flags(FundamentalOptions values) { return flags_of(values); }
 
 const std::vector<EstimatorEntry>& estimator_table() {
-  // Here a sample of F may be larger than the library's own: the original work drew 10.
+  // A sample of F may be larger here than the library's own: the original work drew 10.
   static const std::vector<EstimatorEntry> table = {
       {"fundamental", "fundamental matrix by RANSAC with the eight-point algorithm",
        "Hartley 1997, Fischler & Bolles 1981", flags_of(FundamentalOptions()),

@@ -1,4 +1,4 @@
-// Estimators of two-view geometry in the table that front ends read: names, flags, help, defaults.
+// The one table of estimators of two-view geometry: names, flags, help and defaults for front ends.
 #pragma once
 
 #include <functional>
@@ -22,20 +22,20 @@ struct EstimatorEntry {
   std::string summary = {};  // one line
   std::string source = {};   // the paper
   std::vector<Flag> flags = {};
-  // An unknown flag or a bad value is an error (invalid_argument) that names it.
+  // An unknown flag or an invalid value is an error (invalid_argument) that names it.
   std::function<AnyEstimator(const Context&, const Settings&)> make = {};
 };
 
-// What the two spellings of F's threshold mean, for every help text that has them.
+// The help of the two spellings of F's threshold, wherever they occur.
 inline constexpr char kThresholdHelp[] =
     "largest distance of an inlier, pixels: the sum of its distances to both epipolar lines, twice "
     "the threshold per line of OpenCV and COLMAP; 0: chosen per pair from the noise";
 inline constexpr char kThresholdPerLineHelp[] =
-    "the same per line, as OpenCV and COLMAP have it: half of the threshold";
+    "the same per line, as in OpenCV and COLMAP: half of the threshold";
 
 CORNEA_API const std::vector<EstimatorEntry>& estimator_table();
 
-// The options of an entry, for front ends that hand them on; errors as above.
+// The options of an entry, for front ends that pass them on; errors as above.
 CORNEA_API FundamentalOptions fundamental_options(const Settings& settings);
 CORNEA_API EssentialOptions essential_options(const Settings& settings);
 CORNEA_API HomographyOptions homography_options(const Settings& settings);

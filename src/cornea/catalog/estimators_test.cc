@@ -42,7 +42,7 @@ TEST(Estimators, TakeTheThresholdPerLineToo) {
   EXPECT_THROW(homography_options({{"threshold-per-line", "3"}}), Error);
 }
 
-TEST(Estimators, NameWhatIsWrong) {
+TEST(Estimators, NameInvalidSettings) {
   const EstimatorEntry& entry = find_estimator("fundamental");
   EXPECT_THROW(entry.make(Context::cpu(1), {{"no-such", "1"}}), Error);
   EXPECT_THROW(entry.make(Context::cpu(1), {{"sample", "6"}}), Error);

@@ -20,20 +20,20 @@ constexpr const char* kExponentialHelp =
 
 template <class Visitor>
 void visit(GaussianOptions& o, Visitor& v) {
-  v("sigma", o.sigma, "of distances, pixels");
+  v("sigma", o.sigma, "spatial sigma, pixels");
 }
 
 template <class Visitor>
 void visit(BilateralOptions& o, Visitor& v) {
-  v("sigma", o.sigma, "of distances, pixels");
-  v("sigma-range", o.sigma_range, "of differences, gray levels of 0..255");
-  v("radius", o.radius, "of the square window, pixels; 0: 3 sigma");
+  v("sigma", o.sigma, "spatial sigma, pixels");
+  v("sigma-range", o.sigma_range, "range sigma, gray levels of 0..255");
+  v("radius", o.radius, "radius of the square window, pixels; 0: 3 sigma");
   v("exponential", o.exponential, kExponentialHelp, kExponentials);
 }
 
 template <class Visitor>
 void visit(TrilateralOptions& o, Visitor& v) {
-  v("sigma", o.sigma, "of distances, pixels");
+  v("sigma", o.sigma, "spatial sigma, pixels");
   v("grouping", o.grouping, "order of the work; changes the time, not the result", kGroupings);
   v("exponential", o.exponential, kExponentialHelp, kExponentials);
 }

@@ -1,5 +1,5 @@
 // The one table of filters. The command line, the benches and other front ends read names, flags,
-// help and defaults from here; a filter added to the table is known to all of them.
+// help and defaults from here, so a filter added to the table is known to all of them.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct FilterEntry {
   std::string summary = {};  // one line
   std::string source = {};   // the paper
   std::vector<Flag> flags = {};
-  // An unknown flag or a bad value is an error (invalid_argument) that names it.
+  // An unknown flag or an invalid value is an error (invalid_argument) that names it.
   std::function<std::unique_ptr<ImageFilter>(const Context&, const Settings&)> make = {};
 };
 

@@ -26,13 +26,13 @@ TEST(FilterTable, EveryFilterCanBeMadeFromItsOwnDefaultsAndTakesSettings) {
     const auto plain = entry.make(context, {})->apply(image);
     EXPECT_FALSE(same(plain, image)) << entry.name;
     EXPECT_TRUE(same(plain, entry.make(context, defaults)->apply(image))) << entry.name;
-    // Noise allows the trilateral filter only the narrowest windows, whatever sigma is.
+    // On noise the trilateral filter uses only its narrowest windows, whatever sigma is.
     if (entry.name == "trilateral") continue;
     EXPECT_FALSE(same(plain, entry.make(context, {{"sigma", "0.7"}})->apply(image))) << entry.name;
   }
 }
 
-TEST(FilterTable, BadSettingsAreNamed) {
+TEST(FilterTable, InvalidSettingsAreNamed) {
   const Context context = Context::cpu();
   auto complaint = [&](const char* filter, const Settings& settings) -> std::string {
     try {

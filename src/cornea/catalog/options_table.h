@@ -23,14 +23,14 @@
 
 namespace cornea::catalog {
 
-// An enumeration's values in the words of the command line.
+// The values of an enumeration, as spelled on the command line.
 template <class E>
 struct Choice {
   E value;
   const char* name;
 };
 
-// The shortest text that reads back as the same number.
+// The shortest text that is read back as the same number.
 inline std::string exact_text(double value) {
   char digits[32];
   const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
@@ -69,7 +69,7 @@ class DescribeOptions {
   }
 };
 
-// As sentences name it: max_points, whose flag is max-points.
+// The name in error sentences: max_points for the flag max-points.
 inline std::string option_name(std::string flag) {
   std::replace(flag.begin(), flag.end(), '-', '_');
   return flag;
@@ -115,7 +115,7 @@ class ReadOptionValues {
          "'");
   }
 
-  // After the visit: what was given and belongs to no option is an error.
+  // Call it after the visit: settings that belong to no option are an error.
   void check_all_used(const std::string& owner) const {
     for (const auto& [name, value] : settings_) {
       require(used_.count(name) > 0, owner, " has no option ", option_name(name));
@@ -165,7 +165,7 @@ Entry options_entry(const char* kind, const char* name, const char* summary, con
   return {name, summary, source, std::move(describe.flags), make};
 }
 
-// The entry of a name; an unknown one is an error that lists the known ones.
+// The entry with this name; an unknown name is an error that lists the known ones.
 template <class Entry>
 const Entry& find_entry(const std::vector<Entry>& table, const char* kind,
                         const std::string& name) {

@@ -1,4 +1,4 @@
-// Options of detectors and filters as front ends show and give them.
+// Options of detectors and filters as front ends show and set them.
 #pragma once
 
 #include <map>
@@ -11,13 +11,13 @@ namespace cornea {
 struct Flag {
   enum class Kind { number, integer, on_off, choice, numbers };
   std::string name = {};  // "max-points"
-  std::string help = {};  // with the unit
+  std::string help = {};  // including the unit
   Kind kind = Kind::number;
   std::string default_text = {};
-  std::vector<std::string> choices = {};  // of a choice
+  std::vector<std::string> choices = {};  // for Kind::choice
 };
 
-// Values as text, by flag name; what is missing keeps its default.
+// Values as text, by flag name; options that are missing keep their defaults.
 using Settings = std::map<std::string, std::string>;
 
 }  // namespace cornea

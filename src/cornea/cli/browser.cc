@@ -23,7 +23,8 @@ const std::vector<std::string> kOpeners = {"open"};
 const std::vector<std::string> kOpeners = {"xdg-open", "wslview"};
 #endif
 
-// The process that runs `opener file`, without the terminal; 0 where there is no such program.
+// Starts `opener file` detached from the terminal and returns its process id; 0 if there is no such
+// program.
 pid_t spawn(std::string opener, std::string file) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -38,8 +39,8 @@ pid_t spawn(std::string opener, std::string file) {
   return failed ? 0 : process;
 }
 
-// Whether it ended with an error. Some openers stay until the browser is closed: after two seconds
-// without a complaint the page counts as opened.
+// Whether the opener failed. Some openers run until the browser is closed, so the page counts as
+// opened after two seconds without an error.
 bool has_failed(pid_t process) {
   using namespace std::chrono_literals;
   for (int k = 0; k < 40; ++k) {

@@ -1,12 +1,12 @@
-// A page of results, shown in the user's browser.
+// Opens a page of results in the user's browser.
 #pragma once
 
 #include <filesystem>
 
 namespace cornea::cli {
 
-// Hands the page to the program that opens files on this system (xdg-open, wslview, or open on
-// macOS) and does not wait for the browser. An error says what to do where there is none.
+// Passes the page to the program that opens files on this system (xdg-open, wslview, or open on
+// macOS) and does not wait for the browser. If there is none, the error says what to do.
 void open_in_browser(const std::filesystem::path& page);
 
 }  // namespace cornea::cli

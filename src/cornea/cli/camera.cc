@@ -6,7 +6,7 @@
 namespace cornea::cli {
 namespace {
 
-// COLMAP's models by the members that their numbers go to; f stands for both focal lengths.
+// COLMAP's models with the members that their parameters set; f sets both focal lengths.
 struct Model {
   const char* name;
   std::vector<const char*> members;
@@ -35,7 +35,7 @@ std::vector<double> numbers_of(const std::string& flag, const std::string& words
     const char* last = list.data() + end;
     const auto [stop, error] = std::from_chars(list.data() + begin, last, value);
     if (error != std::errc() || stop != last) {
-      refuse(flag, words, text("'", list.substr(begin, end - begin), "' is no number"));
+      refuse(flag, words, text("'", list.substr(begin, end - begin), "' is not a number"));
     }
     numbers.push_back(value);
     begin = end + 1;
@@ -69,19 +69,19 @@ Intrinsics colmap_camera(const std::string& flag, const std::string& words, std:
     }
     Intrinsics camera;
     for (std::size_t i = 0; i < numbers.size(); ++i) set(camera, model.members[i], numbers[i]);
-    // COLMAP's pixels begin half a pixel earlier.
+    // In COLMAP the centre of the first pixel is (0.5, 0.5).
     camera.cx -= 0.5;
     camera.cy -= 0.5;
     return camera;
   }
-  refuse(flag, words, text("no model of COLMAP that is read here; there are ", known));
+  refuse(flag, words, text("not a supported model of COLMAP; supported are ", known));
 }
 
 Intrinsics plain_camera(const std::string& flag, const std::string& words) {
   const std::vector<double> n = numbers_of(flag, words, words);
   if (n.size() < 4 || n.size() > 8) {
     refuse(flag, words,
-           "a camera is fx,fy,cx,cy and, where a lens bends lines, k1,k2,p1,p2; or "
+           "a camera is fx,fy,cx,cy and, for a lens with distortion, k1,k2,p1,p2; or "
            "MODEL:params as in COLMAP");
   }
   Intrinsics camera;
@@ -111,7 +111,7 @@ Intrinsics camera_of_text(const std::string& flag, const std::string& words) {
 std::optional<IntrinsicsPair> CameraOptions::given() const {
   if (!both.empty()) {
     if (!first.empty() || !second.empty()) {
-      throw UsageError("--camera is the camera of both; give it, or --camera1 and --camera2");
+      throw UsageError("--camera applies to both images; give it, or --camera1 and --camera2");
     }
     const Intrinsics camera = camera_of_text("--camera", both);
     return IntrinsicsPair{camera, camera};
@@ -119,7 +119,7 @@ std::optional<IntrinsicsPair> CameraOptions::given() const {
   if (first.empty() && second.empty()) return std::nullopt;
   if (first.empty() || second.empty()) {
     throw UsageError(text(first.empty() ? "--camera1" : "--camera2",
-                          " is missing; give both cameras, or --camera where they are equal"));
+                          " is missing; give both cameras, or --camera if they are equal"));
   }
   return IntrinsicsPair{camera_of_text("--camera1", first), camera_of_text("--camera2", second)};
 }
@@ -128,14 +128,14 @@ void add_camera_options(CLI::App& command, CameraOptions& options) {
   command
       .add_option(
           "--camera1", options.first,
-          "camera of the first image, pixels: fx,fy,cx,cy, then k1,k2,p1,p2 where the lens "
-          "bends lines (the centre of the first pixel is 0,0, as in OpenCV); or as in COLMAP "
-          "MODEL:params, e.g. SIMPLE_RADIAL:f,cx,cy,k (that centre is 0.5,0.5); models "
+          "camera of the first image, pixels: fx,fy,cx,cy, then k1,k2,p1,p2 if the lens has "
+          "distortion (the centre of the first pixel is 0,0, as in OpenCV); or as in COLMAP "
+          "MODEL:params, e.g. SIMPLE_RADIAL:f,cx,cy,k (the centre is 0.5,0.5); models "
           "SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL, RADIAL, OPENCV")
       ->type_name("CAMERA");
-  command.add_option("--camera2", options.second, "likewise of the second image")
+  command.add_option("--camera2", options.second, "the same for the second image")
       ->type_name("CAMERA");
-  command.add_option("--camera", options.both, "likewise, where both images have the same")
+  command.add_option("--camera", options.both, "the same, if both images have one camera")
       ->type_name("CAMERA");
 }
 
@@ -143,7 +143,7 @@ void add_focal_options(CLI::App& command, CameraOptions& options) {
   command
       .add_option("--focal", options.focal,
                   "focal length of both images, pixels, with the principal points in the middle; "
-                  "without it and without cameras that of EXIF, where both images have one")
+                  "default: that of EXIF, if both images have one")
       ->check([](const std::string& given) {
         double focal = 0;
         const char* end = given.data() + given.size();
@@ -152,7 +152,7 @@ void add_focal_options(CLI::App& command, CameraOptions& options) {
         return possible ? "" : "'" + given + "': a focal length is a positive number of pixels";
       })
       ->type_name("PIXELS");
-  command.add_flag("--no-cameras", options.ignore, "F alone, whatever EXIF says");
+  command.add_flag("--no-cameras", options.ignore, "estimate F only, whatever EXIF says");
 }
 
 std::optional<KnownCameras> cameras_of(const CameraOptions& options, const SizedExif& first,
@@ -161,7 +161,7 @@ std::optional<KnownCameras> cameras_of(const CameraOptions& options, const Sized
   if (int(given.has_value()) + int(options.focal > 0) + int(options.ignore) > 1) {
     throw UsageError(
         "give the cameras (--camera1 and --camera2, or --camera), --focal, or "
-        "--no-cameras, but one of them only");
+        "--no-cameras, but only one of these");
   }
   if (options.ignore) return std::nullopt;
   if (given) return KnownCameras{*given, "camera"};

@@ -17,7 +17,7 @@ const std::map<std::string, CameraSharing>& sharing_names() {
   return names;
 }
 
-// Numbers with commas between them; nothing where one of them is none.
+// Parses numbers separated by commas; empty if one is invalid.
 std::vector<double> camera_numbers(const std::string& words) {
   std::vector<double> all;
   for (std::size_t begin = 0; begin <= words.size();) {
@@ -38,8 +38,8 @@ void add_sharing_options(CLI::App& command, ExtractOptions& options) {
   CLI::Option* sharing = command.add_option_function<std::string>(
       "--cameras",
       [&options](const std::string& given) { options.cameras = sharing_names().at(given); },
-      "which images share a camera. auto: those whose EXIF says the same make, model and focal "
-      "length and that have the same size, as in COLMAP; others have one each. single: all. "
+      "which images share a camera. auto: those with the same EXIF make, model and focal "
+      "length and the same size, as in COLMAP; others have one each. single: all. "
       "per-folder: those of a folder. per-image: none [auto]");
   sharing->type_name("auto|single|per-folder|per-image")->check([](const std::string& given) {
     return sharing_names().contains(given)
@@ -49,7 +49,7 @@ void add_sharing_options(CLI::App& command, ExtractOptions& options) {
   command
       .add_flag_callback(
           "--single-camera", [&options] { options.cameras = CameraSharing::single; },
-          "all images are of one camera: --cameras single")
+          "all images share one camera: --cameras single")
       ->excludes(sharing);
   command
       .add_option_function<std::string>(
@@ -68,13 +68,13 @@ void add_sharing_options(CLI::App& command, ExtractOptions& options) {
       .add_option_function<std::string>(
           "--camera-params",
           [&options](const std::string& given) { options.camera_params = camera_numbers(given); },
-          "the model's parameters in COLMAP's order, which are then marked as known: e.g. "
+          "parameters of the model in COLMAP's order, then marked as known: e.g. "
           "f,cx,cy,k "
-          "of SIMPLE_RADIAL; without it the focal length is that of EXIF, or a guess")
+          "of SIMPLE_RADIAL; default: the focal length of EXIF, or a guess")
       ->type_name("X,...")
       ->check([](const std::string& given) {
         return camera_numbers(given).empty()
-                   ? "'" + given + "': parameters are numbers with commas between them"
+                   ? "'" + given + "': parameters are numbers separated by commas"
                    : std::string();
       });
 }
@@ -87,7 +87,7 @@ void add_schema_option(CLI::App& command, std::optional<colmap::Schema>& schema)
             schema = given == "4" ? colmap::Schema::colmap_4 : colmap::Schema::colmap_3_8;
           },
           "tables of a new database: those of COLMAP 3.8, which 4.x opens too, or of 4 (4.2.1), "
-          "which keep GPS and gravity of EXIF as pose priors [3.8]")
+          "which store GPS and gravity from EXIF as pose priors [3.8]")
       ->type_name("3.8|4")
       ->check([](const std::string& given) {
         return given == "3.8" || given == "4" ? std::string() : "takes 3.8 or 4, not " + given;

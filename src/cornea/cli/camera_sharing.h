@@ -1,4 +1,4 @@
-// The cameras that a folder's images are given, on the command line.
+// Command-line options for the cameras of a folder's images.
 #pragma once
 
 #include "cornea/cli/common.h"
@@ -6,10 +6,10 @@
 
 namespace cornea::cli {
 
-// --cameras, --single-camera, --camera-model and --camera-params.
+// Adds --cameras, --single-camera, --camera-model and --camera-params.
 void add_sharing_options(CLI::App& command, ExtractOptions& options);
 
-// --schema, of a database that is made.
+// Adds --schema, for a new database.
 void add_schema_option(CLI::App& command, std::optional<colmap::Schema>& schema);
 
 }  // namespace cornea::cli

@@ -32,7 +32,7 @@ int run_certify(const CommonOptions& common) {
   if (common.talks()) {
     std::cout << table_text(table);
     std::cout << (different == 0
-                      ? text("All ", rows.size(), " answers are those recorded, to the bit (",
+                      ? text("All ", rows.size(), " answers equal those recorded, to the bit (",
                              context.name(), ").\n")
                       : text(different, " of ", rows.size(),
                              " answers differ from those recorded (", context.name(),
@@ -45,8 +45,8 @@ int run_certify(const CommonOptions& common) {
 
 Run add_certify(CLI::App& app) {
   auto common = std::make_shared<CommonOptions>();
-  CLI::App* command =
-      app.add_subcommand("certify", "whether this machine gives the recorded answers, to the bit");
+  CLI::App* command = app.add_subcommand(
+      "certify", "check that this machine reproduces the recorded answers to the bit");
   command->footer(
       "Hashes of corners, features, matches, F and filtered images of generated scenes are "
       "compared\n"

@@ -1,5 +1,5 @@
-// `cornea cluster`: the items of a plan over the nodes of a Ray cluster. The Python package does
-// that (python -m cornea.cluster); here stand its options, for the help.
+// `cornea cluster`: distributes the items of a plan over the nodes of a Ray cluster. The Python
+// package does the work (python -m cornea.cluster); the options are declared here for the help.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -44,7 +44,7 @@ Run add_cluster(CLI::App& app, const std::vector<std::string>& words) {
   auto c = std::make_shared<ClusterCommand>();
   if (words.size() > 2) c->words.assign(words.begin() + 2, words.end());
   CLI::App* command = app.add_subcommand(
-      "cluster", "all steps of a collection over a Ray cluster (pip install 'cornea[ray]')");
+      "cluster", "run all steps of a collection on a Ray cluster (pip install 'cornea[ray]')");
   command->allow_extras();
   const auto add = [&](const char* flag, auto& value, const char* help, const char* type) {
     return command->add_option(flag, value, help)->type_name(type);
@@ -54,26 +54,26 @@ Run add_cluster(CLI::App& app, const std::vector<std::string>& words) {
   add("-o,--out", c->work, "folder that all nodes see, for the plan and all items", "WORK")
       ->required();
   add("--address", c->address,
-      "of a Ray cluster, auto for the one here; a local one is started "
-      "where it is not given",
+      "address of a Ray cluster, auto for the one here; default: a local one is "
+      "started",
       "ADDRESS");
-  add("--gpus-per-worker", c->gpus, "GPUs, or a share of one; 0: the CPU", "X")
+  add("--gpus-per-worker", c->gpus, "GPUs, or a fraction of one; 0: the CPU", "X")
       ->capture_default_str();
-  add("--cpus-per-worker", c->cpus, "CPU cores, and threads, of a worker", "X")
+  add("--cpus-per-worker", c->cpus, "CPU cores (and threads) per worker", "X")
       ->capture_default_str();
-  add("--workers", c->workers, "most workers at a time; 0: as many as there is room for", "N")
+  add("--workers", c->workers, "most workers at a time; 0: as many as the cluster allows", "N")
       ->capture_default_str();
   add("--retries", c->retries,
-      "times that an item is tried again, on another node where there is "
+      "how often a failed item is tried again, on another node if there is "
       "one",
       "N")
       ->capture_default_str();
   add("--size", c->size, "images per shard", "N")->capture_default_str();
-  add("--db", c->database, "merge all into this COLMAP database at the end", "FILE");
-  add("--by-component", c->components, "and a database for each group of connected images", "DIR");
-  add("--local", c->local, "folder on each node's own disk, where files are made", "DIR");
+  add("--db", c->database, "merge everything into this COLMAP database at the end", "FILE");
+  add("--by-component", c->components, "also write one database per connected component", "DIR");
+  add("--local", c->local, "folder on each node's own disk for files in progress", "DIR");
   command->add_flag("-q,--quiet", c->quiet, "no progress; the summary at the end stays");
-  command->footer("Options of shard plan are taken too.");
+  command->footer("Options of shard plan are accepted too.");
   return [c] { return run_cluster(*c); };
 }
 

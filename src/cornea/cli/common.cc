@@ -16,14 +16,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One name for all spellings of a file's.
+// One canonical name for all spellings of a file name.
 fs::path same_name(const fs::path& file) {
   std::error_code failed;
   const fs::path name = fs::weakly_canonical(fs::absolute(file), failed);
   return failed ? file.lexically_normal() : name;
 }
 
-// Of every command, without the dashes in front.
+// The flags of all commands, without the leading dashes.
 std::set<std::string>& known_flags() {
   static std::set<std::string> flags;
   return flags;
@@ -43,7 +43,8 @@ std::string with_flags(const std::string& sentence) {
     const std::string before = sentence.substr(0, begin), after = sentence.substr(end);
     std::string flag = word;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    // An option of one word is a word like others but where a sentence speaks of options.
+    // An option of one word looks like any other word, so it counts only where the sentence speaks
+    // of options.
     const bool with_value = after.starts_with(" = ");
     const bool option = flag != word || with_value || before.ends_with("no option ") ||
                         before.ends_with("the option ") ||
@@ -87,32 +88,31 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       ->type_name("NAME")
       ->capture_default_str();
   command
-      .add_option("--threads", options.threads,
-                  "CPU threads; 0: OMP_NUM_THREADS, or all that are free")
+      .add_option("--threads", options.threads, "CPU threads; 0: OMP_NUM_THREADS, or all available")
       ->type_name("N")
       ->capture_default_str();
   command
       .add_option("--json", options.json, "write the result as JSON to FILE; - for standard output")
       ->type_name("FILE");
-  command.add_flag("--quiet,-q", options.quiet, "say nothing but errors");
+  command.add_flag("--quiet,-q", options.quiet, "print nothing but errors");
 }
 
 void add_reading_options(CLI::App& command, CommonOptions& options) {
   command
       .add_option("--range", options.range,
-                  "stored values that are black and white: auto (16-bit pixels up to 4095 are "
+                  "stored values of black and white: auto (16-bit pixels up to 4095 are "
                   "12-bit), full, or LO,HI")
       ->capture_default_str()
       ->type_name("RANGE");
-  CLI::Option* upright =
-      command.add_flag("--upright", options.upright,
-                       "turn images as EXIF says, and give coordinates of the turned ones");
+  CLI::Option* upright = command.add_flag(
+      "--upright", options.upright,
+      "rotate images by their EXIF orientation; coordinates are those of the rotated image");
   command
       .add_flag_callback(
           "--as-stored", [&options] { options.upright = false; },
-          "take pixels as they are stored, whatever EXIF says; the default")
+          "use pixels as they are stored, whatever EXIF says; the default")
       ->excludes(upright);
-  command.add_option("--max-pixels", options.max_pixels, "refuse images that claim more pixels")
+  command.add_option("--max-pixels", options.max_pixels, "refuse images that declare more pixels")
       ->capture_default_str()
       ->type_name("N")
       ->check([](const std::string& given) {
@@ -155,8 +155,8 @@ ReadOptions CommonOptions::reading_masks() const {
 void note_reading(const CommonOptions& options, const std::string& file, const GrayImage& image) {
   if (options.quiet || !image.range || options.range != "auto") return;
   print_error(file +
-              ": note: no value exceeds 4095 of its 16 bits, so it is taken as 12-bit (times 16); "
-              "--range full takes it as stored, --range LO,HI spreads another range");
+              ": note: no 16-bit value exceeds 4095, so it is taken as 12-bit (times 16); "
+              "--range full takes it as stored, --range LO,HI sets another range");
 }
 
 void add_reading(Json& json, const CommonOptions& options,
@@ -178,8 +178,8 @@ void add_reading(Json& json, const CommonOptions& options,
 void add_max_size_option(CLI::App& command, int& max_size) {
   command
       .add_option("--max-size", max_size,
-                  "longest side in which features are sought, pixels; a larger image is reduced to "
-                  "it, and coordinates stay those of the whole image; 0: any size")
+                  "longest side for feature extraction, pixels; a larger image is reduced to "
+                  "it, and coordinates refer to the full image; 0: any size")
       ->capture_default_str()
       ->check([](const std::string& given) {
         try {
@@ -203,7 +203,7 @@ void print_error(const std::string& sentence) {
 }
 
 std::string no_folder(const std::string& name) {
-  return is_standard(name) ? "takes a folder, and - is a stream; name a folder (one of this name "
+  return is_standard(name) ? "takes a folder, but - is a stream; name a folder (one of this name "
                              "is ./-)"
                            : std::string();
 }
@@ -212,14 +212,14 @@ void make_folder(const fs::path& folder) {
   std::error_code failed, ignored;
   fs::create_directories(folder, failed);
   if (!fs::is_directory(folder, ignored)) {
-    fail(ErrorCode::io, folder.string(), ": is no folder and cannot be made one (",
+    fail(ErrorCode::io, folder.string(), ": is not a folder and cannot be created (",
          failed ? failed.message() : "a file has that name", "); choose another");
   }
 }
 
 namespace {
 
-// Whether a result would lie where SQLite keeps what belongs to a database while it is in use.
+// Whether a result would be written where SQLite keeps auxiliary files of a database in use.
 bool is_beside_database(const fs::path& output, const std::string& database) {
   for (const char* ending : {"-wal", "-shm", "-journal"}) {
     if (same_name(output) == same_name(same_name(database).string() + ending)) return true;
@@ -232,7 +232,7 @@ bool is_beside_database(const fs::path& output, const std::string& database) {
 void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::path>& outputs) {
   const auto from_standard_input = [](const NamedInput& input) { return is_standard(input.file); };
   if (std::count_if(inputs.begin(), inputs.end(), from_standard_input) > 1) {
-    throw UsageError("standard input (-) can be read once; name a file for one of the inputs");
+    throw UsageError("standard input (-) can be read only once; name a file for one of the inputs");
   }
   if (std::count_if(outputs.begin(), outputs.end(), is_standard) > 1) {
     throw UsageError("two results would go to standard output (-); name a file for one of them");
@@ -244,7 +244,7 @@ void check_outputs(const std::vector<NamedInput>& inputs, const std::vector<fs::
     if (!names.insert(name).second) {
       throw UsageError(
           output.string() +
-          ": two results would go there; give them other names or run them one by one");
+          ": two results would be written there; give them different names or run them one by one");
     }
     for (const NamedInput& input : inputs) {
       if (input.file.empty() || is_standard(input.file)) continue;

@@ -1,4 +1,4 @@
-// What the commands share: options that every one takes, JSON out, the table on the screen.
+// What the commands share: common options, JSON output, tables on the screen.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace cornea::cli {
 
 using Json = nlohmann::ordered_json;
 
-// Wrong usage that CLI11 does not see by itself: exit code 2.
+// Wrong usage that CLI11 does not detect itself: exit code 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Runs what reads the user's options: a bad one is wrong usage.
+// Runs code that reads the user's options; an invalid option is wrong usage.
 template <class F>
 auto usage_checked(F&& f) {
   try {
@@ -47,62 +47,64 @@ struct CommonOptions {
 
   Context context() const;
   ReadOptions reading() const;
-  // Of masks, whose values mean nothing but black or not.
+  // For masks, of which only black or not black matters.
   ReadOptions reading_masks() const;
-  // The file that JSON goes to, if any.
+  // Whether JSON goes to a file.
   bool json_in_file() const { return !json.empty() && json != "-"; }
-  // Whether to talk to a person on standard output: not with --quiet, nor where the JSON or one of
-  // these results goes there.
+  // Whether to print for a person on standard output: not with --quiet, and not if the JSON or one
+  // of these results goes there.
   bool talks(const std::vector<std::string>& results = {}) const;
   void write_json(const Json& value) const;
-  // The files that a command writes: those given, where they are not empty, and the JSON.
+  // The files that a command writes: those given that are not empty, and the JSON.
   std::vector<std::filesystem::path> outputs(const std::vector<std::string>& others) const;
 };
 
-// --device, --threads, --json, --quiet.
+// Adds --device, --threads, --json, --quiet.
 void add_common_options(CLI::App& command, CommonOptions& options);
-// --max-pixels, --range, --upright and --as-stored, for commands that read images.
+// Adds --max-pixels, --range, --upright and --as-stored, for commands that read images.
 void add_reading_options(CLI::App& command, CommonOptions& options);
-// Says on standard error, unless quiet, where an image was not taken as it is stored without being
-// asked to.
+// Says on standard error, unless quiet, if an image was converted without being asked to.
 void note_reading(const CommonOptions& options, const std::string& file, const GrayImage& image);
-// How images were read: "orientation", and where there are such "exif_orientation" and "range", for
-// each where there are several.
+// How images were read: "orientation" and, if present, "exif_orientation" and "range"; a list of
+// them for several images.
 void add_reading(Json& json, const CommonOptions& options,
                  const std::vector<const GrayImage*>& images);
 
-// --max-size, for commands that find features; `max_size` is the default.
+// Adds --max-size, for commands that find features; `max_size` is the default.
 void add_max_size_option(CLI::App& command, int& max_size);
 
-// Whether a file's name ends in .pfm, in upper or lower case: it holds exact floats.
+// Whether a file name ends in .pfm (upper or lower case), which holds exact floats.
 bool is_pfm(const std::filesystem::path& file);
 
-// The sentence on one line of standard error, whatever the names in it hold.
+// Prints the sentence on one line of standard error, whatever bytes the names in it contain.
 void print_error(const std::string& sentence);
-// The library's sentences name its options (max_points); print_error() writes those that the
-// program has as flags (--max-points).
+// Learns the flags of the program: error sentences of the library name its options (max_points),
+// and print_error() writes those with a flag as that flag (--max-points).
 void learn_flags(const CLI::App& app);
 
-// For options that name a folder: a sentence where the name is that of a stream, else empty.
+// For options that name a folder: an error sentence if the name is that of a stream, otherwise
+// empty.
 std::string no_folder(const std::string& name);
-// Makes a folder for results, with all above it; an error names it.
+// Creates a folder for results, with its parents; an error names it.
 void make_folder(const std::filesystem::path& folder);
 
-// Objects in lines, indented; a list of numbers on one line; a list of such lists in a line each.
+// Objects indented, one member per line; a list of numbers on one line; a list of lists with one
+// line per list.
 std::string json_text(const Json& value);
 
-// What the user gave, and what it is to be called where a result would overwrite it.
+// A file that the user gave, and how to call it if a result would overwrite it.
 struct NamedInput {
   std::string file;
   const char* what = "an input";
 };
 inline constexpr char kTheDatabase[] = "the database";
-// No result may overwrite what the user gave, nor another result, nor the files that SQLite keeps
-// beside a database; standard input is read once and standard output takes one result.
+// No result may overwrite an input, another result, or a file that SQLite keeps beside a database;
+// standard input can be read only once, and standard output takes one result.
 void check_outputs(const std::vector<NamedInput>& inputs,
                    const std::vector<std::filesystem::path>& outputs);
 
-// Each command adds itself to the program. The returned function runs it and gives the exit code.
+// Each of these functions adds a command to the program. The returned function runs it and returns
+// the exit code.
 using Run = std::function<int()>;
 Run add_detect(CLI::App& app);
 Run add_filter(CLI::App& app);
@@ -110,7 +112,7 @@ Run add_match(CLI::App& app);
 Run add_fundamental(CLI::App& app);
 Run add_essential(CLI::App& app);
 Run add_homography(CLI::App& app);
-// `words` is the whole command line, to be repeated in the report.
+// `words` is the whole command line, which the report repeats.
 Run add_pair(CLI::App& app, const std::vector<std::string>& words);
 Run add_folder(CLI::App& app, const std::vector<std::string>& words);
 Run add_extract(CLI::App& app);

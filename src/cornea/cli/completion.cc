@@ -1,4 +1,4 @@
-// `cornea completion SHELL`, and `cornea manual DIR` for whoever packages the program.
+// `cornea completion SHELL`, and `cornea manual DIR` for packagers.
 #include <iostream>
 
 #include "cornea/cli/common.h"
@@ -10,8 +10,7 @@ namespace fs = std::filesystem;
 
 Run add_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command =
-      app.add_subcommand("completion", "completion of commands and options, for a shell");
+  CLI::App* command = app.add_subcommand("completion", "print the completion script for a shell");
   command->add_option("shell", *shell, "bash, zsh or fish")->required()->type_name("SHELL");
   return [shell, &app] {
     std::cout << usage_checked([&] { return completion_script(describe_commands(app), *shell); });
@@ -22,9 +21,9 @@ Run add_completion(CLI::App& app) {
 Run add_manual(CLI::App& app) {
   auto folder = std::make_shared<std::string>();
   CLI::App* command =
-      app.add_subcommand("manual", "manual pages and completion, as files to install");
+      app.add_subcommand("manual", "write manual pages and completion scripts to install");
   command->group("");
-  command->add_option("folder", *folder, "where to, as below a prefix's share")
+  command->add_option("folder", *folder, "destination, such as PREFIX/share")
       ->required()
       ->type_name("DIR");
   return [folder, &app] {

@@ -24,13 +24,13 @@ struct DetectCommand {
   std::string detector = "harris";
   std::string mask, draw, csv, response, descriptors;
   int max_size = 0;
-  OptionFlags flags;  // of every detector
+  OptionFlags flags;  // options of all detectors
 
   bool fits_between_pixels() const { return flags.given().contains("subpixel"); }
   std::vector<std::string> results() const { return {draw, csv, response, descriptors}; }
 };
 
-// Where a picture or list for this image goes: the name itself for one image, and a file in the
+// Where a picture or list of this image is written: the name itself for one image, a file in the
 // folder of that name for several.
 fs::path output_for(const std::string& detector, const std::string& out, const std::string& image,
                     bool several, const std::string& ending) {
@@ -66,7 +66,7 @@ void check_results(const DetectCommand& c) {
   check_outputs(inputs, outputs);
 }
 
-// What is known of a point.
+// Which values a point has.
 enum class Columns { corners, features, affine };
 
 // A detector of either kind. Corners are points without scale, angle and descriptor.
@@ -99,7 +99,7 @@ class Detector {
     out.keypoints = keypoints_of(corners_->detect(image, mask), 0);
   }
 
-  // Device memory for an image of this size; 0 where it is not known beforehand.
+  // Device memory for an image of this size; 0 if it is not known beforehand.
   std::size_t memory_needed(int width, int height) const {
     return sift_ ? sift_->memory_needed(width, height) : 0;
   }
@@ -217,7 +217,7 @@ int run_detect(const DetectCommand& c) {
         }
       }
     } catch (const std::exception& error) {
-      // The rest is still worth having.
+      // One bad image does not stop the others.
       progress.clear();
       print_error(core::naming(input_name(image), error.what()));
       ++failed;
@@ -249,22 +249,22 @@ Run add_detect(CLI::App& app) {
   }
   command->add_option("--detector", c->detector, names)->capture_default_str()->type_name("NAME");
   command
-      ->add_option("--draw", c->draw, "picture with the points marked; a folder for several images")
+      ->add_option("--draw", c->draw, "image with the points marked; a folder for several images")
       ->type_name("OUT.png");
   command
       ->add_option(
           "--csv", c->csv,
-          "x,y,response (sift: and scale, angle; with --affine-shape a11..a22), one line per "
+          "x,y,response (sift: also scale, angle; with --affine-shape a11..a22), one line per "
           "point; a folder for several "
           "images")
       ->type_name("OUT.csv");
   command
       ->add_option("--descriptors", c->descriptors,
-                   "sift: 128 bytes per point, for NumPy; a folder for several images")
+                   "sift: 128 bytes per point, as .npy; a folder for several images")
       ->type_name("OUT.npy");
   command
       ->add_option("--response", c->response,
-                   "the response map as exact floats, of the image at --max-size; a folder for "
+                   "the response map as exact floats, at the size of --max-size; a folder for "
                    "several images")
       ->type_name("OUT.pfm");
   command->add_option("--mask", c->mask, "image of the same size; no points where it is black")

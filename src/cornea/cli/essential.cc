@@ -32,7 +32,7 @@ std::string text_of(const EssentialResult& result, const IntrinsicsPair& given,
   if (has_pose && !result.pure_rotation) {
     lines += baseline_sentence(result.R, result.t, result.median_angle_degrees) + "\n";
   }
-  // What the sentence on the baseline does not say already. Other results end with a line on
+  // Omitted if the sentence on the baseline says it already. Other results end with a line on
   // standard error.
   if (ends_well(result.kind) && !note.empty() &&
       (result.kind != TwoView::general || result.pure_rotation)) {
@@ -52,12 +52,12 @@ Answer essential_answer(const IntrinsicsPair& given, const EssentialResult& resu
   const bool has_pose = result.R != std::array<double, 9>{};
   const IntrinsicsPair cameras = given.refocused(result.focal_factor);
   const std::string note = explanation(result);
-  Answer told;
-  told.text = text_of(result, given, note);
-  told.matrices = {{"E", has_pose ? matrix_json(result.E) : Json(nullptr)},
-                   {"R", has_pose ? matrix_json(result.R) : Json(nullptr)},
-                   {"t", has_pose ? Json(result.t) : Json(nullptr)}};
-  told.facts = {
+  Answer described;
+  described.text = text_of(result, given, note);
+  described.matrices = {{"E", has_pose ? matrix_json(result.E) : Json(nullptr)},
+                        {"R", has_pose ? matrix_json(result.R) : Json(nullptr)},
+                        {"t", has_pose ? Json(result.t) : Json(nullptr)}};
+  described.facts = {
       {"pure_rotation", result.pure_rotation},
       {"median_angle_degrees", has_pose ? Json(result.median_angle_degrees) : Json(nullptr)},
       {"threshold", result.threshold},
@@ -66,13 +66,13 @@ Answer essential_answer(const IntrinsicsPair& given, const EssentialResult& resu
       {"cameras",
        {{"first", camera_json(cameras.first)}, {"second", camera_json(cameras.second)}}}};
   const std::array<double, 9> F = fundamental_of(result.E, cameras);
-  told.distance = [F, cameras](const Correspondence& m) -> std::optional<double> {
+  described.distance = [F, cameras](const Correspondence& m) -> std::optional<double> {
     const std::optional<Correspondence> place = undistorted(cameras, m);
     if (F == std::array<double, 9>{} || !place) return std::nullopt;
     return epipolar_distance(F, *place);
   };
-  told.failure = note;
-  return told;
+  described.failure = note;
+  return described;
 }
 
 }  // namespace
@@ -81,8 +81,8 @@ Run add_essential(CLI::App& app) {
   auto c = std::make_shared<EssentialCommand>();
   add_estimator_command(
       app, *c, "essential",
-      "the essential matrix and the pose of matched points of known cameras, by RANSAC",
-      kEssentialDistance, "to both epipolar lines together, in pixels without distortion",
+      "essential matrix and pose from matched points with known cameras, by RANSAC",
+      kEssentialDistance, "sum of the distances to both epipolar lines, in undistorted pixels",
       [&](CLI::App& command) { add_camera_options(command, c->camera); });
   return [c] {
     const IntrinsicsPair cameras = cameras_of(*c);

@@ -1,4 +1,5 @@
-// What the commands of estimators share: matches of a CSV to a model, told as text, CSV and JSON.
+// Shared by the commands of estimators: reads matches from CSV, estimates a model, and writes text,
+// CSV and JSON.
 #pragma once
 
 #include <functional>
@@ -24,9 +25,9 @@ struct EstimatorCommand {
   OptionFlags flags;
 };
 
-// The command of an estimator of the catalog, with MATCHES.csv, its flags and --csv; `distance` is
-// the column of distances that --csv adds, and `meaning` says of what. add_further(command) adds
-// options that stand before the estimator's.
+// Adds the command of an estimator of the catalog, with MATCHES.csv, its flags and --csv;
+// `distance` is the column of distances that --csv adds, and `meaning` explains it.
+// add_further(command) adds options listed before the estimator's.
 inline CLI::App* add_estimator_command(
     CLI::App& app, EstimatorCommand& c, const std::string& name, const std::string& summary,
     const std::string& distance, const std::string& meaning,
@@ -43,16 +44,16 @@ inline CLI::App* add_estimator_command(
   return command;
 }
 
-// What a command says of a result beside the counts.
+// What a command reports besides the counts.
 struct Answer {
   std::string text;  // lines for the terminal
   Json matrices;     // the first keys of the JSON
   Json facts;        // its last keys
   std::function<std::optional<double>(const Correspondence&)> distance;
-  std::string failure;  // the sentence for standard error, where there can be no model
+  std::string failure;  // the sentence for standard error if no model can exist
 };
 
-// estimate(estimator, matches) is the result, answer(estimator, result) what is said of it.
+// estimate(estimator, matches) returns the result, answer(estimator, result) what to report of it.
 template <class Estimator, class Estimate, class Describe>
 int run_estimator(const EstimatorCommand& c, const std::string& name, const std::string& distance,
                   const Estimate& estimate, const Describe& answer) {
@@ -71,20 +72,20 @@ int run_estimator(const EstimatorCommand& c, const std::string& name, const std:
     }
   }();
   const double milliseconds = watch.milliseconds();
-  const Answer told = answer(estimator, result);
+  const Answer described = answer(estimator, result);
   if (c.common.talks({c.csv})) {
     print_counts(c.matches, context, result, milliseconds);
-    std::cout << told.text << std::flush;
+    std::cout << described.text << std::flush;
   }
   if (!c.csv.empty()) {
-    write_text(c.csv, csv_text(table, distance, told.distance, result.inliers));
+    write_text(c.csv, csv_text(table, distance, described.distance, result.inliers));
   }
-  Json json = told.matrices;
+  Json json = described.matrices;
   add_counts(json, context, result, milliseconds);
-  json.update(told.facts);
+  json.update(described.facts);
   c.common.write_json(json);
   if (ends_well(result.kind)) return 0;
-  print_error(input_name(c.matches) + ": " + told.failure);
+  print_error(input_name(c.matches) + ": " + described.failure);
   return 1;
 }
 

@@ -23,7 +23,7 @@ DetectorEntry sift_entry() {
   return entry;
 }
 
-// What was done and what is there now; the folder's other files.
+// What was done, the totals of the database, and the folder's ignored files.
 struct ExtractSummary {
   ExtractReport report;
   std::int64_t features = 0, images = 0, cameras = 0;  // in the database
@@ -36,13 +36,13 @@ void print_notes(const ExtractCommand& c, const ExtractSummary& summary) {
   if (report.ignored > 0) {
     std::cout << "\n"
               << counted(report.ignored, "file")
-              << " passed over, not of a format that is taken: " << first_of(summary.ignored);
+              << " ignored, of an unsupported format: " << first_of(summary.ignored);
   }
   if (report.unrecorded > 0) {
     std::cout << "\n"
               << grouped(report.unrecorded)
-              << " of the images that were already there have no record of how their features were "
-                 "made, and were not compared";
+              << " of the images already there have no record of how their features were "
+                 "extracted, and were not compared";
   }
   if (report.removed > 0) {
     std::cout << "\n"
@@ -53,7 +53,7 @@ void print_notes(const ExtractCommand& c, const ExtractSummary& summary) {
   if (kept > 0 && c.options.changed == Changed::keep) {
     std::cout << "\n"
               << counted(kept, "image")
-              << " that changed, vanished or had other options left as before";
+              << " that changed, vanished or had other options left unchanged";
   }
 }
 
@@ -82,13 +82,13 @@ void print_report(const ExtractCommand& c, const Context& context, const Extract
   std::cout << " on " << context.description() << "\ndatabase: " << c.database << std::endl;
 }
 
-// Masks of which none belongs to an image have other names than they should.
+// If no mask belongs to an image, their names are wrong.
 void check_masks(const std::filesystem::path& masks, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (std::filesystem::exists(mask_of(masks, name))) return;
   }
   if (names.empty()) return;
-  fail(ErrorCode::io, masks.string(), ": holds no mask of any of the images; that of ",
+  fail(ErrorCode::io, masks.string(), ": holds no mask for any of the images; that of ",
        names.front(), " would be ", mask_of(masks, names.front()).string());
 }
 
@@ -100,8 +100,8 @@ ExtractOptions extract_options(const ExtractFlags& c) {
   options.reading = c.common.reading();
   if (options.reading.upright) {
     throw UsageError(
-        "extract takes pixels as they are stored, as COLMAP does when it reads the photographs "
-        "again; rotate the files themselves where --upright is wanted");
+        "extract uses pixels as they are stored, as COLMAP does when it reads the photographs "
+        "again; rotate the files themselves instead of using --upright");
   }
   usage_checked([&] {
     options.sift = sift_options(c.flags.given(), options.sift);
@@ -154,7 +154,8 @@ int run_extract(const ExtractCommand& c) {
   FolderProgress progress("extract", c.common.quiet);
   ExtractSummary summary{.report = {}, .ignored = listing.ignored};
   {
-    // Closed before anything is said, so that no file is left beside it whoever listens.
+    // Closed before anything is printed, so that no auxiliary file is left beside it even if
+    // printing fails.
     colmap::Database database(c.database, colmap::Database::Open::create, c.schema);
     summary.report = extract_folder(context, c.folder, database, options, progress.events);
     summary.features = database.total("keypoints");
@@ -196,8 +197,9 @@ int run_extract(const ExtractCommand& c) {
   if (report.stopped) {
     const bool redoes = c.options.redo || c.options.changed == Changed::redo;
     const int wanted = report.images - report.skipped + (redoes ? report.elsewhere : 0);
-    return interrupted(c.database, report.extracted, wanted, "images are extracted",
-                       c.options.redo ? "with --redo the same command begins anew" : kGoesOn);
+    return interrupted(
+        c.database, report.extracted, wanted, "images are extracted",
+        c.options.redo ? "with --redo the same command starts from the beginning" : kGoesOn);
   }
   return report.failed ? 1 : 0;
 }
@@ -207,8 +209,8 @@ int run_extract(const ExtractCommand& c) {
 CLI::Option* add_photographs_argument(CLI::App* command, ExtractFlags* c) {
   return command
       ->add_option("folder", c->folder,
-                   "folder with JPEG, PNG, TIFF and WebP files, in its subfolders too; pixels are "
-                   "taken as stored")
+                   "folder with JPEG, PNG, TIFF and WebP files, including subfolders; pixels are "
+                   "used as stored")
       ->required()
       ->type_name("DIR");
 }
@@ -216,7 +218,7 @@ CLI::Option* add_photographs_argument(CLI::App* command, ExtractFlags* c) {
 void add_extract_options(CLI::App* command, ExtractFlags* c) {
   command
       ->add_option("--max-features,--max-points", c->options.sift.max_points,
-                   "most points of an image, chosen by --keep; 0: no limit")
+                   "most points per image, chosen by --keep; 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
@@ -230,7 +232,7 @@ void add_extract_options(CLI::App* command, ExtractFlags* c) {
   add_schema_option(*command, c->schema);
   command
       ->add_option("--decoders", c->options.decoders,
-                   "threads that decode images ahead; 0: one on the CPU, up to 8 beside CUDA")
+                   "threads that decode images ahead; 0: one on the CPU, up to 8 with CUDA")
       ->capture_default_str()
       ->type_name("N");
 }
@@ -243,18 +245,18 @@ void add_sift_options(CLI::App* command, ExtractFlags* c) {
 
 Run add_extract(CLI::App& app) {
   auto c = std::make_shared<ExtractCommand>();
-  CLI::App* command =
-      app.add_subcommand("extract", "SIFT features of a folder of images, into a COLMAP database");
+  CLI::App* command = app.add_subcommand(
+      "extract", "extract SIFT features of a folder of images into a COLMAP database");
   CLI::Option* photographs = add_photographs_argument(command, c.get());
   CLI::Option* database =
       add_database_option(*command, c->database,
                           "COLMAP database; one that exists is continued: images with features are "
-                          "left alone");
+                          "skipped");
   add_item_options(command, &c->item, {photographs, database});
   add_extract_options(command, c.get());
   add_changed_options(*command, c->options.changed, c->options.redo,
                       "extract all images of the folder again; deletes their matches, and images "
-                      "that are gone");
+                      "that no longer exist");
   add_sift_options(command, c.get());
   return [c, command] {
     if (c->item.is_asked(*command, {"folder", "--db"}, {"folder", "--decoders", "--redo"})) {

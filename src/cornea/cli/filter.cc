@@ -18,7 +18,7 @@ struct FilterCommand {
   OptionFlags flags;
 };
 
-// A picture of the levels, wide windows bright; as .pfm the levels themselves.
+// An image of the levels, bright for wide windows; as .pfm the levels themselves.
 void write_levels(const std::string& file, const Image<std::uint8_t>& levels) {
   const bool exact = is_pfm(file);
   int most = 1;
@@ -116,7 +116,7 @@ Run add_filter(CLI::App& app) {
   command->add_option("--filter", c->filter, names)->capture_default_str()->type_name("NAME");
   command
       ->add_option("--levels", c->levels,
-                   "trilateral: a picture of each pixel's level, or the levels as .pfm")
+                   "trilateral: an image of the level of each pixel, or the levels as .pfm")
       ->type_name("OUT");
   c->flags.add(*command, "Filter", filter_table());
   add_common_options(*command, c->common);

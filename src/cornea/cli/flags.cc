@@ -20,7 +20,7 @@ std::map<const CLI::Option*, std::vector<FlagOwner>>& all_owners() {
   return owners;
 }
 
-// A name that the command uses for something else gets the group's in front: --detector-threshold.
+// A name that the command already uses is prefixed with that of the group: --detector-threshold.
 std::string free_name(const CLI::App& command, const std::string& group, const std::string& name) {
   if (!command.get_option_no_throw("--" + name)) return name;
   return core::in_lower_case(group) + "-" + name;

@@ -13,7 +13,7 @@
 
 namespace cornea::cli {
 
-// A table without a flag that the command has under another name.
+// The table without a flag that the command provides under another name.
 template <class Entry>
 std::vector<Entry> without_flag(std::vector<Entry> table, const std::string& name) {
   for (Entry& entry : table) {
@@ -22,13 +22,13 @@ std::vector<Entry> without_flag(std::vector<Entry> table, const std::string& nam
   return table;
 }
 
-// The entries of a table that an option belongs to; none for options of the command itself.
+// The entries of a table that an option belongs to; empty for options of the command itself.
 std::vector<FlagOwner> owners_of(const CLI::Option& option);
 
 class OptionFlags {
  public:
-  // One flag for every option of every entry; the help says which entries have it. A name that the
-  // command already has is kept apart as --GROUP-NAME.
+  // Adds one flag for every option of every entry; the help says which entries have it. An option
+  // whose name the command already uses becomes --GROUP-NAME.
   template <class Entry>
   void add(CLI::App& command, const char* group, const std::vector<Entry>& table) {
     std::vector<Owner> owners;
@@ -36,7 +36,7 @@ class OptionFlags {
     add_all(command, group, owners);
   }
 
-  // What was given on the command line.
+  // The options given on the command line.
   Settings given() const;
 
  private:

@@ -21,8 +21,8 @@ void add_changed_options(CLI::App& command, Changed& changed, bool& redo, const 
       [&changed](const std::string& given) {
         changed = given == "redo" ? Changed::redo : given == "keep" ? Changed::keep : Changed::stop;
       },
-      "for what is there and was made of other files or with other options: stop before "
-      "anything is written, redo it, or keep it [stop]");
+      "what to do with existing results of changed files or other options: stop before "
+      "anything is written, redo them, or keep them [stop]");
   what->type_name("stop|redo|keep")->check([](const std::string& given) {
     return given == "stop" || given == "redo" || given == "keep"
                ? std::string()

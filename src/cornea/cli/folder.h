@@ -1,5 +1,5 @@
-// What extract, match-all and verify share: the database, what to do with work that is there, the
-// progress bar, failures and interruptions on the way, numbers in a summary.
+// Shared by extract, match-all and verify: the database, what to do with existing results, the
+// progress bar, failures and interruptions, numbers in a summary.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace cornea::cli {
 
-// Shows a run over a folder: a bar, and a line on standard error for what fails or differs.
+// Shows a run over a folder: a progress bar, and a line on standard error for each failure or
+// difference.
 class FolderProgress {
  public:
   FolderProgress(std::string what, bool quiet) {
@@ -42,13 +43,13 @@ class FolderProgress {
 };
 
 CLI::Option* add_database_option(CLI::App& command, std::string& database, const char* help);
-// --changed and --redo, for work that is there and was done of other files or with other options.
+// Adds --changed and --redo, for existing results of other files or options.
 void add_changed_options(CLI::App& command, Changed& changed, bool& redo, const char* again);
 
-// Says what is kept of a run that was interrupted, and how to go on; returns the exit code.
+// Says what is kept of an interrupted run and how to continue; returns the exit code.
 int interrupted(const std::string& database, const std::string& kept, const std::string& go_on);
 // "3 of 12 images are extracted", where `work` is "images are extracted".
-inline constexpr char kGoesOn[] = "the same command goes on";
+inline constexpr char kGoesOn[] = "the same command continues";
 int interrupted(const std::string& database, std::int64_t done, std::int64_t all, const char* work,
                 const char* go_on);
 

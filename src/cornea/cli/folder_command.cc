@@ -1,4 +1,4 @@
-// `cornea folder`: a folder of photographs into a database, a table of pairs and a page.
+// `cornea folder`: from a folder of photographs to a database, a table of pairs and a page.
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a folder is another one or lies below it.
+// Whether a folder is the other one or a subfolder of it.
 bool lies_in(const fs::path& inner, const fs::path& outer) {
   std::error_code failed;
   const fs::path in = fs::weakly_canonical(fs::absolute(inner), failed);
@@ -27,17 +27,17 @@ bool lies_in(const fs::path& inner, const fs::path& outer) {
   return !from.empty() && *from.begin() != "..";
 }
 
-// What would make the result wrong or overwrite something, before any work.
+// Checks, before any work, for anything that would make the result wrong or overwrite a file.
 FolderListing check_folders(const FolderCommand& c, const FolderOptions& options) {
   FolderListing listing = listed_photographs(c.photographs, options.extract);
   if (lies_in(c.out, c.photographs.folder)) {
-    throw UsageError(text(c.out, ": lies in the folder of the photographs, ", c.photographs.folder,
-                          "; choose a folder beside it"));
+    throw UsageError(text(c.out, ": is inside the folder of the photographs, ",
+                          c.photographs.folder, "; choose a folder outside of it"));
   }
   if (listing.names.size() == 1 && listing.unreadable.empty() &&
       !fs::exists(c.in_folder("database.db"))) {
     fail(ErrorCode::io, c.photographs.folder, ": holds one photograph, ", listing.names.front(),
-         "; a pair takes two");
+         "; a pair needs two");
   }
   std::vector<NamedInput> inputs = inputs_of(c.photographs, listing);
   if (options.pairs.choice == PairChoice::listed) inputs.push_back({c.pairs});
@@ -50,16 +50,17 @@ FolderListing check_folders(const FolderCommand& c, const FolderOptions& options
   return listing;
 }
 
-// The text of a file; nothing where it cannot be read.
+// The text of a file; empty if it cannot be read.
 std::optional<std::string> text_of_file(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-// The table is written last: where it is not there or is another one, the page is too. So a run
-// that was killed before its page leaves none of fewer images that the next run takes for its own.
-// Images in no pair, which the table cannot tell, are met by deleting it before any is extracted.
+// The table is written last: if it is missing or differs, the page must be written again. So a run
+// that was killed before writing its page does not leave an older page that the next run takes for
+// its own. The table does not list images without pairs; therefore it is deleted before any image
+// is extracted.
 FolderRunEvents without_old_table(const FolderRunEvents& events, const fs::path& table) {
   FolderRunEvents all = events;
   auto extracts = std::make_shared<bool>(false);
@@ -75,7 +76,7 @@ FolderRunEvents without_old_table(const FolderRunEvents& events, const fs::path&
   return all;
 }
 
-// The page and the table of pairs. A run that has nothing to do changes no file.
+// Writes the page and the table of pairs. A run that has nothing to do changes no file.
 void write_results(const FolderCommand& c, const Context& context, const FolderReport& report,
                    const colmap::Database& database, const FolderEvents& events) {
   const fs::path table = c.in_folder("pairs.csv");
@@ -106,12 +107,13 @@ void write_results(const FolderCommand& c, const Context& context, const FolderR
   if (then != now) write_text(table, now);
 }
 
-// The exit code of a run that was interrupted, with what is kept.
+// The exit code of an interrupted run, after saying what is kept.
 int interrupted_folder(const FolderCommand& c, const std::string& kept) {
   return interrupted(c.in_folder("database.db").string(), kept,
-                     c.options.redo ? "the same command without --redo goes on, and with it begins "
-                                      "anew"
-                                    : kGoesOn);
+                     c.options.redo
+                         ? "the same command without --redo continues, and with it begins "
+                           "anew"
+                         : kGoesOn);
 }
 
 int run_folder_command(const FolderCommand& c) {
@@ -162,26 +164,26 @@ void add_pair_options(CLI::App* command, FolderCommand* c) {
   ChoosePairsOptions& pairs = c->options.pairs;
   command
       ->add_option("--pairs", c->pairs,
-                   "which pairs are tried: all; sequential, in the order of names; retrieve, those "
+                   "which pairs to match: all; sequential, in the order of names; retrieve, those "
                    "that look alike; spatial, by GPS; those of a file with two names per line; "
-                   "auto, all of a few images and of more those that look alike or follow one "
+                   "auto, all for a few images, otherwise those that look alike or follow one "
                    "another")
       ->capture_default_str()
       ->type_name("auto|all|sequential|retrieve|spatial|FILE");
   const auto add = [&](const char* flag, auto& value, const char* help, const char* type) {
     command->add_option(flag, value, help)->capture_default_str()->type_name(type)->group("Pair");
   };
-  add("--all-up-to", pairs.all_up_to, "of auto: all pairs of so many images", "N");
-  add("--overlap", pairs.overlap, "of sequential and auto: each image with the N after it", "N");
+  add("--all-up-to", pairs.all_up_to, "auto: all pairs up to this number of images", "N");
+  add("--overlap", pairs.overlap, "sequential, auto: each image with the N after it", "N");
   add("--neighbours", pairs.retrieve.neighbours,
-      "of retrieve and auto: each image with the N that look most like it", "N");
+      "retrieve, auto: each image with the N most similar ones", "N");
   add("--retrieve-features", pairs.retrieve_features,
-      "of retrieve and auto: the largest features of an image that count; 0: all", "N");
-  add("--nearest", pairs.nearest, "of spatial: each image with the N nearest", "N");
-  add("--max-metres", pairs.max_metres, "of spatial: at most so far apart", "X");
+      "retrieve, auto: use the N largest features per image; 0: all", "N");
+  add("--nearest", pairs.nearest, "spatial: each image with the N nearest ones", "N");
+  add("--max-metres", pairs.max_metres, "spatial: largest distance of a pair, metres", "X");
   add("--further", pairs.further,
-      "of retrieve, spatial and auto: most pairs that each image adds when neighbours of "
-      "neighbours are tried; 0: none are",
+      "retrieve, spatial, auto: most pairs that each image adds among neighbours of "
+      "neighbours; 0: none",
       "N");
 }
 
@@ -220,12 +222,13 @@ Run add_folder(CLI::App& app, const std::vector<std::string>& words) {
   auto c = std::make_shared<FolderCommand>();
   c->words = shell_line(words);
   CLI::App* command = app.add_subcommand(
-      "folder", "a folder of photographs into a COLMAP database with verified pairs, and its page");
+      "folder",
+      "turn a folder of photographs into a COLMAP database with verified pairs, and a page");
   add_photographs_argument(command, &c->photographs);
   command
       ->add_option("-o,--out", c->out,
                    "folder for database.db, pairs.csv and report.html; one that exists is "
-                   "continued: what is done is left alone")
+                   "continued: finished work is kept")
       ->required()
       ->type_name("OUT")
       ->check(&no_folder);
@@ -235,7 +238,7 @@ Run add_folder(CLI::App& app, const std::vector<std::string>& words) {
                     "installed");
   add_step_options(command, c.get());
   add_changed_options(*command, c->options.changed, c->options.redo,
-                      "do all steps again; deletes all matches, and images that are gone");
+                      "do all steps again; deletes all matches, and images that no longer exist");
   add_sift_options(command, &c->photographs);
   return [c] { return run_folder_command(*c); };
 }

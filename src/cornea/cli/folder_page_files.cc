@@ -14,7 +14,7 @@ bool is_part_name(const std::string& name) {
   return (name.starts_with("thumbnails-") || name.starts_with("lines-")) && name.ends_with(".js");
 }
 
-// Parts of an earlier page; what cannot be deleted does no harm.
+// Deletes the parts of an earlier page; those that cannot be deleted do no harm.
 void delete_old_parts(const fs::path& folder, const std::set<std::string>& current) {
   std::error_code ignored;
   std::vector<fs::path> old;
@@ -24,7 +24,7 @@ void delete_old_parts(const fs::path& folder, const std::set<std::string>& curre
   }
   for (const fs::path& file : old) fs::remove(file, ignored);
   if (current.empty() && !old.empty())
-    fs::remove(folder, ignored);  // only if nothing else is there
+    fs::remove(folder, ignored);  // only succeeds if the folder is empty
 }
 
 std::int64_t verified_pairs(const FolderPage& page) {

@@ -9,7 +9,7 @@
 namespace cornea::cli {
 namespace {
 
-// A name as a cell: in quotes where it holds what parts cells.
+// A name as a CSV cell, in quotes if it contains a separator.
 std::string csv_cell(const std::string& name) {
   if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
   std::string cell = "\"";
@@ -68,7 +68,7 @@ std::string pairs_csv(const colmap::Database& database, const FolderPage& page) 
   }
   const auto known = [](float value) { return value < 0 ? std::string() : text(value); };
   std::map<colmap::Id, std::string> names;
-  std::vector<std::string> refused;  // which the steps have named
+  std::vector<std::string> refused;  // rows already reported by the steps
   for (const auto& row : database.images(&refused)) names[row.id] = row.name;
   std::string all = "image1,image2,matches,inliers,kind,median_distance,angle_degrees\n";
   for (const auto& pair : database.pair_summaries()) {
@@ -146,8 +146,7 @@ void print_folder(const FolderOutcome& outcome) {
   }
   if (r.extract.ignored > 0) {
     std::cout << counted(r.extract.ignored, "file")
-              << " passed over, not of a format that is taken: " << first_of(outcome.ignored)
-              << "\n";
+              << " ignored, of an unsupported format: " << first_of(outcome.ignored) << "\n";
   }
   std::cout << pairs_text(r) << "\n"
             << seconds_text(r.milliseconds) << " on " << outcome.context.description()

@@ -1,4 +1,4 @@
-// What `cornea folder` writes and says of its result.
+// What `cornea folder` writes and prints.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct FolderCommand {
   std::string out, pairs = "auto";
   FolderOptions options;
   bool map = false, open = false;
-  std::string words = {};  // the command itself, for a shell
+  std::string words = {};  // the command line, for a shell
 
   const CommonOptions& common() const { return photographs.common; }
   std::filesystem::path in_folder(const char* name) const {
@@ -30,10 +30,10 @@ struct FolderCommand {
   }
 };
 
-// The options of choosing pairs, and with them those of all steps; what SIFT and all commands have
-// comes after further options of the command (add_sift_options).
+// Adds the options of choosing pairs and those of all steps; options of SIFT and those common to
+// all commands are added last (add_sift_options).
 void add_step_options(CLI::App* command, FolderCommand* c);
-// With all flags; wrong usage where they cannot be.
+// The options from all flags; invalid ones are wrong usage.
 FolderOptions folder_options(const FolderCommand& c);
 
 struct FolderOutcome {
@@ -44,14 +44,14 @@ struct FolderOutcome {
   std::optional<MapperResult> map = {};
 };
 
-// pairs.csv: of every pair that was tried its images, matches, inliers and kind, and where known
-// the median distance of its inliers and the median angle between their rays, as the page has them.
+// pairs.csv: for every pair that was tried its images, matches, inliers and kind and, if known, the
+// median distance of its inliers and the median angle between their rays, as on the page.
 std::string pairs_csv(const colmap::Database& database, const FolderPage& page);
 
 std::vector<StageTime> stages_of(const FolderReport& report);
 Json folder_json(const FolderOutcome& outcome);
 void print_folder(const FolderOutcome& outcome);
-// "100 of 300 images are extracted": how far a run came that was interrupted.
+// "100 of 300 images are extracted": the progress of an interrupted run.
 std::string kept_of(const FolderReport& report);
 
 }  // namespace cornea::cli

@@ -16,21 +16,22 @@ struct ExtractFlags {
   CommonOptions common;
   std::string folder, masks;
   ExtractOptions options;
-  std::optional<colmap::Schema> schema;  // of a database that is made
-  OptionFlags flags;                     // of SIFT
+  std::optional<colmap::Schema> schema;  // for a new database
+  OptionFlags flags;                     // options of SIFT
 };
 CLI::Option* add_photographs_argument(CLI::App* command, ExtractFlags* c);
-// Those of extract alone: not of the database, and not what commands of all kinds have.
+// Adds the options of extract, without those of the database and those common to all commands.
 void add_extract_options(CLI::App* command, ExtractFlags* c);
-// Those of SIFT, whose names give way to those that the command has; --device and the like.
+// Adds the options of SIFT, renamed where the command has the same name, and --device etc.
 void add_sift_options(CLI::App* command, ExtractFlags* c);
-// With all flags; wrong usage where they cannot be.
+// The options from all flags; invalid ones are wrong usage.
 ExtractOptions extract_options(const ExtractFlags& c);
-// The photographs; an error where there are none, or masks of which none belongs to one of them.
+// The photographs; an error if there are none, or if there are masks but none belongs to a
+// photograph.
 FolderListing listed_photographs(const ExtractFlags& c, const ExtractOptions& options);
 // What no result may overwrite: photographs and their masks.
 std::vector<NamedInput> inputs_of(const ExtractFlags& c, const FolderListing& listing);
-// That images were taken as 12-bit, where they were.
+// Notes if images were taken as 12-bit.
 void note_twelve_bit(const CommonOptions& common, const ExtractReport& report);
 
 void add_verify_options(CLI::App* command, VerifyOptions* options);

@@ -13,29 +13,29 @@ Answer fundamental_answer(const FundamentalEstimator& estimator, const Fundament
   const bool has_f = result.F != std::array<double, 9>{};
   const bool planar = result.kind == TwoView::planar;
   const std::string note = warning(result, estimator.options());
-  Answer told;
+  Answer described;
   // Other results end with a line on standard error.
-  if (ends_well(result.kind) && !note.empty()) told.text += note + "\n";
-  if (has_f) told.text += "F\n" + matrix_text(result.F);
-  if (planar) told.text += "H\n" + matrix_text(result.H);
-  told.matrices = {{"F", has_f ? matrix_json(result.F) : Json(nullptr)}};
-  told.facts = {{"warning", warning_json(result, estimator.options())},
-                {"threshold", result.threshold}};
-  if (planar) told.facts["H"] = matrix_json(result.H);
-  told.distance = [has_f, F = result.F](const Correspondence& match) {
+  if (ends_well(result.kind) && !note.empty()) described.text += note + "\n";
+  if (has_f) described.text += "F\n" + matrix_text(result.F);
+  if (planar) described.text += "H\n" + matrix_text(result.H);
+  described.matrices = {{"F", has_f ? matrix_json(result.F) : Json(nullptr)}};
+  described.facts = {{"warning", warning_json(result, estimator.options())},
+                     {"threshold", result.threshold}};
+  if (planar) described.facts["H"] = matrix_json(result.H);
+  described.distance = [has_f, F = result.F](const Correspondence& match) {
     return has_f ? std::optional(epipolar_distance(F, match)) : std::nullopt;
   };
-  told.failure = explanation(result, estimator.options());
-  return told;
+  described.failure = explanation(result, estimator.options());
+  return described;
 }
 
 }  // namespace
 
 Run add_fundamental(CLI::App& app) {
   auto c = std::make_shared<EstimatorCommand>();
-  add_estimator_command(app, *c, "fundamental",
-                        "the fundamental matrix of matched points, by RANSAC", kFundamentalDistance,
-                        "to both epipolar lines together, pixels");
+  add_estimator_command(app, *c, "fundamental", "fundamental matrix from matched points, by RANSAC",
+                        kFundamentalDistance,
+                        "sum of the distances to both epipolar lines, pixels");
   return [c] {
     return run_estimator<FundamentalEstimator>(
         *c, "fundamental", kFundamentalDistance,

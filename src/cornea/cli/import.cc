@@ -18,10 +18,10 @@ const std::map<std::string, int>& descriptor_types() {
 }
 
 struct ImportCommand {
-  CommonOptions common;  // of which JSON and silence are used
+  CommonOptions common;  // only JSON and quiet are used
   std::string database, keypoints, descriptors, images, matches;
   ImportOptions options;
-  ExtractOptions cameras;  // those of new images
+  ExtractOptions cameras;  // of new images
   std::optional<colmap::Schema> schema;
 };
 
@@ -49,7 +49,7 @@ void print_import(const ImportCommand& c, const ImportReport& features,
             << "\ndatabase: " << c.database << std::endl;
 }
 
-// What cannot be read, before a database is made for it.
+// Checks that inputs can be read before a database is created for them.
 void check_inputs(const ImportCommand& c, std::ifstream& matches) {
   if (!c.keypoints.empty()) images_with_points(c.keypoints);
   if (c.matches.empty() || is_standard(c.matches)) return;
@@ -80,7 +80,7 @@ int run_import(const ImportCommand& c) {
   FolderProgress progress("import", c.common.quiet);
   ImportReport features, matches;
   {
-    // Only with photographs are there images for a new one.
+    // A new database can only be created if photographs are given.
     const auto how =
         c.images.empty() ? colmap::Database::Open::existing : colmap::Database::Open::create;
     colmap::Database database(c.database, how, c.schema);
@@ -118,18 +118,19 @@ int run_import(const ImportCommand& c) {
 Run add_import(CLI::App& app) {
   auto c = std::make_shared<ImportCommand>();
   CLI::App* command = app.add_subcommand(
-      "import", "features and matches of other programs, into a COLMAP database");
+      "import", "import features and matches of other programs into a COLMAP database");
   add_database_option(*command, c->database,
-                      "COLMAP database; with --images it is made where it is missing");
+                      "COLMAP database; with --images it is created if missing");
   CLI::Option* keypoints =
       command
-          ->add_option("--keypoints", c->keypoints,
-                       "folder with the points of image NAME in NAME.npy: n x 2 (x, y), n x 4 "
-                       "(and scale, angle) or n x 6 (x, y and a frame), float32 or float64")
+          ->add_option(
+              "--keypoints", c->keypoints,
+              "folder with the points of image NAME in NAME.npy: n x 2 (x, y), n x 4 "
+              "(also scale, angle) or n x 6 (x, y and an affine frame), float32 or float64")
           ->type_name("DIR");
   command
       ->add_option("--descriptors", c->descriptors,
-                   "folder with the descriptors of image NAME in NAME.npy: n x 128 uint8 of SIFT, "
+                   "folder with the descriptors of image NAME in NAME.npy: n x 128 uint8 (SIFT), "
                    "stored as they are; or n x D floats of another kind, which need --schema 4 "
                    "and are not matched by match-all; verify needs none")
       ->needs(keypoints)
@@ -137,19 +138,20 @@ Run add_import(CLI::App& app) {
   command
       ->add_option("--matches", c->matches,
                    "matches by index from 0: CSV with the columns image1,image2,index1,index2, or "
-                   "COLMAP's text (two names, a line per match, a blank line); - for standard "
-                   "input. One that cannot be, and none is written")
+                   "COLMAP's text (two names, one line per match, a blank line); - for standard "
+                   "input. If one match is invalid, none is written")
       ->type_name("FILE");
   command
       ->add_option("--images", c->images,
                    "folder of the photographs, for images that are not in the database: their "
-                   "sizes and EXIF make their cameras")
+                   "cameras are made from size and EXIF")
       ->type_name("DIR");
   command
       ->add_option_function<std::string>(
           "--first-pixel",
           [c](const std::string& given) { c->options.first_pixel = given == "0" ? 0 : 0.5; },
-          "coordinates of the first pixel's centre in the files: 0, as in OpenCV and most learned "
+          "coordinate of the centre of the first pixel in the files: 0, as in OpenCV and most "
+          "learned "
           "features, or 0.5, as in COLMAP [0]")
       ->type_name("0|0.5")
       ->check([](const std::string& given) {
@@ -161,8 +163,8 @@ Run add_import(CLI::App& app) {
           [c](const std::string& given) {
             c->options.descriptor_type = descriptor_types().at(given);
           },
-          "what descriptors of floats are: aliked-n16rot, aliked-n32, loma-b, loma-b128, or other, "
-          "which COLMAP does not match either [other]")
+          "type of float descriptors: aliked-n16rot, aliked-n32, loma-b, loma-b128, or other, "
+          "which COLMAP cannot match either [other]")
       ->type_name("TYPE")
       ->check([](const std::string& given) {
         return descriptor_types().contains(given)
@@ -172,13 +174,13 @@ Run add_import(CLI::App& app) {
   add_sharing_options(*command, c->cameras);
   add_schema_option(*command, c->schema);
   command->add_flag("--redo", c->options.redo,
-                    "replace other features and matches that are there; deletes what was made of "
+                    "replace existing features and matches that differ; deletes what was made from "
                     "them");
   command
       ->add_option("--json", c->common.json,
                    "write the result as JSON to FILE; - for standard output")
       ->type_name("FILE");
-  command->add_flag("--quiet,-q", c->common.quiet, "say nothing but errors");
+  command->add_flag("--quiet,-q", c->common.quiet, "print nothing but errors");
   return [c] { return run_import(*c); };
 }
 

@@ -20,7 +20,7 @@ Json device_json(const DeviceInfo& d) {
 }
 
 int run_info(const CommonOptions& common) {
-  common.context();  // a device that was asked for and is not there is an error
+  common.context();  // a requested device that does not exist is an error
   std::string why_no_cuda;
   const auto devices = cuda_devices(&why_no_cuda);
   Json json = {{"version", kVersion},
@@ -73,7 +73,8 @@ int run_info(const CommonOptions& common) {
 
 Run add_info(CLI::App& app) {
   auto common = std::make_shared<CommonOptions>();
-  CLI::App* command = app.add_subcommand("info", "what this build holds and which devices it sees");
+  CLI::App* command =
+      app.add_subcommand("info", "show what this build contains and which devices it finds");
   add_common_options(*command, *common);
   return [common] { return run_info(*common); };
 }

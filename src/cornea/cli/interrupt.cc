@@ -9,7 +9,8 @@ namespace {
 
 constexpr auto kSignals = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<int> raised_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free);  // a signal handler may use no other
+// a signal handler may only use lock-free atomics
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void set(int signal, void (*handler)(int), int flags) {
   struct sigaction before = {}, now = {};

@@ -1,11 +1,11 @@
-// Ctrl-C and the like as a question that long work asks between its steps, so that it ends in
-// order.
+// Ctrl-C and similar signals as a flag that long work checks between its steps, so that it can end
+// cleanly.
 #pragma once
 
 namespace cornea::cli {
 
-// While it lives the first SIGINT, SIGTERM or SIGHUP is remembered and nothing else; the next one
-// ends the program at once. Signals that were ignored stay so (nohup).
+// While an object exists, the first SIGINT, SIGTERM or SIGHUP is only recorded; the next one ends
+// the program at once. Signals that were ignored before stay ignored (nohup).
 class Interrupt {
  public:
   Interrupt();
@@ -14,7 +14,7 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   static bool raised();
-  static int exit_code();  // 130 after Ctrl-C, as shells have it: 128 and the signal
+  static int exit_code();  // 128 plus the signal number, as in shells: 130 after Ctrl-C
 };
 
 }  // namespace cornea::cli

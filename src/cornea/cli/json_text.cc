@@ -3,7 +3,7 @@
 namespace cornea::cli {
 namespace {
 
-// File names need not be valid UTF-8; what is not is replaced.
+// File names need not be valid UTF-8; invalid bytes are replaced.
 std::string compact(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

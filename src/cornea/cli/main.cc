@@ -1,5 +1,5 @@
-// The program: commands, and what becomes of errors. Exit 0; 1 when something failed, with one line
-// on standard error that says what and how to go on; 2 for wrong usage.
+// The program: its commands and its handling of errors. Exit code 0 on success; 1 on failure, with
+// one line on standard error that names the problem and the way out; 2 for wrong usage.
 #include <iostream>
 #include <new>
 
@@ -15,19 +15,19 @@ int complain(const std::string& sentence, int code) {
   return code;
 }
 
-// A result that did not reach its reader is a failure.
+// A result that could not be written to standard output is a failure.
 int finish(int code) {
   std::cout.flush();
   return std::cout ? code : complain("standard output cannot be written", 1);
 }
 
-// "cornea detect" where that was called.
+// "cornea detect" if that was called.
 std::string command_of(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands()) return "cornea " + command->get_name();
   return "cornea";
 }
 
-// A first word that is no command is more often a typing mistake than an option's value.
+// An unknown first word is more often a typing mistake than the value of an option.
 void check_command(const CLI::App& app, const std::vector<std::string>& words) {
   if (words.size() < 2 || words[1].empty() || words[1][0] == '-') return;
   std::string known;
@@ -91,9 +91,9 @@ int main(int argc, char** argv) {
   try {
     check_command(app, words);
     try {
-      // CLI11 takes the words from the last to the first.
+      // CLI11 expects the words in reverse order.
       app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
-    } catch (const std::logic_error&) {  // CLI11's own conversion of --switch=VALUE
+    } catch (const std::logic_error&) {  // thrown by CLI11's conversion of --switch=VALUE
       throw cli::UsageError("a switch was given a value; write --NAME or --no-NAME");
     }
     for (const auto& [command, run] : commands) {

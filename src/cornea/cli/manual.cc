@@ -66,7 +66,7 @@ const std::map<std::string, std::vector<std::string>>& examples() {
   return table;
 }
 
-// A sentence: descriptions are written to stand in a list.
+// Makes a sentence of a description, which is written for a list.
 std::string as_sentence(std::string words) {
   if (words.empty()) return words;
   words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
@@ -80,7 +80,8 @@ OptionEntry entry_of(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
   if (option.get_type_size() != 0) {
     entry.value = option.get_type_name();
-    entry.value.erase(std::min(entry.value.find(':'), entry.value.size()));  // CLI11's checks
+    // Removes CLI11's checks.
+    entry.value.erase(std::min(entry.value.find(':'), entry.value.size()));
     for (const auto& [word, ours] : {std::pair("INT", "N"), std::pair("UINT", "N"),
                                      std::pair("FLOAT", "X"), std::pair("TEXT", "NAME")}) {
       if (entry.value == word) entry.value = ours;
@@ -89,7 +90,7 @@ OptionEntry entry_of(const CLI::Option& option) {
   }
   entry.help = option.get_description();
   entry.default_text = option.get_default_str();
-  if (entry.default_text.starts_with('[') && entry.default_text.ends_with(']')) {  // of a list
+  if (entry.default_text.starts_with('[') && entry.default_text.ends_with(']')) {  // a list
     entry.default_text = entry.default_text.substr(1, entry.default_text.size() - 2);
   }
   entry.owners = owners_of(option);
@@ -97,7 +98,7 @@ OptionEntry entry_of(const CLI::Option& option) {
   return entry;
 }
 
-// What a switch among tables chooses: what was given, or its default.
+// The entry that is selected in a table: the given value, or its default.
 std::string value_of(const CLI::App& command, const std::string& flag) {
   const CLI::Option* option = command.get_option_no_throw(flag);
   if (!option) return "";

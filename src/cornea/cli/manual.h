@@ -1,5 +1,5 @@
-// The commands and their options as help, manual pages and shell completion show them: one
-// description, read off the parser, for all three.
+// One description of the commands and their options, read from the parser, for the help, the manual
+// pages and the shell completion.
 #pragma once
 
 #include <string>
@@ -22,13 +22,13 @@ struct OptionEntry {
   std::string value;               // "OUT.csv"; empty for a switch
   std::string help;
   std::string default_text;          // empty: none
-  std::vector<std::string> choices;  // of the value, where they are words
-  std::vector<FlagOwner> owners;     // where it belongs to entries of a table
+  std::vector<std::string> choices;  // if the value is one of several words
+  std::vector<FlagOwner> owners;     // the table entries that have it
 };
 
 struct OptionGroup {
   std::string title;
-  // Where options belong to entries of a table: the flag that chooses one, and the choice.
+  // If options belong to entries of a table: the flag that selects an entry, and the selected one.
   std::string chooser, chosen;
   std::vector<OptionEntry> options;
 };
@@ -42,16 +42,16 @@ struct CommandEntry {
 };
 
 CommandEntry describe(const CLI::App& command);
-// Those that do the work, and those that measure and explain.
+// Commands that do the work, and those that measure and explain.
 struct CommandList {
   std::vector<CommandEntry> work, about;
 };
 CommandList describe_commands(const CLI::App& program);
 
-// 80 columns; of a table's options those of the chosen entry.
+// In 80 columns; of a table's options only those of the selected entry.
 std::string help_text(const CLI::App& command);
 
-// Troff, for man.
+// In troff, for man.
 std::string man_page(const CommandEntry& command);
 std::string man_page(const CommandList& commands);
 // For bash, zsh or fish.

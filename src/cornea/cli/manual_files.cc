@@ -8,7 +8,7 @@
 namespace cornea::cli {
 namespace {
 
-// Text as troff reads it back.
+// Escapes text for troff.
 std::string troff(const std::string& words) {
   std::string out;
   for (const char c : words) {
@@ -110,7 +110,7 @@ std::string bash_script(const std::vector<CommandEntry>& commands) {
          "complete -o filenames -F _cornea cornea\n";
 }
 
-// Words that zsh's _arguments reads: brackets and colons have a meaning there.
+// Escapes text for zsh's _arguments, in which brackets and colons have a meaning.
 std::string zsh_help(const std::string& words) {
   std::string out;
   for (const char c : words)
@@ -202,8 +202,8 @@ std::string completion_script(const CommandList& commands, const std::string& sh
   if (shell == "bash") return bash_script(all);
   if (shell == "zsh") return zsh_script(all);
   if (shell == "fish") return fish_script(all);
-  fail(ErrorCode::invalid_argument, "no completion for the shell '", shell,
-       "'; there are bash, zsh and fish");
+  fail(ErrorCode::invalid_argument, "there is no completion for the shell '", shell,
+       "'; use bash, zsh or fish");
 }
 
 }  // namespace cornea::cli

@@ -40,7 +40,7 @@ bool program_is_there(const std::string& name) {
   return false;
 }
 
-// Its exit status, as waitpid() has it.
+// Runs a program with its output in a log; returns its exit status as waitpid() does.
 int run_logged(std::vector<std::string> words, const fs::path& log) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -56,16 +56,16 @@ int run_logged(std::vector<std::string> words, const fs::path& log) {
       posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed) fail(ErrorCode::io, words[0], ": cannot be started (", std::strerror(failed), ")");
-  // An interruption of this program ends that one too, wherever the signal was sent to.
+  // An interruption of this program also ends the mapper, whichever process received the signal.
   int status = 0;
-  for (bool told = false; waitpid(process, &status, WNOHANG) != process;) {
-    if (!told && Interrupt::raised()) told = ::kill(process, SIGTERM) == 0;
+  for (bool signalled = false; waitpid(process, &status, WNOHANG) != process;) {
+    if (!signalled && Interrupt::raised()) signalled = ::kill(process, SIGTERM) == 0;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return status;
 }
 
-// A model's images.bin begins with their number.
+// The file images.bin of a model begins with the number of its images.
 std::vector<std::int64_t> images_of_models(const fs::path& folder) {
   std::vector<std::int64_t> all;
   for (const fs::directory_entry& model : fs::directory_iterator(folder)) {
@@ -77,7 +77,8 @@ std::vector<std::int64_t> images_of_models(const fs::path& folder) {
   return all;
 }
 
-// Under the first of NAME.1, NAME.2, ... that is free; empty where there was nothing in it.
+// Renames the folder to the first free name of NAME.1, NAME.2, ...; empty if there was nothing in
+// it.
 std::string put_aside(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored) || fs::is_empty(folder, ignored)) return "";
@@ -104,27 +105,26 @@ std::string MapperCall::shell() const {
 void require_colmap() {
   if (program_is_there("colmap")) return;
   fail(ErrorCode::unsupported,
-       "there is no program colmap in the folders of PATH, which --map runs; install COLMAP, or "
-       "leave --map out, and the command to type is shown at the end");
+       "--map needs the program colmap, which is not in PATH; install COLMAP, or "
+       "leave --map out and use the command that is shown at the end");
 }
 
 MapperResult run_mapper(const MapperCall& call, const fs::path& log, std::string& note) {
   const core::Stopwatch watch;
   const std::string aside = put_aside(call.models);
   if (!aside.empty()) {
-    note =
-        text(call.models.string(), " held models of an earlier run, which are in ", aside, " now");
+    note = text(call.models.string(), " held models of an earlier run, which are now in ", aside);
   }
   make_folder(call.models);
   const int status = run_logged(call.words(), log);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     fail(ErrorCode::io, "colmap mapper ended with an error; ", log.string(),
-         " holds what it said, and the database is whole");
+         " has its output; the database is complete");
   }
   MapperResult result{images_of_models(call.models), watch.milliseconds()};
   if (result.models.empty()) {
     fail(ErrorCode::io, "colmap mapper made no model of these photographs; ", log.string(),
-         " holds what it said");
+         " has its output");
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// COLMAP's mapper, which makes a reconstruction of a database: the command line, and a run of it.
+// COLMAP's mapper, which reconstructs a scene from a database: its command line, and running it.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@ namespace cornea::cli {
 
 struct MapperCall {
   std::filesystem::path database, photographs, models;  // models: the folder for its results
-  // To be typed in a shell; it makes the folder too.
+  // A shell command, which creates the folder too.
   std::string shell() const;
   std::vector<std::string> words() const;
 };
 
-// An error that says what to do where no program `colmap` is found.
+// An error that says what to do if no program `colmap` is found.
 void require_colmap();
 
 struct MapperResult {
-  std::vector<std::int64_t> models;  // images of each, the most first
+  std::vector<std::int64_t> models;  // number of images of each model, largest first
   double milliseconds = 0;
 };
-// What it says goes to the file `log`. A folder with earlier models is put aside under another name
-// first (`note` says so). An error where the mapper fails, or makes no model.
+// The mapper's output goes to the file `log`. A folder with earlier models is renamed first (`note`
+// says so). An error if the mapper fails or makes no model.
 MapperResult run_mapper(const MapperCall& call, const std::filesystem::path& log,
                         std::string& note);
 

@@ -1,4 +1,4 @@
-// Masks as files, for the commands that take them.
+// Reads mask files for commands that take them.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace cornea::cli {
 
-// 255 where the file is not black, however dark it is; 0 elsewhere.
+// 255 where the pixel is not black, however dark; 0 elsewhere.
 Image<std::uint8_t> read_mask(const std::string& file, const ReadOptions& options);
 
 }  // namespace cornea::cli

@@ -22,7 +22,7 @@ struct MatchCommand {
   std::string draw, csv;
   int max_features = 0, max_size = 0;
   MatchOptions options;
-  OptionFlags flags;  // of every detector
+  OptionFlags flags;  // options of all detectors
 };
 
 Settings settings_of(const MatchCommand& c) {
@@ -51,14 +51,14 @@ Json json_matches(const std::vector<Match>& matches, const Features& a, const Fe
   return list;
 }
 
-// Of each match the numbers of its points among the keypoints of both images.
+// For each match the indices of its two keypoints.
 Json json_indices(const std::vector<Match>& matches) {
   Json list = Json::array();
   for (const Match& m : matches) list.push_back({m.a, m.b});
   return list;
 }
 
-// An error of a file names it.
+// Errors name the file.
 double extract(FeatureExtractor& extractor, const std::string& image, const GrayImage& pixels,
                Features& out) {
   try {
@@ -127,7 +127,7 @@ Run add_match(CLI::App& app) {
   add_described_detector_option(*command, c->detector);
   command
       ->add_option("--max-features,--max-points", c->max_features,
-                   "most points of an image, the strongest (SIFT: by --keep); 0: no limit")
+                   "most points per image, the strongest (SIFT: by --keep); 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
@@ -135,12 +135,12 @@ Run add_match(CLI::App& app) {
   add_match_options(*command, c->options);
   command
       ->add_option("--draw", c->draw,
-                   "both pictures, side by side, with at most 200 of the matches as lines; - for "
+                   "both images side by side, with at most 200 of the matches as lines; - for "
                    "standard output, as PNG")
       ->type_name("OUT.png");
   command
       ->add_option("--csv", c->csv,
-                   "x1,y1,x2,y2,ratio,descriptor_distance,index1,index2, a line per match; - for "
+                   "x1,y1,x2,y2,ratio,descriptor_distance,index1,index2, one line per match; - for "
                    "standard output")
       ->type_name("OUT.csv");
   c->flags.add(*command, "Detector", without_flag(detector_table(), "max-points"));

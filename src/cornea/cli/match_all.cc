@@ -83,7 +83,7 @@ int run_match_all(const MatchAllCommand& c) {
   if (report.stopped) {
     return interrupted(c.database, report.matched, report.pairs - report.skipped,
                        "pairs are matched",
-                       c.options.redo ? "the same command without --redo goes on" : kGoesOn);
+                       c.options.redo ? "the same command without --redo continues" : kGoesOn);
   }
   return report.missing > 0 || report.bad_images > 0 || !list.refused.empty() ? 1 : 0;
 }
@@ -94,15 +94,14 @@ Run add_match_all(CLI::App& app) {
   auto c = std::make_shared<MatchAllCommand>();
   CLI::App* command =
       app.add_subcommand("match-all", "match the images of a COLMAP database with one another");
-  CLI::Option* database =
-      add_database_option(*command, c->database,
-                          "COLMAP database with features; pairs that have matches are left alone");
+  CLI::Option* database = add_database_option(
+      *command, c->database, "COLMAP database with features; pairs that have matches are skipped");
   add_item_options(command, &c->item, {database});
   add_further_option(command, &c->item);
   CLI::Option* sequential =
       command
           ->add_option("--sequential", c->options.sequential,
-                       "each image with the N after it, by name, instead of all with all")
+                       "each image with the N after it, by name, instead of all pairs")
           ->check([](const std::string& given) {
             return given.find_first_not_of("0123456789") == std::string::npos &&
                            given.find_first_not_of('0') != std::string::npos

@@ -1,4 +1,4 @@
-// `cornea merge`: the items of a plan in one database, and in one per component.
+// `cornea merge`: merges the items of a plan into one database, and into one per component.
 #include <iostream>
 
 #include "cornea/cli/folder.h"
@@ -59,17 +59,17 @@ int run_merge(const MergeCommand& c) {
 Run add_merge(CLI::App& app) {
   auto c = std::make_shared<MergeCommand>();
   CLI::App* command =
-      app.add_subcommand("merge", "the items of a plan, once all are done, in one COLMAP database");
+      app.add_subcommand("merge", "merge the finished items of a plan into one COLMAP database");
   command->add_option("work", c->work, "the folder of the plan")->required()->type_name("WORK");
   add_database_option(*command, c->database, "COLMAP database; one that exists is replaced")
       ->required(false);
   command
       ->add_option("--by-component", c->components,
-                   "a database for each group of connected images as well, in this folder")
+                   "also write one database per connected component to this folder")
       ->type_name("DIR")
       ->check(&no_folder);
   command->add_flag("!--no-descriptors", c->options.descriptors,
-                    "leave descriptors out, which mappers do not read");
+                    "leave out descriptors, which mappers do not read");
   add_local_option(command, c->local);
   add_common_options(*command, c->common);
   return [c] { return run_merge(*c); };

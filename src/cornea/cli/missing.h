@@ -1,4 +1,4 @@
-// Commands that a build lacks: they say so, and what to install.
+// Placeholders for commands that a build lacks: they say so, and what to install.
 #pragma once
 
 #include "cornea/cli/common.h"

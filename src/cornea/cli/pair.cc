@@ -23,7 +23,7 @@ PairOptions options_of(const PairCommand& c) {
   options.settings = c.flags.given();
   const Settings given = c.estimator.given();
   options.fundamental = fundamental_options(given);
-  // What E and H have too is theirs as well; a round is of another size.
+  // Options that F shares with E and H apply to all of them, except `round`, whose default differs.
   Settings shared;
   for (const char* name : {"threshold", "threshold-per-line", "confidence", "max-hypotheses",
                            "seed", "optimise", "refine"}) {
@@ -33,20 +33,20 @@ PairOptions options_of(const PairCommand& c) {
   shared.erase("threshold");
   shared.erase("threshold-per-line");
   options.homography = homography_options(shared);
-  // Of H the sum of two distances between points.
+  // For H the threshold is the sum of two distances between points.
   const double threshold = options.essential.threshold;
   if (threshold > 0) options.homography.threshold = 2 * threshold;
   return options;
 }
 
-// Nothing where no file is given.
+// Empty if no file is given.
 Image<std::uint8_t> mask_of(const PairCommand& c, const std::string& file, const std::string& image,
                             const GrayImage& pixels) {
   if (file.empty()) return {};
   Image<std::uint8_t> mask = read_mask(file, c.common.reading_masks());
   if (mask.width() != pixels.width() || mask.height() != pixels.height()) {
     fail(ErrorCode::io, file, ": a mask of ", mask.width(), " x ", mask.height(), " pixels for ",
-         image, " of ", pixels.width(), " x ", pixels.height(), "; they must have one size");
+         image, " of ", pixels.width(), " x ", pixels.height(), "; they must have the same size");
   }
   return mask;
 }
@@ -55,7 +55,7 @@ int run_pair(const PairCommand& given) {
   PairCommand c = given;
   if (c.out.empty()) c.out = default_pair_folder(c.first, c.second);
   const Context context = c.common.context();
-  c.camera.given();  // wrong usage is said before anything is read
+  c.camera.given();  // wrong usage is reported before anything is read
   PairPipeline pipeline = usage_checked([&] { return PairPipeline(context, options_of(c)); });
   const fs::path summary = c.in_folder("summary.json"), matches = c.in_folder("matches.csv"),
                  report = c.in_folder("report.html");
@@ -112,32 +112,32 @@ int run_pair(const PairCommand& given) {
 
 Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
   auto c = std::make_shared<PairCommand>();
-  c->options.max_size = 3200;  // pixels, as `extract`
+  c->options.max_size = 3200;  // pixels, as for `extract`
   c->words = shell_line(words);
   CLI::App* command = app.add_subcommand(
       "pair",
-      "the geometry of two photographs, from pixels to F, or to E and the pose where the cameras "
-      "are known, with a page to look at");
+      "the geometry of two photographs: from pixels to F, or to E and the pose if the cameras "
+      "are known, with a page of results");
   command->add_option("first", c->first, "image file; - for standard input")
       ->required()
       ->type_name("A");
   command->add_option("second", c->second, "image file")->required()->type_name("B");
   command
       ->add_option("-o,--out", c->out,
-                   "folder for report.html, summary.json and matches.csv; without it pair-A-B in "
+                   "folder for report.html, summary.json and matches.csv; default: pair-A-B in "
                    "the current folder, after the names of the two files")
       ->type_name("DIR")
       ->check(&no_folder);
   command->add_flag("--open", c->open, "open the page in the browser");
   command
       ->add_option("--mask1", c->mask1,
-                   "image of the size of A (as it is read: upright); no points where it is black")
+                   "mask of the size of A (as read: upright); no points where it is black")
       ->type_name("FILE");
-  command->add_option("--mask2", c->mask2, "likewise for B")->type_name("FILE");
+  command->add_option("--mask2", c->mask2, "the same for B")->type_name("FILE");
   add_described_detector_option(*command, c->options.detector);
   command
       ->add_option("--max-features,--max-points", c->options.max_features,
-                   "most points of an image, the strongest (SIFT: by --keep); 0: no limit")
+                   "most points per image, the strongest (SIFT: by --keep); 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");

@@ -19,7 +19,7 @@ std::string default_pair_folder(const std::string& first, const std::string& sec
     for (const char* file : {"report.html", "matches.csv", "summary.json"}) {
       if (fs::exists(fs::path(folder) / file)) {
         throw UsageError(
-            text(folder, " holds a ", file, " of something else; name a folder with -o"));
+            text(folder, " holds a ", file, " of another result; name a folder with -o"));
       }
     }
     return folder;
@@ -27,7 +27,7 @@ std::string default_pair_folder(const std::string& first, const std::string& sec
   std::error_code ignored;
   const auto place = [&](const std::string& file) { return fs::weakly_canonical(file, ignored); };
   const Json& images = json["images"];
-  // Of two that came through standard input nobody knows whether they are the same.
+  // For images from standard input it is unknown whether they are the same.
   const bool streamed = first == "-" || second == "-";
   const bool same = !streamed && images.is_array() && images.size() == 2 && images[0].is_string() &&
                     images[1].is_string() && place(images[0]) == place(first) &&

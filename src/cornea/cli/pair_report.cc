@@ -31,7 +31,7 @@ std::string share_text(std::size_t part, std::size_t all) {
   return words;
 }
 
-// To hundredths, which is more than anyone can see.
+// Rounded to hundredths of a pixel.
 std::string pixels_text(double pixels) { return text(std::round(100 * pixels) / 100); }
 
 // What the result means, in plain words, for the page.
@@ -45,23 +45,25 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
                   pixels_text(r.threshold), " pixels of their epipolar lines",
                   r.geometry.may_be_chance() ? text("; ", kChance, ".") : ".");
     case TwoView::planar:
-      return text("What agrees lies on one plane, or the camera only rotated: ", inliers, " of ",
-                  count,
-                  " matches follow a homography. That is the result to use; a fundamental matrix "
-                  "cannot be told from such a scene.");
+      return text("The matches that agree lie on one plane, or the camera only rotated: ", inliers,
+                  " of ", count,
+                  " matches follow a homography. That is the result to use: such a scene does not "
+                  "determine a fundamental matrix.");
     case TwoView::none:
-      return text("No geometry was found: no fundamental matrix agrees with more of the ", count,
-                  " matches than chance would. These may not be photographs of one scene, or they "
-                  "differ too much; nearer views or a larger --threshold may help.");
+      return text(
+          "No geometry was found: no fundamental matrix agrees with more of the ", count,
+          " matches than expected by chance. These may not be photographs of one scene, or they "
+          "differ too much; nearer views or a larger --threshold may help.");
     case TwoView::degenerate:
       return text("No geometry can be found: the ", count,
-                  " matched points are equal or lie on a line, which fixes no fundamental matrix.");
+                  " matched points are equal or lie on a line, which does not determine a "
+                  "fundamental matrix.");
     case TwoView::too_few_points:
       return text("No geometry can be found: ",
                   r.matches.empty() ? "there are no matches"
                   : count == "1"    ? "there is only 1 match"
                                     : text("there are only ", count, " matches"),
-                  ", and a fundamental matrix takes at least ", options.sample,
+                  ", but a fundamental matrix needs at least ", options.sample,
                   ". Sharper or nearer photographs, more features or a larger --ratio may help.");
   }
   return "";
@@ -110,7 +112,7 @@ std::string choice_text(const PairOutcome& o) {
               " not fit (E needs 95% of F's)");
 }
 
-// Name and value, for terminal and page.
+// Names and values, for terminal and page.
 std::vector<std::pair<std::string, std::string>> pose_facts(const PairOutcome& o) {
   const TwoViewResult& v = *o.result.two_view;
   const auto points = std::count_if(v.essential.points.begin(), v.essential.points.end(),
@@ -146,7 +148,7 @@ std::optional<PagePose> page_pose(const PairOutcome& o) {
   return pose;
 }
 
-// The keys that cameras add; null where there are none, or where E was not chosen.
+// The keys that cameras add; null without cameras, or if E was not chosen.
 void add_pose(const PairOutcome& o, Json& json) {
   const PairResult& r = o.result;
   for (const char* key : {"E", "R", "t", "epipoles", "median_angle_degrees", "configuration",
@@ -186,7 +188,7 @@ double median_of_inliers(const PairResult& r) {
   return *middle;
 }
 
-// F, or H where that is the result to use; E where there is one.
+// F, or H if that is the result to use; also E if there is one.
 void print_model(const PairResult& r) {
   const FundamentalResult& g = r.geometry;
   if (r.by_essential) {

@@ -1,4 +1,4 @@
-// What `cornea pair` writes and says of its result.
+// What `cornea pair` writes and prints.
 #pragma once
 
 #include <filesystem>
@@ -17,11 +17,11 @@ struct PairCommand {
   CommonOptions common;
   std::string first, second, out;
   std::string mask1, mask2;  // empty: none
-  bool open = false;         // the page, in the browser
+  bool open = false;         // open the page in the browser
   PairOptions options;
   CameraOptions camera;
-  OptionFlags flags, estimator;  // of every detector, and of F
-  std::string words;             // the command itself, for a shell
+  OptionFlags flags, estimator;  // options of all detectors, and of F
+  std::string words;             // the command line, for a shell
 
   std::filesystem::path in_folder(const char* name) const {
     return std::filesystem::path(out) / name;
@@ -29,7 +29,7 @@ struct PairCommand {
   bool has_masks() const { return !mask1.empty() || !mask2.empty(); }
 };
 
-// All that was given and found.
+// All inputs and results.
 struct PairOutcome {
   const PairCommand& command;  // with all options as they were used
   const Context& context;

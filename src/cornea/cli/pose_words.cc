@@ -10,7 +10,7 @@ namespace cornea::cli {
 namespace {
 
 constexpr double kLeastAngle =
-    1;  // degrees; below it a pixel's error moves a point far along its ray
+    1;  // degrees; below it an error of a pixel moves a point far along its ray
 
 std::string formatted(const char* format, double value) {
   char words[48];
@@ -18,9 +18,9 @@ std::string formatted(const char* format, double value) {
   return words;
 }
 
-// "to the right and behind": the parts of a direction that can be seen at a glance, largest first.
+// "to the right and behind": the significant components of a direction, largest first.
 std::string direction_words(const std::array<double, 3>& v) {
-  constexpr double kSeen = 0.35;  // of the length: about 20 degrees off the axis across
+  constexpr double kSeen = 0.35;  // of the length: about 20 degrees off the plane across the axis
   const char* words[3][2] = {
       {"to the right", "to the left"}, {"below", "above"}, {"ahead", "behind"}};
   std::array<int, 3> order = {0, 1, 2};

@@ -11,12 +11,12 @@
 
 namespace cornea::cli {
 
-// Where the second camera stands as the first sees it, and whether depth can be told:
-// "Seen from the first camera, the second stands to the right, in direction (0.99, 0.01, -0.12).
-// The rays of a point meet at a median angle of 4.3 degrees, enough for depth."
+// The direction of the second camera as seen by the first, and whether depth is reliable: "Seen
+// from the first camera, the second stands to the right, in direction (0.99, 0.01, -0.12). The rays
+// of a point meet at a median angle of 4.3 degrees, enough for depth."
 std::string baseline_sentence(const std::array<double, 9>& R, const std::array<double, 3>& t,
                               double median_angle_degrees);
-// The second sentence alone.
+// Only the second of these sentences.
 std::string angle_sentence(double median_angle_degrees);
 
 // "The focal length found is 2759.5 pixels, 1.031 of the guess."
@@ -24,7 +24,7 @@ std::string focal_sentence(const IntrinsicsPair& guess, double factor);
 
 std::string rotation_text(const std::array<double, 9>& R);
 std::string vector_text(const std::array<double, 3>& v);
-// "(512.3, 210.0) and (-8100, 400)"; "at infinity" where there is none.
+// "(512.3, 210.0) and (-8100, 400)"; "at infinity" for an epipole at infinity.
 std::string epipoles_text(const Epipoles& epipoles);
 Json epipoles_json(const Epipoles& epipoles);
 

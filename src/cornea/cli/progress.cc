@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Of the terminal; one column stays free, as some go on to the next line when the last is written.
+// Columns of the terminal, less one, because some terminals wrap when the last column is written.
 int columns() {
   winsize size = {};
   constexpr int kUsual = 80;
@@ -93,7 +93,7 @@ void Progress::show() {
   std::fflush(stderr);
 }
 
-// Where there is no room for all of it, first what is left to do goes, then the bar.
+// If the line is too narrow, the time left is dropped first, then the bar.
 std::string Progress::line(std::string rest, int room) const {
   if (single()) return (what_ + rest).substr(0, std::size_t(std::max(room, 0)));
   constexpr int kMost = 30, kLeast = 5;

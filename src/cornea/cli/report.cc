@@ -18,14 +18,14 @@ struct ReportCommand {
   std::string database, images, out;
   bool open = false;
   OverviewOptions options;
-  std::string words;  // the command itself, for a shell
+  std::string words;  // the command line, for a shell
 };
 
 void check_report_paths(const ReportCommand& c) {
   std::error_code ignored;
   if (!fs::is_directory(c.images, ignored)) {
     fail(ErrorCode::io, c.images,
-         ": is no folder; name the folder of photographs that the database was made of");
+         ": is not a folder; name the folder of photographs that the database was made from");
   }
   check_outputs({{c.database, kTheDatabase}},
                 c.common.outputs({(fs::path(c.out) / "report.html").string()}));
@@ -50,7 +50,7 @@ int run_report(const ReportCommand& c) {
   }
   progress.clear();
   if (progress.events.stop()) {
-    print_error("interrupted; no page was written; the same command makes it");
+    print_error("interrupted; no page was written; the same command creates it");
     return Interrupt::exit_code();
   }
   const double read = watch.milliseconds();
@@ -90,9 +90,10 @@ Run add_report(CLI::App& app, const std::vector<std::string>& words) {
   auto c = std::make_shared<ReportCommand>();
   c->words = shell_line(words);
   CLI::App* command = app.add_subcommand(
-      "report", "a page that shows what a COLMAP database holds of a folder of photographs");
+      "report",
+      "write a page that shows the contents of a COLMAP database of a folder of photographs");
   add_database_option(*command, c->database,
-                      "COLMAP database with features, matches and geometries; it is only read");
+                      "COLMAP database with features, matches and geometries; it is not changed");
   command
       ->add_option("--images", c->images,
                    "folder of the photographs, for thumbnails; those that are missing are shown as "
@@ -110,12 +111,12 @@ Run add_report(CLI::App& app, const std::vector<std::string>& words) {
   command->add_flag("--open", c->open, "open the page in the browser");
   command
       ->add_option("--thumbnail-side", c->options.thumbnail_side,
-                   "longest side of a thumbnail, pixels; 0: by the number of images, 800 to 160")
+                   "longest side of a thumbnail, pixels; 0: 800 to 160 by the number of images")
       ->capture_default_str()
       ->type_name("N");
   command
       ->add_option("--most-pairs", c->options.most_pairs,
-                   "most pairs that are listed, those with the most inliers first")
+                   "most pairs to list, those with the most inliers first")
       ->capture_default_str()
       ->type_name("N");
   add_common_options(*command, c->common);

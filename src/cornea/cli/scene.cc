@@ -35,7 +35,7 @@ Json view_json(const View& view, const std::string& file) {
   return json;
 }
 
-// F of every pair, and H where the scene is flat.
+// F of every pair, and H if the scene is planar.
 Json pairs_json(const std::vector<Camera>& cameras, const SceneOptions& options) {
   const std::optional<Plane> plane = scene_plane(options);
   Json pairs = Json::array();
@@ -87,7 +87,7 @@ void add_scene_options(CLI::App& command, SceneCommand& c) {
   auto option = [&](const char* flag, auto& value, const char* help) {
     command.add_option(flag, value, help)->capture_default_str();
   };
-  command.add_option("-o,--out", c.out, "folder for the pictures and cameras.json")
+  command.add_option("-o,--out", c.out, "folder for the images and cameras.json")
       ->required()
       ->type_name("DIR")
       ->check(&no_folder);
@@ -100,8 +100,9 @@ void add_scene_options(CLI::App& command, SceneCommand& c) {
   option("--baseline", s.baseline, "metres between neighbouring views; 0: by --step");
   option("--fov", s.field_of_view_degrees, "field of view across the width, degrees");
   option("--focal", s.focal_px, "focal length, pixels; 0: by --fov");
-  option("--jitter", s.jitter, "how far cameras stray from the arc, share of the distance");
-  option("--samples", s.samples, "rays a pixel and axis");
+  option("--jitter", s.jitter,
+         "random deviation of cameras from the arc, fraction of the distance");
+  option("--samples", s.samples, "rays per pixel along each axis");
   option("--columns", s.board_columns, "cells of the checkerboard across");
   option("--rows", s.board_rows, "cells of the checkerboard down");
   Degradation& d = s.degradation;

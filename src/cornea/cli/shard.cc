@@ -1,4 +1,4 @@
-// `cornea shard`: the plan of a collection that is cut into shards, its pairs, and how far it is.
+// `cornea shard`: the plan of a collection split into shards, its pairs, and its progress.
 #include "cornea/cli/shard.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a plan fixes.
+// The options that a plan fixes.
 struct PlanFlags {
   FolderCommand folder;
   ShardOptions shards;
@@ -28,12 +28,10 @@ struct ShardCommand : PlanFlags {
 };
 
 void add_plan_options(CLI::App* command, PlanFlags* c) {
-  command
-      ->add_option("--block-images", c->shards.block_images,
-                   "most images whose features a block of pairs reads")
+  command->add_option("--block-images", c->shards.block_images, "most images per block of pairs")
       ->capture_default_str()
       ->type_name("N");
-  command->add_option("--block-pairs", c->shards.block_pairs, "most pairs of a block")
+  command->add_option("--block-pairs", c->shards.block_pairs, "most pairs per block")
       ->capture_default_str()
       ->type_name("N");
   add_step_options(command, &c->folder);
@@ -48,7 +46,7 @@ ShardOptions shard_options(const PlanFlags& c) {
   return options;
 }
 
-// A flag as it is written: --NAME or --no-NAME.
+// A switch as it is written: --NAME or --no-NAME.
 std::string word_of_switch(const CLI::Option& option) {
   const bool on = option.results().back() != "false";
   for (const std::string& name : option.get_lnames()) {
@@ -57,9 +55,9 @@ std::string word_of_switch(const CLI::Option& option) {
   return "--" + option.get_lnames().front();
 }
 
-// The words that say how results are to be, in the order of the options: without those that say
-// where, how and on what this command runs. Files by their full names, since items run in other
-// folders.
+// The words of the command line that affect results, in the order of the options, without those
+// that say where, how and on what this command runs. Files have absolute paths, because items run
+// in other folders.
 std::vector<std::string> kept_words(const ShardCommand& c) {
   static const std::vector<std::string> own = {
       "action",   "folder",    "--out",  "--size",  "--list",     "--check", "--redo",
@@ -86,7 +84,7 @@ std::vector<std::string> kept_words(const ShardCommand& c) {
   return kept;
 }
 
-// Kept for as long as the program runs: what its options point to.
+// Kept as long as the program runs, because the options point into it.
 PlanFlags& parsed(const std::vector<std::string>& words) {
   struct Parsed {
     CLI::App app;
@@ -132,7 +130,7 @@ void print_traffic(const std::vector<ShardTraffic>& traffic) {
 int run_plan(const ShardCommand& c) {
   const ShardOptions options = shard_options(c);
   if (is_standard(c.folder.pairs)) {
-    throw UsageError("--pairs - is read once, and a plan is used by many processes; name a file");
+    throw UsageError("--pairs - can be read only once, but many processes use a plan; name a file");
   }
   if (c.item.work.empty()) throw UsageError("shard plan takes -o WORK, the folder of its items");
   std::vector<std::string> unreadable;
@@ -209,11 +207,11 @@ int run_status(const ShardCommand& c) {
 
 int run_shard(ShardCommand& c) {
   if (c.action == "plan") return run_plan(c);
-  // The folder is that of the work, and all but where and how this runs is fixed.
+  // The folder is that of the work, and all options that affect results are fixed by the plan.
   if (c.item.work.empty()) c.item.work = c.folder.photographs.folder;
   if (!kept_words(c).empty()) {
     throw UsageError(
-        text(kept_words(c).front(), " is fixed by the plan; it goes to cornea shard plan"));
+        text(kept_words(c).front(), " is fixed by the plan; give it to cornea shard plan"));
   }
   if (c.action == "pairs") return run_step(c.folder.common(), c.item, ShardStep::choose);
   if (c.action == "further") return run_step(c.folder.common(), c.item, ShardStep::choose_further);
@@ -228,14 +226,14 @@ ShardOptions options_of(const ShardPlan& plan, const std::string& local) {
     options.local = local;
     return options;
   } catch (const CLI::ParseError& error) {
-    fail(ErrorCode::io, "the plan has options that this version does not take: ", error.what());
+    fail(ErrorCode::io, "the plan has options that this version does not accept: ", error.what());
   }
 }
 
 Run add_shard(CLI::App& app) {
   auto c = std::make_shared<ShardCommand>();
   CLI::App* command = app.add_subcommand(
-      "shard", "a collection cut into shards: its plan, its pairs, and how far it is");
+      "shard", "plan a collection in shards, choose its pairs, and show its progress");
   c->command = command;
   command
       ->add_option("action", c->action,
@@ -252,22 +250,22 @@ Run add_shard(CLI::App& app) {
       });
   command
       ->add_option("folder", c->folder.photographs.folder,
-                   "of plan the folder of photographs, of the others that of the plan")
+                   "for plan the folder of photographs, for the others that of the plan")
       ->required()
       ->type_name("DIR");
-  command->add_option("-o,--out", c->item.work, "of plan: folder for the plan and all items")
+  command->add_option("-o,--out", c->item.work, "plan: folder for the plan and all items")
       ->type_name("WORK")
       ->check(&no_folder);
-  command->add_option("--size", c->size, "of plan: images per shard")
+  command->add_option("--size", c->size, "plan: images per shard")
       ->capture_default_str()
       ->type_name("N");
   command
       ->add_option("--list", c->list,
-                   "of plan: instead of looking into the folder, which may be a URL, a file with "
+                   "plan: instead of listing the folder, which may be a URL, a file with "
                    "lines BYTES NAME")
       ->type_name("FILE");
-  command->add_flag("--check", c->check, "of status: read all files and compare their hashes");
-  command->add_flag("--redo", c->item.redo, "of pairs and further: again, though it is done");
+  command->add_flag("--check", c->check, "status: read all files and check their hashes");
+  command->add_flag("--redo", c->item.redo, "pairs, further: do it again even if it is done");
   add_local_option(command, c->item.local);
   add_plan_options(command, c.get());
   return [c] { return run_shard(*c); };

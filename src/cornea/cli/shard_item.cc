@@ -1,4 +1,4 @@
-// One item of a collection that is cut into shards.
+// Runs one item of a collection that is split into shards.
 #include <algorithm>
 #include <charconv>
 #include <iostream>
@@ -25,7 +25,7 @@ WhichShard which_shard(const std::string& words) {
       return which;
     }
   }
-  throw UsageError(text("--shard takes K/N, K from 1 to N, as 3/40; not ", words));
+  throw UsageError(text("--shard takes K/N with K from 1 to N, such as 3/40, not ", words));
 }
 
 Json item_json(const ShardItemReport& report, const ShardItem& item, int count,
@@ -84,8 +84,8 @@ int run_one(const CommonOptions& common, const ItemFlags& flags, ShardItem item,
   common.write_json(item_json(report, item, items, context));
   if (report.stopped) {
     print_error(
-        text("interrupted; nothing of this item is kept, all others are; the same command "
-             "begins it again"));
+        text("interrupted; this item is discarded, all others are kept; the same command "
+             "starts it again"));
     return Interrupt::exit_code();
   }
   return report.failed.empty() ? 0 : 1;
@@ -133,8 +133,8 @@ bool ItemFlags::is_asked(const CLI::App& command, const std::vector<std::string>
                                                     "--device", "--threads", "--json",  "--quiet"};
     if (is_among(always) || is_among(allowed)) continue;
     throw UsageError(text(name,
-                          is_among({"--db"}) ? " and --work are two ways; give one"
-                                             : " is fixed by the plan; it goes to cornea "
+                          is_among({"--db"}) ? " and --work exclude each other; give one"
+                                             : " is fixed by the plan; give it to cornea "
                                                "shard plan",
                           help));
   }
@@ -144,8 +144,8 @@ bool ItemFlags::is_asked(const CLI::App& command, const std::vector<std::string>
 void add_local_option(CLI::App* command, std::string& local) {
   command
       ->add_option("--local", local,
-                   "folder on a local disk, where files are made before they are moved; the "
-                   "system's for temporary files where it is not given")
+                   "folder on a local disk, where files are written before they are moved; "
+                   "default: the system's folder for temporary files")
       ->type_name("DIR");
 }
 
@@ -157,14 +157,14 @@ void add_item_options(CLI::App* command, ItemFlags* flags,
                    "instead of --db: the folder of a plan (cornea shard plan), of which one item "
                    "is done")
       ->type_name("WORK");
-  command->add_option("--shard", flags->shard, "of --work: the item, from 1/N to N/N")
+  command->add_option("--shard", flags->shard, "with --work: the item, from 1/N to N/N")
       ->type_name("K/N");
   add_local_option(command, flags->local);
 }
 
 void add_further_option(CLI::App* command, ItemFlags* flags) {
   command->add_flag("--further", flags->further,
-                    "of --work: a block of the further round (cornea shard further)");
+                    "with --work: a block of the further round (cornea shard further)");
 }
 
 int run_item(const CommonOptions& common, const ItemFlags& flags, ShardStep step,

@@ -8,8 +8,8 @@
 namespace cornea::cli {
 namespace {
 
-// A word as a shell reads it back. Bytes that no page can show are written by their numbers, in
-// bash's and zsh's way.
+// Quotes a word for a shell. Bytes that a page cannot show are written as escapes of bash and zsh
+// ($'\x..').
 std::string shell_quoted(const std::string& word) {
   const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;

@@ -1,4 +1,4 @@
-// A command line to be repeated.
+// A command line that can be repeated in a shell.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace cornea::cli {
 
-// The words as a shell reads them back. Bytes that no page can show are written by their numbers,
-// in bash's and zsh's way.
+// Quotes the words for a shell. Bytes that a page cannot show are written as escapes of bash and
+// zsh.
 std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace cornea::cli

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kInput[] = "standard input";
 
-// All of it, read at the first call.
+// All of standard input, read at the first call.
 const std::vector<std::uint8_t>& standard_input() {
   static const std::vector<std::uint8_t> bytes = [] {
     constexpr std::size_t kMostBytes = std::size_t{1} << 30, kPiece = std::size_t{1} << 20;

@@ -6,7 +6,7 @@
 namespace cornea::cli {
 namespace {
 
-// In characters: of UTF-8 the bytes that begin one.
+// Width in characters: counts the first bytes of UTF-8 sequences.
 std::size_t width_of(const std::string& cell) {
   return std::size_t(std::count_if(cell.begin(), cell.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;

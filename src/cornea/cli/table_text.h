@@ -6,10 +6,10 @@
 
 namespace cornea::cli {
 
-// "1.23 ms", with three digits that matter.
+// "1.23 ms", with three significant digits.
 std::string milliseconds_text(double ms);
 
-// Columns as wide as their widest cell; the first is aligned left, the others right.
+// Columns are as wide as their widest cell; the first is left-aligned, the others right-aligned.
 std::string table_text(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace cornea::cli

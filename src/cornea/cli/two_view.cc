@@ -22,14 +22,14 @@ void add_described_detector_option(CLI::App& command, std::string& detector) {
 void add_match_options(CLI::App& command, MatchOptions& options) {
   command
       .add_option("--ratio", options.ratio,
-                  "largest distance as a share of the second nearest's; 1 or more: no test")
+                  "largest ratio of the nearest to the second nearest distance; 1 or more: no test")
       ->capture_default_str()
       ->type_name("R");
   command.add_flag("!--no-mutual", options.mutual,
-                   "also matches whose second point has a nearer one in the first image");
+                   "also keep matches that are not mutual nearest neighbours");
   command
       .add_option("--max-distance", options.max_distance,
-                  "largest distance of descriptors; 0: no limit")
+                  "largest descriptor distance; 0: no limit")
       ->capture_default_str()
       ->type_name("D");
 }
@@ -38,8 +38,8 @@ void add_matches_argument(CLI::App& command, std::string& matches) {
   command
       .add_option(
           "matches", matches,
-          "text with a line per match, whose first line names the columns x1, y1, x2 and y2, "
-          "in any order, among others; without names the first four are these; - for standard "
+          "CSV with one line per match; its first line names the columns x1, y1, x2 and y2, "
+          "in any order, among others; without names these are the first four; - for standard "
           "input")
       ->required()
       ->type_name("MATCHES.csv");
@@ -80,20 +80,22 @@ std::string explanation(const FundamentalResult& result, const FundamentalOption
     case TwoView::general:
       return "";
     case TwoView::planar:
-      return "planar: one homography explains nearly all that agrees, so the points lie on a plane "
-             "or the camera only rotated; F is one of many that fit, trust H";
+      return "planar: one homography explains nearly all inliers, so the points lie on a plane "
+             "or the camera only rotated; F is not unique, use H";
     case TwoView::none:
-      return "none: no fundamental matrix has more inliers than chance gives; are these matches of "
+      return "none: no fundamental matrix has more inliers than expected by chance; are these "
+             "matches of "
              "one scene? A larger "
              "--threshold may help";
     case TwoView::degenerate:
-      return "degenerate: these points fix no fundamental matrix, they are equal or lie on a line "
+      return "degenerate: these points do not determine a fundamental matrix, they are equal or "
+             "lie on a line "
              "in an "
              "image";
     case TwoView::too_few_points:
-      return text("too few points: a sample takes ", options.sample, " correspondences, and ",
+      return text("too few points: a sample needs ", options.sample, " correspondences, but ",
                   result.inliers.size(), " were given",
-                  repeats ? text(", which are ", result.places, " in different places") : "");
+                  repeats ? text(", at ", result.places, " different positions") : "");
   }
   return "";
 }
@@ -110,16 +112,16 @@ namespace {
 template <class Result>
 std::string too_few_text(int sample, const Result& result) {
   const bool repeats = std::size_t(result.places) < result.inliers.size();
-  return text("too few points: a sample takes ", sample, " correspondences, and ",
+  return text("too few points: a sample needs ", sample, " correspondences, but ",
               result.inliers.size(), " were given",
-              repeats ? text(", which are ", result.places, " in different places") : "");
+              repeats ? text(", at ", result.places, " different positions") : "");
 }
 
 }  // namespace
 
 std::string explanation(const EssentialResult& result) {
   if (result.pure_rotation) {
-    return "pure rotation: the camera only rotated, or hardly moved; R holds, t and E mean nothing";
+    return "pure rotation: the camera only rotated, or hardly moved; R is valid, t and E are not";
   }
   switch (result.kind) {
     case TwoView::general:
@@ -128,10 +130,12 @@ std::string explanation(const EssentialResult& result) {
       return "planar: the points lie on a plane, which E allows; points off it would make R and t "
              "surer";
     case TwoView::none:
-      return "none: no essential matrix has more inliers than chance gives; are these matches of "
+      return "none: no essential matrix has more inliers than expected by chance; are these "
+             "matches of "
              "one scene, and the cameras right? A larger --threshold may help";
     case TwoView::degenerate:
-      return "degenerate: these points fix no essential matrix, they are equal or lie on a line in "
+      return "degenerate: these points do not determine an essential matrix, they are equal or lie "
+             "on a line in "
              "an image";
     case TwoView::too_few_points:
       return too_few_text(5, result);
@@ -145,10 +149,12 @@ std::string explanation(const HomographyResult& result) {
     case TwoView::planar:
       return "";
     case TwoView::none:
-      return "none: no homography has more inliers than chance gives; are these matches of one "
+      return "none: no homography has more inliers than expected by chance; are these matches of "
+             "one "
              "plane, or of a camera that only rotated? A larger --threshold may help";
     case TwoView::degenerate:
-      return "degenerate: these points fix no homography, they are equal or lie on a line in an "
+      return "degenerate: these points do not determine a homography, they are equal or lie on a "
+             "line in an "
              "image";
     case TwoView::too_few_points:
       return too_few_text(4, result);

@@ -1,4 +1,4 @@
-// What the commands about two views share: flags of the stages, and results as text and JSON.
+// Shared by the commands about two views: flags of the stages, and results as text and JSON.
 #pragma once
 
 #include <array>
@@ -15,27 +15,27 @@
 
 namespace cornea::cli {
 
-// --detector, for commands in which SIFT describes the points of all detectors.
+// Adds --detector, for commands in which SIFT describes the points of all detectors.
 void add_described_detector_option(CLI::App& command, std::string& detector);
-// --ratio, --no-mutual, --max-distance.
+// Adds --ratio, --no-mutual, --max-distance.
 void add_match_options(CLI::App& command, MatchOptions& options);
 
-// MATCHES.csv, the argument of the estimators' commands.
+// Adds MATCHES.csv, the argument of the estimators' commands.
 void add_matches_argument(CLI::App& command, std::string& matches);
-// The input's own columns as they were, and two behind them, `distance` (empty where there is none)
-// and inlier.
+// The input's own columns unchanged, followed by two more: `distance` (empty if there is none) and
+// inlier.
 std::string csv_text(const MatchTable& table, const std::string& distance,
                      const std::function<std::optional<double>(const Correspondence&)>& distance_of,
                      const std::vector<std::uint8_t>& inliers);
 
-// What every estimator counts, as two lines and as JSON.
+// The counts that every estimator reports, as two lines and as JSON.
 template <class Result>
 void print_counts(const std::string& matches, const Context& context, const Result& result,
                   double milliseconds) {
   const std::size_t all = result.inliers.size();
   const bool repeats = std::size_t(result.places) < all;
   std::cout << input_name(matches) << "  " << all << " correspondences"
-            << (repeats ? text(" in ", result.places, " different places") : "") << ", "
+            << (repeats ? text(" at ", result.places, " different positions") : "") << ", "
             << result.inlier_count << " inliers  " << milliseconds_text(milliseconds) << " on "
             << context.description() << "\n"
             << result.hypotheses << " hypotheses in " << result.rounds << " round(s); stopped by "
@@ -54,7 +54,7 @@ void add_counts(Json& json, const Context& context, const Result& result, double
   json["stopped_by"] = name(result.stop);
   json["device"] = context.name();
 }
-// That no model fits is a result; that none can is a mistake in the points.
+// That no model fits is a result; that none can exist is an error in the points.
 inline bool ends_well(TwoView kind) {
   return kind != TwoView::degenerate && kind != TwoView::too_few_points;
 }
@@ -62,16 +62,16 @@ inline bool ends_well(TwoView kind) {
 Json matrix_json(const std::array<double, 9>& m);
 std::string matrix_text(const std::array<double, 9>& m);
 
-// What a person should know about a result; nothing where it is an ordinary F.
+// What a user should know about a result; empty for an ordinary F.
 std::string explanation(const FundamentalResult& result, const FundamentalOptions& options);
 
-// The same, and that inliers are few where they are: nothing where F can be relied on.
+// The same, and a warning if there are few inliers; empty if F is reliable.
 std::string warning(const FundamentalResult& result, const FundamentalOptions& options);
 inline Json warning_json(const FundamentalResult& result, const FundamentalOptions& options) {
   const std::string sentence = warning(result, options);
   return sentence.empty() ? Json(nullptr) : Json(sentence);
 }
-// What a person should know about E or H; nothing where it is an ordinary one.
+// What a user should know about E or H; empty for an ordinary one.
 std::string explanation(const EssentialResult& result);
 std::string explanation(const HomographyResult& result);
 

@@ -19,15 +19,15 @@ struct VerifyCommand {
   ItemFlags item;
 };
 
-// What was done and what is there now; some of the pairs whose images are not.
+// What was done, the totals of the database, and some of the pairs with missing images.
 struct VerifySummary {
   VerifyReport report;
   std::int64_t inliers = 0;
   std::vector<std::string> missing;
 };
 
-// "3 calibrated, 1 planar or panoramic, 0 without geometry": the kinds that there are, and the
-// last in any case.
+// "3 calibrated, 1 planar or panoramic, 0 without geometry": the configurations that occur, and
+// always the last.
 std::string kinds_text(const VerifyReport& report) {
   std::string all;
   for (const Configuration kind :
@@ -39,15 +39,17 @@ std::string kinds_text(const VerifyReport& report) {
   return text(all, grouped(report.of(Configuration::degenerate)), " without geometry");
 }
 
-// Nothing where every pair had cameras, or none was to have them.
+// Empty if every pair had cameras, or cameras were not used.
 std::string cameras_text(const VerifyReport& report) {
   if (report.guessed_cameras + report.unread_cameras == 0) return "";
   std::string all = text("\ncameras: ", counted(report.with_cameras, "pair"), " with both");
   if (report.guessed_cameras > 0) {
-    all += text(", ", grouped(report.guessed_cameras), " without, for a focal length is a guess");
+    all +=
+        text(", ", grouped(report.guessed_cameras), " without because a focal length is a guess");
   }
   if (report.unread_cameras > 0) {
-    all += text(", ", grouped(report.unread_cameras), " without, for a camera is not read");
+    all += text(", ", grouped(report.unread_cameras),
+                " without because a camera model is not supported");
   }
   return all;
 }
@@ -76,7 +78,7 @@ Json configurations_json(const VerifyReport& report) {
   return all;
 }
 
-// "a.jpg and 17", where an image has no name any more.
+// "a.jpg and 17" if an image has no name any more.
 std::vector<std::string> missing_pairs(const colmap::Database& database) {
   constexpr int kMost = 4;
   const std::vector<colmap::Id> pairs = database.unverifiable_pairs(kMost);
@@ -131,26 +133,26 @@ int run_verify(const VerifyCommand& c) {
                        {"database", c.database},
                        {"device", context.name()}});
   if (report.stopped) {
-    return interrupted(
-        c.database,
-        text(grouped(report.done()), " of ", grouped(report.pairs - report.skipped),
-             " pairs are verified"),
-        c.options.redo ? "the same command without --redo goes on" : "the same command goes on");
+    return interrupted(c.database,
+                       text(grouped(report.done()), " of ", grouped(report.pairs - report.skipped),
+                            " pairs are verified"),
+                       c.options.redo ? "the same command without --redo continues"
+                                      : "the same command continues");
   }
   if (report.missing > 0) {
     print_error(text(c.database, ": ", counted(report.missing, "pair"),
-                     " not verified, for want of an image in the database: ",
-                     first_of(summary.missing), "; what is there of them stays as it is"));
+                     " not verified because an image is missing in the database: ",
+                     first_of(summary.missing), "; their rows are kept unchanged"));
   }
   return report.missing + report.bad + report.bad_images + report.bad_cameras > 0 ? 1 : 0;
 }
 
-// Those that F, E and H share get one value.
+// Options that F, E and H share get one value.
 void add_estimator_options(CLI::App& command, TwoViewOptions& options) {
   auto set_all = [&options](auto member_of) {
     member_of(options.fundamental), member_of(options.essential), member_of(options.homography);
   };
-  // Of H the sum of two distances between points, as COLMAP's 4 pixels in each image.
+  // For H it is the sum of two distances between points, like COLMAP's 4 pixels in each image.
   auto set_threshold = [&options](double value) {
     options.fundamental.threshold = options.essential.threshold = value;
     if (value > 0) options.homography.threshold = 2 * value;
@@ -167,19 +169,19 @@ void add_estimator_options(CLI::App& command, TwoViewOptions& options) {
       .add_option_function<double>(
           "--confidence",
           [set_all](double value) { set_all([value](auto& o) { o.confidence = value; }); },
-          "that a sample without outliers was drawn")
+          "probability that an outlier-free sample was drawn")
       ->default_str(text(options.fundamental.confidence));
   command
       .add_option_function<int>(
           "--max-hypotheses",
           [set_all](int value) { set_all([value](auto& o) { o.max_hypotheses = value; }); },
-          "most hypotheses per pair, of each of F, E and H")
+          "most hypotheses per pair, for each of F, E and H")
       ->default_str(text(options.fundamental.max_hypotheses));
   command
       .add_option_function<std::uint64_t>(
           "--seed",
           [set_all](std::uint64_t value) { set_all([value](auto& o) { o.seed = value; }); },
-          "of the random samples")
+          "seed of the random samples")
       ->default_str(text(options.fundamental.seed));
 }
 
@@ -189,21 +191,21 @@ void add_verify_options(CLI::App* command, VerifyOptions* options) {
   add_estimator_options(*command, options->two_view);
   command
       ->add_option("--min-inliers", options->min_inliers,
-                   "a pair with fewer is written as degenerate, without any")
+                   "a pair with fewer is written as degenerate, without inliers")
       ->capture_default_str();
   command->add_flag("!--no-cameras", options->use_cameras,
-                    "leave the database's cameras aside: F and H alone");
+                    "ignore the database's cameras: only F and H");
   command->add_flag("!--no-watermark", options->detect_watermark,
                     "do not look for watermarks and time stamps");
 }
 
 Run add_verify(CLI::App& app) {
   auto c = std::make_shared<VerifyCommand>();
-  CLI::App* command =
-      app.add_subcommand("verify", "the geometry of every matched pair of a COLMAP database");
-  CLI::Option* database = add_database_option(
-      *command, c->database,
-      "COLMAP database with matches; pairs that have a geometry are left alone");
+  CLI::App* command = app.add_subcommand(
+      "verify", "estimate the geometry of every matched pair of a COLMAP database");
+  CLI::Option* database =
+      add_database_option(*command, c->database,
+                          "COLMAP database with matches; pairs that have a geometry are skipped");
   add_item_options(command, &c->item, {database});
   add_further_option(command, &c->item);
   add_verify_options(command, &c->options);

@@ -33,7 +33,7 @@ WholeProgress::WholeProgress(bool quiet) : quiet_(quiet) {
                       : stage_ == FolderStage::match || stage_ == FolderStage::match_further
                           ? match
                           : geometry;
-    const bool measured = stage_ != FolderStage::choose;  // whose steps are none of these
+    const bool measured = stage_ != FolderStage::choose;  // its steps are not images or pairs
     bar_ = std::make_unique<Progress>(
         stage_words(stage_), total, quiet_, [this, work, measured](double seconds) {
           return measured ? later(work, seconds) : later(image, seconds_[image]);
@@ -66,8 +66,8 @@ void WholeProgress::begin_stage(FolderStage stage, const FolderAhead& ahead) {
 
 double WholeProgress::seconds_per(Work work) const {
   if (seconds_[work] > 0) return seconds_[work];
-  // Of photographs with some thousands of features on a CPU: an image, a pair, its geometry. Only
-  // until the stage has begun.
+  // Typical seconds per image, pair and geometry for photographs with some thousands of features on
+  // a CPU. Only used until the stage has begun.
   constexpr double kUsual[kWorks] = {1, 0.25, 0.1};
   for (const Work known : {match, image, geometry}) {
     if (seconds_[known] > 0) return seconds_[known] * kUsual[work] / kUsual[known];

@@ -1,4 +1,4 @@
-// The progress of a whole folder, stage after stage, with the time that is left for all of them.
+// The progress of a whole folder, stage after stage, with the time left for all of them.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ class WholeProgress {
   WholeProgress& operator=(const WholeProgress&) = delete;
 
   FolderRunEvents events;
-  // Of something that comes after the stages: a bar of its own.
+  // For work after the stages: a bar of its own.
   FolderEvents events_of(const std::string& what);
   void clear() { bar_.reset(); }
 
  private:
   enum Work { image, match, geometry, kWorks };
   void begin_stage(FolderStage stage, const FolderAhead& ahead);
-  // Seconds of the later stages.
+  // Estimated seconds of the later stages.
   double later(Work work, double seconds_per_step);
   double seconds_per(Work work) const;
 
@@ -33,7 +33,8 @@ class WholeProgress {
   const Interrupt interrupt_;
   FolderStage stage_ = FolderStage::extract;
   FolderAhead ahead_;
-  // As far as measured, else 0. Changed only while the bar lives, under its lock, and read by it.
+  // Measured seconds per step, or 0. Changed only while the bar exists, under its lock, and read by
+  // it.
   std::array<double, kWorks> seconds_{};
   std::unique_ptr<Progress> bar_;
 };

@@ -18,7 +18,8 @@ namespace {
 
 using namespace core;
 
-// FNV-1a over the bytes of numbers. Zero has one sign: -0 and 0 are the same answer.
+// FNV-1a over the bytes of numbers. Both signs of zero give the same hash: -0 and 0 are the same
+// answer.
 class Hash {
  public:
   void add(float v) {
@@ -40,7 +41,7 @@ class Hash {
   std::uint64_t value_ = 0xcbf29ce484222325ull;
 };
 
-// A value of 0..255 at a point of a lattice.
+// A pseudo-random value of 0..255 at a lattice point.
 int lattice(int x, int y, int octave) {
   return int(
       philox(5, std::uint64_t(octave), std::uint64_t(std::uint32_t(x)) << 32 | std::uint32_t(y))
@@ -48,8 +49,8 @@ int lattice(int x, int y, int octave) {
       24);
 }
 
-// Noise of several wavelengths, bilinear between the points of a lattice; positions and values in
-// 1/256. All in whole numbers.
+// Value noise: several octaves of bilinear interpolation between lattice points. Positions and
+// values are in units of 1/256, and all arithmetic is in integers.
 int texture(int x256, int y256) {
   int sum = 0, weight = 0;
   for (int octave = 0; octave < 4; ++octave) {
@@ -67,15 +68,17 @@ int texture(int x256, int y256) {
 
 struct Inputs {
   static constexpr int kWidth = 320, kHeight = 240;
-  Image<std::uint8_t> first{kWidth, kHeight}, second{kWidth, kHeight};  // a texture, and turned
-  Image<std::uint16_t> board{200, 160};                                 // slanted squares
-  std::vector<Correspondence> correspondences;                          // of a scene, half wrong
+  // a texture, and the same one rotated and scaled
+  Image<std::uint8_t> first{kWidth, kHeight}, second{kWidth, kHeight};
+  Image<std::uint16_t> board{200, 160};  // slanted squares
+  // of a synthetic scene, half of them outliers
+  std::vector<Correspondence> correspondences;
 
   Inputs() {
     for (int y = 0; y < kHeight; ++y) {
       for (int x = 0; x < kWidth; ++x) {
         first(x, y) = std::uint8_t(texture(x * 256 + 32768, y * 256 + 32768));
-        // 6.0 degrees and 1.05 times: (267, 28) / 256.
+        // A rotation by 6.0 degrees with scale 1.05, as the integers (267, 28) / 256.
         second(x, y) = std::uint8_t(texture(x * 267 - y * 28 + 36000, x * 28 + y * 267 + 30000));
       }
     }
@@ -85,8 +88,8 @@ struct Inputs {
         board(x, y) = std::uint16_t(((u + v) % 2 ? 52000 : 9000) + ((x * 7 + y * 13) % 32) * 50);
       }
     }
-    // Points at depths of 4 to 8, seen by a camera that moves and turns a little: quotients of sums
-    // and products, which every machine rounds alike.
+    // Points at depths of 4 to 8, seen by a camera that moves and rotates a little. Only quotients
+    // of sums and products are used, which every machine rounds alike.
     Random random(11);
     for (int i = 0; i < 600; ++i) {
       const double x = random.integer(-2000, 2000) / 1000.0,
@@ -165,7 +168,8 @@ std::vector<Correspondence> add_matches(const Context& context, const Inputs& in
   return pairs;
 }
 
-// Twelve places with four views each; a view is the place's descriptors, a little changed.
+// Twelve locations with four views each. A view holds the descriptors of its location, slightly
+// perturbed.
 Answer retrieved(const Context& context) {
   constexpr int kPlaces = 12, kViews = 4, kDescriptors = 150;
   RetrieveInput input;
@@ -200,7 +204,7 @@ Answer fundamental(const Context& context, std::span<const Correspondence> pairs
   return inliers_answer(hash, result.inliers);
 }
 
-// E with its pose, and the points in front of the cameras.
+// E with its pose, and the triangulated points in front of both cameras.
 Answer essential(const Context& context, std::span<const Correspondence> pairs,
                  const Intrinsics& camera) {
   const EssentialResult result = EssentialEstimator(context).estimate(pairs, {camera, camera});

@@ -1,8 +1,10 @@
-// Whether this machine gives Cornea's answers to the bit: hashes of what detectors, filters, SIFT,
-// matching, retrieval and geometry make of generated images, beside those that were recorded. They
-// are the same for every compiler, instruction set, number of threads and GPU.
+// Checks that this machine reproduces Cornea's answers to the bit: the results of detectors,
+// filters, SIFT, matching, retrieval and geometry on generated images are hashed and compared with
+// recorded hashes. The hashes are the same for every compiler, instruction set, number of threads
+// and GPU.
 //
-// The images and correspondences are made of whole numbers, so that they do not differ either.
+// The images and correspondences are computed in integers, so that the inputs are equal everywhere
+// too.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,7 @@ struct CertificateRow {
   bool equal() const { return recorded == found; }
 };
 
-// Calls `progress`, where there is one, before each row. An error of a row is the call's.
+// Calls `progress`, if given, before each row. An error in a row is thrown by this call.
 CORNEA_API std::vector<CertificateRow> certify(
     const Context& context, const std::function<void(const std::string& name)>& progress = {});
 

@@ -1,6 +1,6 @@
-// From an image to points with descriptors, whatever the detector: the one order of stages before
-// matching. SIFT describes its own points; corners of the others are described by SIFT at one
-// scale.
+// From an image to points with descriptors, for every detector: the stages before matching, in
+// their one order. SIFT describes its own points; corners of the other detectors are described by
+// SIFT at one fixed scale.
 #pragma once
 
 #include <memory>
@@ -16,27 +16,27 @@
 
 namespace cornea {
 
-// Of corners, which have none of their own: pixels, as sigma of a SIFT point.
+// Scale given to corners, which have none of their own: sigma in pixels, as for a SIFT point.
 inline constexpr float kCornerScale = 2.5f;
 
 class CORNEA_API FeatureExtractor {
  public:
-  // A detector of the table with its settings; a bad name or value is an error that names it. In an
-  // image in host memory whose longest side has more than `max_size` pixels, features are sought
-  // after it was reduced to that many; 0: at any size. Their places and scales are always those of
-  // the image that was given.
+  // `detector` is a name in the catalog, `settings` are its options; an unknown name or invalid
+  // value is an error that names it. An image in host memory whose longest side exceeds `max_size`
+  // pixels is reduced to that size before detection; 0 means any size. Positions and scales always
+  // refer to the image that was given.
   FeatureExtractor(const Context& context, const std::string& detector,
                    const Settings& settings = {}, int max_size = 0);
 
-  // No point lies where the mask is 0.
+  // No point is returned where the mask is 0.
   void extract(AnyView image, Features& out, AnyView mask = {});
-  // Whether descriptors also stay where a matcher on the same context needs them. They are then
-  // those of the last image until the next one; on the CPU, and if off, a matcher takes them from
-  // `out`.
+  // Whether descriptors also stay in device memory for a matcher on the same context. They are
+  // those of the last image and are valid until the next call; on the CPU, or if this is off, a
+  // matcher takes them from `out`.
   void keep_on_device(bool on) { sift_->keep_on_device(on); }
   DescriptorView descriptors_of(const Features& last) const;
 
-  // Of the last image, its points found and described.
+  // Time to detect and describe the points of the last image.
   double milliseconds() const { return milliseconds_; }
 
  private:

@@ -20,7 +20,7 @@ TEST_P(Extraction, EveryDetectorsPointsAreDescribed) {
     FeatureExtractor extractor(context, entry.name, {{"max-points", "20"}});
     Features found;
     extractor.extract(image, found);
-    // Of a point with several orientations there are several features.
+    // A point with several orientations gives several features.
     std::set<std::pair<float, float>> places;
     for (const Keypoint& k : found.keypoints) places.insert({k.x, k.y});
     EXPECT_EQ(places.size(), 20u) << entry.name;
@@ -30,7 +30,7 @@ TEST_P(Extraction, EveryDetectorsPointsAreDescribed) {
   }
 }
 
-TEST_P(Extraction, CornersKeepTheirPlacesAndOrder) {
+TEST_P(Extraction, CornersKeepTheirPositionsAndOrder) {
   const auto image = testing::random_image<std::uint8_t>(120, 90, 1);
   const auto corners = find_detector("harris").make(context, {})->detect(image);
   Features found;
@@ -44,7 +44,7 @@ TEST_P(Extraction, CornersKeepTheirPlacesAndOrder) {
 
 TEST_P(Extraction, AShiftedPictureMatchesAtItsShift) {
   const auto large = testing::random_image<std::uint8_t>(40, 40, 3);
-  // Squares of 6 pixels, seen twice, 7 pixels to the right and 4 down.
+  // Random squares of 6 pixels; the second image shows them 7 pixels to the right and 4 down.
   Image<std::uint8_t> first(180, 160), second(180, 160);
   for (int y = 0; y < 160; ++y) {
     for (int x = 0; x < 180; ++x) {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace core;
 
-// Runs a stage and adds its time.
+// Runs a stage and records its time.
 template <class F>
 void timed(const char* stage, std::vector<StageTime>& stages, F&& f) {
   const Stopwatch watch;
@@ -33,8 +33,9 @@ const PairOptions& validated(const PairOptions& options) {
 
 using Matrix = std::array<double, 9>;
 
-// The estimator keeps E where it has nearly all of F's inliers. That H has most of E's as well
-// takes nothing from E, which a plane does not harm; only a camera that did not move has no pose.
+// The estimator prefers E where it has nearly all of F's inliers. E stays valid where H explains
+// most of its inliers too, because a planar scene does not degrade E; only a camera without
+// translation has no pose.
 bool takes_essential(const TwoViewResult& r) {
   return r.E != Matrix{} && !r.essential.pure_rotation &&
          r.configuration != Configuration::panoramic;
@@ -57,8 +58,7 @@ FundamentalResult result_of(const EssentialResult& e, const IntrinsicsPair& came
 }  // namespace
 
 void PairOptions::validate() const {
-  require(max_features >= 0, "a limit of ", max_features,
-          " features makes no sense; 0 means no limit");
+  require(max_features >= 0, "max_features must be 0 (no limit) or more, not ", max_features);
   match.validate();
   fundamental.validate();
   essential.validate();
@@ -117,7 +117,7 @@ void PairPipeline::find_features(AnyView first, AnyView second, const PairMasks&
 }
 
 void PairPipeline::match_features(PairResult& out) {
-  // An image without a point has no memory of its own on the device.
+  // An image without points has no descriptors in device memory.
   const bool none = out.first.size() == 0 || out.second.size() == 0;
   out.matches =
       none ? std::vector<Match>()

@@ -1,11 +1,11 @@
-// Two images in, the geometry between them out: the one order of stages from pixels to F.
+// Two images in, the geometry between them out: the stages from pixels to F, in their one order.
 //
 //   features of both images -> matches -> correspondences -> fundamental matrix
 //
-// Where both cameras are known, E is estimated as well, and taken in place of F if its inliers are
-// at least 0.95 of F's (COLMAP's rule, two_view.h): then there is a pose.
+// If both cameras are known, E is estimated as well and replaces F if it has at least 0.95 of F's
+// inliers (COLMAP's rule, two_view.h). The result then contains a pose.
 //
-// A result does not depend on the device, the number of threads or what ran before.
+// A result does not depend on the device, the number of threads or earlier calls.
 #pragma once
 
 #include <memory>
@@ -26,38 +26,41 @@
 namespace cornea {
 
 struct CORNEA_API PairOptions {
-  std::string detector = "sift";  // of the table
-  Settings settings = {};         // of the detector
-  // Most points of an image, the strongest (SIFT: by its option `keep`, with all orientations of
-  // each); 0: no limit. A "max-points" among the settings goes before it.
+  std::string detector = "sift";  // a name in the catalog
+  Settings settings = {};         // options of the detector
+  // Maximum number of points per image; the strongest are kept (SIFT: by its option `keep`, with
+  // all orientations of each point). 0: no limit. A "max-points" among the settings takes
+  // precedence.
   int max_features = 20000;
-  // Longest side of an image in host memory, pixels; a larger one is reduced to it before features
-  // are sought. Coordinates are always those of the image that was given. 0: any size.
+  // Longest side of an image in host memory, pixels; a larger image is reduced to it before
+  // detection. Coordinates always refer to the image that was given. 0: any size.
   int max_size = 0;
   MatchOptions match = {};
   FundamentalOptions fundamental = {};
-  EssentialOptions essential = {};    // where cameras are given
-  HomographyOptions homography = {};  // likewise
+  EssentialOptions essential = {};    // used where cameras are given
+  HomographyOptions homography = {};  // used where cameras are given
 
   void validate() const;
 };
 
 struct CORNEA_API PairResult {
   Features first = {}, second = {};
-  // In the order of the first image's points; those that join the same two places once.
+  // In the order of the first image's points. Of several matches between the same two positions
+  // only one is kept.
   std::vector<Match> matches = {};
-  // What was chosen; its inliers are of `matches`. Where E was, its kind is general, F is made of E
-  // and of the cameras (fundamental_of, which is of undistorted pixels), and all counts are E's.
+  // The chosen model; its inliers index `matches`. If E was chosen, the kind is general, F is
+  // computed from E and the cameras (fundamental_of, which refers to undistorted pixels), and all
+  // counts are E's.
   FundamentalResult geometry = {};
   std::optional<TwoViewResult> two_view = {};  // where cameras were given
   bool by_essential = false;                   // E was chosen: two_view holds R, t and the points
-  // Of every match, pixels: to the two epipolar lines; where the kind is planar, to where H puts
-  // the points, in both images together. Empty where there is no F.
+  // For each match, pixels: the distance to the two epipolar lines or, if the kind is planar, the
+  // transfer error of H in both images together. Empty if there is no F.
   std::vector<float> distances = {};
-  double threshold = 0;  // an inlier's distance is below it; 0: there is no geometry
+  double threshold = 0;  // inliers have a distance below this; 0: no geometry was found
   std::vector<StageTime> stages =
       {};                         // features, matching, geometry: milliseconds on the host's clock
-  std::string match_kernel = {};  // what made the products
+  std::string match_kernel = {};  // the kernel that computed the descriptor products
 
   Correspondence correspondence(std::size_t match) const;
 };
@@ -66,18 +69,18 @@ struct PairMasks {
   AnyView first = {}, second = {};
 };
 
-// Made once; then it takes pair after pair and keeps its memory.
+// Construct it once and reuse it for many pairs: it keeps its memory between calls.
 class CORNEA_API PairPipeline {
  public:
   explicit PairPipeline(const Context& context, const PairOptions& options = {});
 
   PairResult run(AnyView first, AnyView second);
-  // Results given by reference keep their memory from call to call.
+  // As above; a result passed by reference keeps its memory from call to call.
   void run(AnyView first, AnyView second, PairResult& out);
-  // The same, without points where an image's mask is 0. A mask has the size of its image; an empty
-  // one hides nothing.
+  // As above, but points are discarded where an image's mask is 0. A mask has the size of its
+  // image; an empty one masks nothing.
   void run(AnyView first, AnyView second, const PairMasks& masks, PairResult& out);
-  // The same with the cameras of both images, where they are known.
+  // As above, with the cameras of both images if they are known.
   void run(AnyView first, AnyView second, const PairMasks& masks,
            const std::optional<IntrinsicsPair>& cameras, PairResult& out);
 
@@ -85,8 +88,8 @@ class CORNEA_API PairPipeline {
   const PairOptions& options() const { return options_; }
 
  private:
-  // Descriptors are handed from the first to the second of these: in host memory, or left where
-  // they were made.
+  // find_features passes descriptors to match_features, in host memory or in the device memory
+  // where they were computed.
   void find_features(AnyView first, AnyView second, const PairMasks& masks, PairResult& out);
   void match_features(PairResult& out);
   void find_geometry(const std::optional<IntrinsicsPair>& cameras, PairResult& out);
@@ -94,7 +97,8 @@ class CORNEA_API PairPipeline {
 
   Context context_;
   PairOptions options_;
-  // On CUDA an image each, so that both images' descriptors stay there until they are matched.
+  // On CUDA there is one extractor per image, so that the descriptors of both stay in device memory
+  // until they are matched.
   FeatureExtractor first_;
   std::unique_ptr<FeatureExtractor> second_;
   FeatureExtractor& second() { return second_ ? *second_ : first_; }

@@ -17,10 +17,10 @@ namespace {
 
 struct Views {
   std::vector<View> views;
-  std::array<double, 9> F{};  // the true one
+  std::array<double, 9> F{};  // ground truth
 };
 
-// Made once; the ray caster takes longer than the tests.
+// Rendered once, because the ray caster takes longer than the tests.
 const Views& views_of(SceneKind kind) {
   static std::map<SceneKind, Views> made;
   Views& v = made[kind];
@@ -83,8 +83,8 @@ TEST_P(Pair, KnownCamerasGiveThePose) {
   double trace = 0, dot = 0;
   for (int i = 0; i < 9; ++i) trace += R(i / 3, i % 3) * e.R[std::size_t(i)];
   for (int i = 0; i < 3; ++i) dot += t(i) * e.t[std::size_t(i)];
-  EXPECT_GT(trace, 3 - 1e-4);  // half a degree
-  EXPECT_GT(dot, 0.9995);      // two
+  EXPECT_GT(trace, 3 - 1e-4);  // the rotation error is below half a degree
+  EXPECT_GT(dot, 0.9995);      // the direction of t differs by less than two degrees
   EXPECT_EQ(r.geometry.inliers, e.inliers);
   EXPECT_LT(median_to_truth(r, v.F), 0.5);
   ASSERT_EQ(r.distances.size(), r.matches.size());
@@ -94,7 +94,7 @@ TEST_P(Pair, KnownCamerasGiveThePose) {
       EXPECT_LT(r.distances[i], 1.01 * r.threshold);
     }
   }
-  // What was found with cameras leaves no trace in the next pair without.
+  // A result with cameras leaves no trace in the next pair without them.
   PairResult again = r;
   pipeline.run(v.views[0].image, v.views[1].image, {}, again);
   EXPECT_FALSE(again.two_view || again.by_essential);
@@ -142,16 +142,17 @@ TEST_P(Pair, EveryDetectorFindsTheGeometry) {
   }
 }
 
-TEST_P(Pair, APlaneIsToldFromASceneWithDepth) {
+TEST_P(Pair, APlaneIsDistinguishedFromASceneWithDepth) {
   const Views& v = views_of(SceneKind::plane);
   PairOptions options;
-  options.match.ratio = 0.6f;  // its letters and bricks repeat, and matches of them feign depth
+  // The letters and bricks repeat, and wrong matches between them mimic depth.
+  options.match.ratio = 0.6f;
   const PairResult r = PairPipeline(context, options).run(v.views[0].image, v.views[1].image);
   ASSERT_EQ(name(r.geometry.kind), name(TwoView::planar));
   ASSERT_EQ(r.distances.size(), r.matches.size());
   for (std::size_t i = 0; i < r.matches.size(); ++i) {
     EXPECT_EQ(r.distances[i], float(transfer_distance(r.geometry.H, r.correspondence(i))));
-    // Inliers of a plane are those within so many thresholds of it.
+    // Inliers of a plane lie within kPlaneWidth thresholds of it.
     const double limit = kPlaneWidth * r.geometry.threshold;
     if (std::abs(r.distances[i] - limit) > 1e-3) {
       EXPECT_EQ(r.geometry.inliers[i] == 1, r.distances[i] < limit) << i;
@@ -159,7 +160,7 @@ TEST_P(Pair, APlaneIsToldFromASceneWithDepth) {
   }
 }
 
-// The left half of the first image and the lower half of the second.
+// The masks hide the left half of the first image and the lower half of the second.
 TEST_P(Pair, NoPointLiesWhereAMaskIsBlack) {
   const Views& v = views_of(SceneKind::boxes);
   const int width = v.views[0].image.width(), height = v.views[0].image.height();
@@ -180,7 +181,7 @@ TEST_P(Pair, NoPointLiesWhereAMaskIsBlack) {
     EXPECT_LT(masked.matches.size(), whole.matches.size()) << detector;
     for (const Keypoint& p : masked.first.keypoints) EXPECT_LT(p.x, float(width / 2) + 1);
     for (const Keypoint& p : masked.second.keypoints) EXPECT_GT(p.y, float(height / 2) - 1);
-    // An empty mask hides nothing.
+    // An empty mask masks nothing.
     PairResult again;
     pipeline.run(v.views[0].image, v.views[1].image, {{}, {}}, again);
     EXPECT_EQ(again.matches, whole.matches);
@@ -230,7 +231,7 @@ TEST_P(Pair, TimesAreByStageInTheirOrder) {
 
 INSTANTIATE_TEST_SUITE_P(, Pair, testing::every_device(), testing::device_name);
 
-TEST_P(Pair, ImagesGoUpOnceAndResultsComeDownOnce) {
+TEST_P(Pair, ImagesAreUploadedOnceAndResultsDownloadedOnce) {
   const Views& v = views_of(SceneKind::boxes);
   PairPipeline pipeline(context);
   PairResult r;
@@ -248,7 +249,8 @@ TEST_P(Pair, ImagesGoUpOnceAndResultsComeDownOnce) {
   const std::uint64_t features = (r.first.size() + r.second.size()) * (128 + sizeof(Keypoint));
   const std::uint64_t up = after.upload_bytes - before.upload_bytes;
   const std::uint64_t down = after.download_bytes - before.download_bytes;
-  // Beside the images the matches' coordinates and a table of the pair; no descriptor.
+  // Besides the images, only the coordinates of the matches and a table of the pair are uploaded,
+  // no descriptors.
   EXPECT_GE(up, images);
   EXPECT_LE(up, images + r.matches.size() * sizeof(Correspondence) + 4096);
   EXPECT_LE(after.uploads - before.uploads, 4u);
@@ -261,7 +263,7 @@ TEST(PairOptions, ReachTheStages) {
   auto run = [&](const PairOptions& options) {
     return PairPipeline(Context::cpu(), options).run(v.views[0].image, v.views[1].image);
   };
-  // A limit counts points, whose orientations follow.
+  // The limit counts points; the additional orientations of a point do not count.
   auto points = [&](const PairOptions& options) {
     std::set<std::pair<float, float>> places;
     for (const Keypoint& k : run(options).first.keypoints) places.insert({k.x, k.y});
@@ -278,7 +280,7 @@ TEST(PairOptions, ReachTheStages) {
   EXPECT_LT(run(tight).geometry.inlier_count, plain.geometry.inlier_count);
 }
 
-TEST(PairOptions, BadOnesAreNamed) {
+TEST(PairOptions, InvalidOnesAreNamed) {
   const Context context = Context::cpu(1);
   EXPECT_THROW(PairPipeline(context, {.detector = "sobel"}), Error);
   EXPECT_THROW(PairPipeline(context, {.settings = {{"colour", "1"}}}), Error);
@@ -291,7 +293,7 @@ TEST(PairOptions, BadOnesAreNamed) {
   EXPECT_THROW(PairPipeline(context, options), Error);
 }
 
-TEST(TransferDistance, IsTheSumOfBothWays) {
+TEST(TransferDistance, IsTheSumOverBothDirections) {
   const std::array<double, 9> twice = {2, 0, 10, 0, 2, 0, 0, 0, 1};  // x2 = 2 x1 + (10, 0)
   EXPECT_NEAR(transfer_distance(twice, {3, 4, 16, 8}), 0, 1e-12);
   EXPECT_NEAR(transfer_distance(twice, {3, 4, 16, 10}), 2 + 1, 1e-12);

@@ -17,13 +17,15 @@ Colour blend(Colour below, Colour above, double share) {
   return {mix(below.r, above.r), mix(below.g, above.g), mix(below.b, above.b)};
 }
 
-// How much of a pixel a line of this width covers, its middle `distance` from the pixel's centre.
+// The coverage of a pixel by a line of this width whose centre line is `distance` away from the
+// pixel's centre.
 double coverage(double distance, double width) {
   return std::clamp(width / 2 + 0.5 - distance, 0.0, 1.0);
 }
 
 struct Pen {
-  double radius, line, halo;  // pixels: of the ring, of its bright line, of the dark one under it
+  // pixels: radius of the ring, width of its bright line and of the dark line under it
+  double radius, line, halo;
 };
 
 Pen pen_for(int width, int height) {
@@ -43,7 +45,7 @@ Image<Colour> enlarged(const Context& context, HostView<const Colour> image, int
   return result;
 }
 
-// Draws with a function that gives a pixel's distance from the line, over a box of pixels.
+// Draws over a box of pixels with a function that returns the distance of a pixel from the line.
 template <class Distance>
 void draw_line(HostView<Colour> image, double left, double top, double right, double bottom,
                double width, Colour colour, double opacity, const Distance& distance) {
@@ -76,7 +78,7 @@ void draw_segment(HostView<Colour> image, double x0, double y0, double x1, doubl
             });
 }
 
-// The same for lines across the picture: only pixels near it are looked at.
+// The same for long lines: only pixels near the line are visited.
 void draw_long_line(HostView<Colour> image, double x0, double y0, double x1, double y1,
                     double width, Colour colour, double opacity) {
   const bool steep = std::abs(y1 - y0) > std::abs(x1 - x0);
@@ -104,12 +106,12 @@ void draw_long_line(HostView<Colour> image, double x0, double y0, double x1, dou
   }
 }
 
-// The image on which marks are drawn, and where its pixels went.
+// The image on which marks are drawn, and the mapping of the original's pixels to it.
 struct Canvas {
   Image<Colour> image;
   int enlarge;
   Pen pen;
-  // Pixel centres at integers: the centre of the first small pixel of a block lies off its own.
+  // Pixel centres are at integers, so enlarging shifts them by half a pixel of each scale.
   double at(float v) const { return (v + 0.5) * enlarge - 0.5; }
 };
 
@@ -124,7 +126,7 @@ Canvas canvas_for(const Context& context, HostView<const Colour> image,
   return {std::move(large), enlarge, pen};
 }
 
-// All dark lines first, so that no mark darkens its neighbour's bright line.
+// Draws all dark lines first, so that no mark darkens its neighbour's bright line.
 template <class Draw>
 void draw_twice(const Pen& pen, Colour colour, const Draw& draw) {
   draw(pen.halo, Colour{0, 0, 0}, 0.75);
@@ -172,14 +174,14 @@ Image<Colour> draw_matches(const Context& context, HostView<const Colour> first,
     if (y < second.height) std::copy_n(second.row(y), second.width, row + first.width);
   }
   Canvas canvas = canvas_for(context, both.host(), options);
-  // Bright, and told apart by colour-blind eyes (Okabe and Ito).
+  // Bright colours that colour-blind people can distinguish (Okabe and Ito).
   constexpr Colour kColours[] = {{230, 159, 0},  {86, 180, 233}, {0, 158, 115},
                                  {240, 228, 66}, {213, 94, 0},   {204, 121, 167}};
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const Match& m = matches[i];
     require(m.a >= 0 && std::size_t(m.a) < first_points.size() && m.b >= 0 &&
                 std::size_t(m.b) < second_points.size(),
-            "match ", i, " is of points ", m.a, " and ", m.b, ", which are not there");
+            "match ", i, " joins points ", m.a, " and ", m.b, ", which do not exist");
   }
   const std::size_t most = options.most_lines > 0 ? options.most_lines : matches.size();
   const std::size_t lines = std::min(most, matches.size());

@@ -35,7 +35,7 @@ TEST(DrawCorners, ARingStandsOutOnAnyBackground) {
     }
     EXPECT_GT(lightest - darkest, 100) << "on gray " << gray;
     EXPECT_GT(changed, 30);
-    // The corner itself stays to be seen.
+    // The corner itself stays visible.
     EXPECT_TRUE(drawn(400, 300) == image(400, 300));
     EXPECT_TRUE(drawn(10, 10) == image(10, 10));
   }
@@ -47,7 +47,7 @@ TEST(DrawCorners, SmallImagesAreEnlargedAndMarksFollow) {
   const auto drawn = draw_corners(Context::cpu(), image.host(), {&corner, 1});
   ASSERT_EQ(drawn.width(), 700);
   ASSERT_EQ(drawn.height(), 350);
-  // The ring's box is centred on the middle of the enlarged pixel.
+  // The bounding box of the ring is centred on the middle of the enlarged pixel.
   int left = 700, right = 0;
   for (int y = 0; y < 350; ++y) {
     for (int x = 0; x < 700; ++x) {
@@ -68,7 +68,7 @@ TEST(DrawCorners, PointsAtAndBeyondTheEdgeAreClipped) {
 
 TEST(DrawFeatures, TheRingShowsTheScaleAndALineTheAngle) {
   const auto image = plain(700, 640, 90);
-  const Keypoint point{300, 200, 20, 0, 1, 0};  // to the right
+  const Keypoint point{300, 200, 20, 0, 1, 0};  // angle 0: to the right
   const auto drawn = draw_features(Context::cpu(), image.host(), {&point, 1});
   const DrawOptions options;
   auto is_bright = [&](int x, int y) { return drawn(x, y) == options.colour; };
@@ -98,12 +98,12 @@ TEST(Draw, MatchesAreLinesBetweenTheTwoPictures) {
   ASSERT_EQ(none.width(), 700);
   ASSERT_EQ(none.height(), 400);
   EXPECT_EQ(lit(none), 0);
-  EXPECT_EQ(none(200, 350), (Colour{0, 0, 0}));  // below the first picture
+  EXPECT_EQ(none(200, 350), (Colour{0, 0, 0}));  // below the first image
   const std::vector<Match> level = {{0, 1, 0, 0}};
   const auto drawn = draw_matches(context, first.host(), second.host(), a, b, level);
   EXPECT_GT(drawn(100, 50).r, 150);
   EXPECT_GT(drawn(450, 50).r, 150);
-  EXPECT_EQ(drawn(90, 50).r, 9);    // before the ring
+  EXPECT_EQ(drawn(90, 50).r, 9);    // outside of the ring
   EXPECT_GT(drawn(450, 55).r, 60);  // the ring
   EXPECT_EQ(drawn(300, 54).r, 9);
   EXPECT_GT(lit(drawn), 351);

@@ -1,4 +1,4 @@
-// What hangs together in a folder, and what a person should know of it.
+// Connected components of a folder, and warnings for the user.
 #include <algorithm>
 #include <numeric>
 #include <string_view>
@@ -9,8 +9,8 @@
 namespace cornea {
 namespace {
 
-// Disjoint sets with halved paths (R. Tarjan, J. van Leeuwen, 1984). The root of a set is its
-// lowest index, whatever the order of the pairs.
+// A disjoint-set forest with path halving (R. Tarjan, J. van Leeuwen, 1984). The root of a set is
+// its lowest index, whatever the order of the pairs.
 class Sets {
  public:
   explicit Sets(std::size_t count) : parent_(count) {
@@ -91,13 +91,13 @@ void warn_of_components(const FolderPage& page, std::vector<FolderPageWarning>& 
   if (sizes.size() > 1) {
     all.push_back(
         {text("The images fall into ", sizes.size(), " groups that share no geometry, of ",
-              list_of(sizes), " images. A reconstruction places each group by itself."),
+              list_of(sizes), " images. Each group is reconstructed separately."),
          {},
          true});
   }
 }
 
-// A tenth of what is usual in the folder, and not above this many.
+// Few features: a tenth of the folder's median, but never more than this.
 constexpr int kFewFeatures = 500;
 
 void warn_of_features(const FolderPage& page, std::vector<FolderPageWarning>& all) {
@@ -142,7 +142,7 @@ void warn_of_pairs(const FolderPage& page, std::vector<FolderPageWarning>& all) 
   }
   if (unverified > 0) {
     all.push_back({text(counted(unverified, "pair has", "pairs have"),
-                        " matches and no geometry yet, for the matches were not verified."),
+                        " matches but no geometry yet, because they were not verified."),
                    {},
                    true});
   }
@@ -151,8 +151,8 @@ void warn_of_pairs(const FolderPage& page, std::vector<FolderPageWarning>& all) 
     if (degrees[i] == 1) hanging.push_back(int(i));
   }
   if (page.images.size() > 3 && !hanging.empty()) {
-    all.push_back({text(counted(std::int64_t(hanging.size()), "image hangs", "images hang"),
-                        " on a single pair: ", names_of(page, hanging), "."),
+    all.push_back({text(counted(std::int64_t(hanging.size()), "image is", "images are"),
+                        " connected by a single pair only: ", names_of(page, hanging), "."),
                    hanging, false});
   }
   if (watermarks > 0) {
@@ -163,11 +163,12 @@ void warn_of_pairs(const FolderPage& page, std::vector<FolderPageWarning>& all) 
                    false});
   }
   if (connecting > 0 && 2 * flat > connecting) {
-    all.push_back({text(grouped(flat), " of ", counted(connecting, "pair is", "pairs are"),
-                        " explained by a homography: a flat scene, or a camera that only rotated, "
-                        "gives no depth."),
-                   {},
-                   false});
+    all.push_back(
+        {text(grouped(flat), " of ", counted(connecting, "pair is", "pairs are"),
+              " explained by a homography: a planar scene, or a camera that only rotated, "
+              "gives no depth."),
+         {},
+         false});
   }
 }
 
@@ -194,7 +195,7 @@ void find_components(FolderPage& page) {
   for (const FolderPagePair& pair : page.pairs) {
     if (pair.connects()) sets.join(pair.first, pair.second);
   }
-  std::vector<FolderPageComponent> found(count);  // by their roots
+  std::vector<FolderPageComponent> found(count);  // indexed by the roots
   for (std::size_t i = 0; i < count; ++i) ++found[std::size_t(sets.root(int(i)))].images;
   for (const FolderPagePair& pair : page.pairs) {
     if (pair.connects()) ++found[std::size_t(sets.root(pair.first))].pairs;

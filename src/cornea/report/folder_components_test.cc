@@ -51,7 +51,7 @@ TEST(FolderComponents, ListTheLargestFirst) {
   EXPECT_EQ(page.components[2].pairs, 0);
 }
 
-TEST(FolderComponents, AreJoinedByGeometryAlone) {
+TEST(FolderComponents, AreJoinedByGeometriesOnly) {
   FolderPage page = folder_of(
       5, {joined(0, 1, 0, Configuration::degenerate), joined(1, 2, 0, Configuration::undefined),
           joined(2, 3, 90, Configuration::watermark), joined(3, 4, 40, Configuration::planar)});
@@ -59,7 +59,7 @@ TEST(FolderComponents, AreJoinedByGeometryAlone) {
   EXPECT_EQ(components_of(page), (std::vector<int>{1, 2, 3, 0, 0}));
 }
 
-TEST(FolderWarnings, AreNoneWhereAllIsWell) {
+TEST(FolderWarnings, AreNoneIfAllImagesAreConnected) {
   EXPECT_EQ(sentences_of(folder_of(3, {joined(0, 1), joined(0, 2), joined(1, 2)})),
             std::vector<std::string>{});
 }
@@ -84,11 +84,11 @@ TEST(FolderWarnings, SayThatThereAreSeveralGroups) {
       6, {joined(0, 1), joined(0, 2), joined(1, 2), joined(3, 4), joined(3, 5), joined(4, 5)}));
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0],
-            "The images fall into 2 groups that share no geometry, of 3 and 3 images. A "
-            "reconstruction places each group by itself.");
+            "The images fall into 2 groups that share no geometry, of 3 and 3 images. "
+            "Each group is reconstructed separately.");
 }
 
-TEST(FolderWarnings, SpeakOfFewFeatures) {
+TEST(FolderWarnings, NameImagesWithFewFeatures) {
   FolderPage page =
       folder_of(4, {joined(0, 1), joined(0, 2), joined(1, 2), joined(0, 3), joined(1, 3)});
   page.images[3].features = 30;
@@ -99,7 +99,7 @@ TEST(FolderWarnings, SpeakOfFewFeatures) {
   EXPECT_EQ(sentences_of(page)[0], "1 image has no features: d.jpg.");
 }
 
-TEST(FolderWarnings, SpeakOfPairs) {
+TEST(FolderWarnings, CountUnusualPairs) {
   FolderPage page = folder_of(
       4, {joined(0, 1, 50, Configuration::planar), joined(0, 2, 50, Configuration::panoramic),
           joined(1, 2, 60, Configuration::watermark), joined(2, 3)});
@@ -107,8 +107,8 @@ TEST(FolderWarnings, SpeakOfPairs) {
   page.pairs.back().second = 3, page.pairs.back().matches = 40;
   const std::vector<std::string> all = sentences_of(page);
   ASSERT_EQ(all.size(), 4u);
-  EXPECT_EQ(all[0], "1 pair has matches and no geometry yet, for the matches were not verified.");
-  EXPECT_EQ(all[1], "2 images hang on a single pair: b.jpg and d.jpg.");
+  EXPECT_EQ(all[0], "1 pair has matches but no geometry yet, because they were not verified.");
+  EXPECT_EQ(all[1], "2 images are connected by a single pair only: b.jpg and d.jpg.");
   EXPECT_TRUE(all[2].starts_with("1 pair looks like a watermark or a time stamp:")) << all[2];
   EXPECT_TRUE(all[3].starts_with("2 of 3 pairs are explained by a homography:")) << all[3];
 }

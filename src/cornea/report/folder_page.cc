@@ -23,16 +23,16 @@ std::string column_of(const Rows& rows, Value&& value) {
   return column.encoded();
 }
 
-// A share of 0 to 1 as 16 bits.
+// A fraction of 0 to 1 as 16 bits.
 std::uint16_t share16(double share) {
   return std::uint16_t(
       std::lround(std::clamp(std::isfinite(share) ? share : 0.0, 0.0, 1.0) * 65535));
 }
 
-// Base64 writes 3 bytes as 4, and a line is 8 bytes.
+// Base64 writes 3 bytes as 4, and a line has 8 bytes.
 constexpr std::size_t kLineBytes = 11;
 
-// The most lines that a pair may have so that all together take no more than `most_bytes`.
+// The maximum number of lines per pair such that all together take at most `most_bytes`.
 std::size_t lines_per_pair(const FolderPage& page, std::size_t most_bytes) {
   const auto fits = [&](std::size_t most) {
     std::size_t lines = 0;
@@ -48,8 +48,8 @@ std::size_t lines_per_pair(const FolderPage& page, std::size_t most_bytes) {
   return low;
 }
 
-// Lines of pairs in a row: where those of each pair end, and their coordinates as shares of the
-// images' sides. The first pixel's left edge is at -0.5.
+// The lines of consecutive pairs: where those of each pair end, and their coordinates as fractions
+// of the image sides. The left edge of the first pixel is at -0.5.
 struct Lines {
   Column ends, places;
   std::uint32_t count = 0;
@@ -72,7 +72,7 @@ struct Lines {
   Json json() const { return {{"ends", ends.encoded()}, {"places", places.encoded()}}; }
 };
 
-// What lies in further files: of each the first image or pair that it is of, and its contents.
+// The contents of further files, and for each the first image or pair that it holds.
 struct Parts {
   std::vector<int> firsts;
   std::vector<Json> contents;
@@ -160,7 +160,7 @@ Json pairs_json(const FolderPage& page) {
       {"furtherVerified", page.further_verified}};
 }
 
-// All that the page knows, but for thumbnails and lines.
+// Everything on the page except thumbnails and lines.
 Json data_json(const FolderPage& page) {
   Json warnings = Json::array();
   for (const FolderPageWarning& w : page.warnings) {
@@ -187,18 +187,18 @@ void check(const FolderPage& page) {
     require(image.component >= 0 && std::size_t(image.component) < page.components.size(),
             "the image ", image.name, " belongs to no component; call find_components() first");
     require(image.width >= 0 && image.height >= 0 && image.features >= 0, "the image ", image.name,
-            " has a size or a number of features below 0");
+            " has a negative size or number of features");
   }
   std::pair<int, int> last{-1, -1};
   for (const FolderPagePair& pair : page.pairs) {
     require(pair.first >= 0 && pair.first < pair.second && pair.second < images,
             "a pair is of the images ", pair.first, " and ", pair.second,
-            "; the first must be the lower, and both be of the page's ", images);
+            "; the first must be the lower, and both must be among the page's ", images);
     require(std::pair(pair.first, pair.second) > last,
             "pairs must be sorted by their images, each once; that of ", pair.first, " and ",
             pair.second, " is not");
     require(pair.matches >= 0 && pair.inliers >= 0, "the pair of ", pair.first, " and ",
-            pair.second, " has a number below 0");
+            pair.second, " has a negative number of matches or inliers");
     last = {pair.first, pair.second};
   }
 }
@@ -211,7 +211,7 @@ std::string part_name(const FolderPageOptions& options, const char* what, std::s
 
 void FolderPageOptions::validate() const {
   require(most_images_in_one_file >= 0, "most_images_in_one_file is ", most_images_in_one_file,
-          " and must not be below 0");
+          "; it must not be negative");
   require(most_part_bytes >= 10000, "most_part_bytes is ", most_part_bytes,
           "; files of fewer than 10,000 bytes would be too many");
   require(!parts_folder.empty() &&
@@ -226,7 +226,7 @@ std::vector<FolderPageFile> folder_page(const FolderPage& page, const FolderPage
   const bool one_file = page.images.size() <= std::size_t(options.most_images_in_one_file);
   const std::size_t lines =
       lines_per_pair(page, one_file ? options.most_line_bytes : options.most_parts_bytes);
-  // In one file all is one part.
+  // A page in one file has one part.
   const std::size_t part = one_file ? SIZE_MAX / 64 : options.most_part_bytes;
   const Parts thumbnails = thumbnail_parts(page, part), line_lists = line_parts(page, lines, part);
 
@@ -234,7 +234,7 @@ std::vector<FolderPageFile> folder_page(const FolderPage& page, const FolderPage
   data["parts"] = {{"folder", options.parts_folder},
                    {"thumbnails", thumbnails.firsts},
                    {"lines", line_lists.firsts}};
-  // Files of another run have another key.
+  // The key distinguishes files of another run.
   std::string text = script_text(data);
   std::vector<std::pair<const char*, const Parts*>> kinds = {{"thumbnails", &thumbnails},
                                                              {"lines", &line_lists}};
@@ -247,7 +247,7 @@ std::vector<FolderPageFile> folder_page(const FolderPage& page, const FolderPage
   data["key"] = key;
 
   std::vector<FolderPageFile> files(1);
-  std::string inside;  // calls that hand the parts to the page
+  std::string inside;  // calls that pass the parts to the page
   std::size_t at = 0;
   for (const auto& [what, parts] : kinds) {
     for (std::size_t k = 0; k < parts->contents.size(); ++k) {

@@ -12,7 +12,7 @@ namespace {
 
 using FolderJson = nlohmann::json;
 
-// Images in a row, each joined with the next two.
+// A chain of images, each joined with the next two.
 FolderPage folder_page_of(int images, int lines) {
   FolderPage page;
   page.title = "a folder";
@@ -77,7 +77,7 @@ std::vector<std::uint32_t> whole_numbers(const FolderJson& base64, std::size_t s
   return all;
 }
 
-// What a call corneaPart("lines", 0, "key", {...}); hands over.
+// The argument of a call corneaPart("lines", 0, "key", {...});
 FolderJson part_of(const std::string& text, const std::string& what) {
   const std::string call = "corneaPart(\"" + what + "\", ";
   const std::size_t key = text.find("\", ", text.find(call) + call.size());
@@ -94,7 +94,7 @@ TEST(FolderPage, IsOneFileForFewImages) {
   EXPECT_EQ(html.find("{{"), std::string::npos);
   for (const char* outside : {"http://", "https://", "<link", "@import", "fetch("}) {
     const std::size_t at = html.find(outside);
-    // The one address is the name of a namespace.
+    // The only address is the name of the SVG namespace.
     EXPECT_TRUE(at == std::string::npos ||
                 html.substr(at).starts_with("http://www.w3.org/2000/svg"))
         << outside;
@@ -122,7 +122,7 @@ TEST(FolderPage, HoldsThumbnailsAndLines) {
   EXPECT_EQ(whole_numbers(lines["ends"], 4), (std::vector<std::uint32_t>{3, 6, 9, 12, 15, 18, 21}));
   const std::vector<std::uint32_t> places = whole_numbers(lines["places"], 2);
   ASSERT_EQ(places.size(), 7u * 3 * 4);
-  // The first pixel's left edge is at -0.5, the last row's lower edge at 299.5.
+  // The left edge of the first pixel is at -0.5, the lower edge of the last row at 299.5.
   EXPECT_EQ(places[4 + 0], std::uint32_t(std::lround(1.5 / 400 * 65535)));
   EXPECT_EQ(places[4 + 1], std::uint32_t(std::lround(10.5 / 300 * 65535)));
   EXPECT_EQ(places[4 + 3], 65535u);
@@ -156,7 +156,7 @@ TEST(FolderPage, IsSeveralFilesForManyImages) {
   EXPECT_EQ(files[0].bytes.find("corneaPart(\"lines\""), std::string::npos);
 }
 
-TEST(FolderPage, HasFewerLinesPerPairWhereThereIsNoRoom) {
+TEST(FolderPage, HasFewerLinesPerPairIfThereAreTooMany) {
   FolderPageOptions options;
   options.most_line_bytes = 7 * 20 * 11;
   FolderPage page = folder_page_of(5, 100);
@@ -166,7 +166,7 @@ TEST(FolderPage, HasFewerLinesPerPairWhereThereIsNoRoom) {
   EXPECT_EQ(ends[0], 23u);  // (140 - 2) / 6
   EXPECT_EQ(ends[2] - ends[1], 2u);
   EXPECT_LE(ends.back(), 140u);
-  // Evenly chosen: the last is near the end.
+  // The lines are an even sample: the last is near the end.
   EXPECT_EQ(whole_numbers(lines["places"], 2)[4 * 22],
             std::uint32_t(std::lround(95.5 / 400 * 65535)));
 }
@@ -202,14 +202,14 @@ TEST(FolderPage, GivesTheSameBytesAgainAndAnotherKeyForOtherContents) {
   EXPECT_NE(folder_data(html)["key"], folder_data(folder_page(other)[0].bytes)["key"]);
 }
 
-TEST(FolderPage, TakesAFolderWithoutImagesAndPairs) {
+TEST(FolderPage, AcceptsAFolderWithoutImagesAndPairs) {
   FolderPage page;
   EXPECT_EQ(folder_page(page).size(), 1u);
   page = folder_page_of(1, 0);
   EXPECT_EQ(folder_page(page).size(), 1u);
 }
 
-TEST(FolderPage, RefusesWhatCannotBe) {
+TEST(FolderPage, RefusesInvalidInput) {
   FolderPage page = folder_page_of(4, 1);
   std::swap(page.pairs[0], page.pairs[1]);
   EXPECT_THROW(folder_page(page), Error);

@@ -16,11 +16,11 @@ struct Neighbour {
   int node = 0;
   double length = 1;
 };
-using Graph = std::vector<std::vector<Neighbour>>;  // of one component, its nodes numbered anew
+using Graph = std::vector<std::vector<Neighbour>>;  // of one component, with its nodes renumbered
 
-constexpr double kLongest = 4;  // of an edge, in lengths of the strongest
+constexpr double kLongest = 4;  // longest edge, in units of that of the strongest pair
 constexpr int kRounds = 60;
-constexpr double kReach = 1.6;  // of what pushes away
+constexpr double kReach = 1.6;  // distance within which nodes repel each other
 
 std::vector<double> path_lengths(const Graph& graph, int from) {
   std::vector<double> lengths(graph.size(), std::numeric_limits<double>::infinity());
@@ -42,7 +42,8 @@ std::vector<double> path_lengths(const Graph& graph, int from) {
   return lengths;
 }
 
-// Of each pivot the squared lengths to all nodes; the next pivot is the node farthest from all.
+// For each pivot the squared path lengths to all nodes; the next pivot is the node farthest from
+// all previous ones.
 std::vector<std::vector<double>> pivot_columns(const Graph& graph, int pivots) {
   std::vector<std::vector<double>> columns;
   std::vector<double> nearest(graph.size(), std::numeric_limits<double>::infinity());
@@ -57,7 +58,7 @@ std::vector<std::vector<double>> pivot_columns(const Graph& graph, int pivots) {
   return columns;
 }
 
-// Means of rows and columns become 0.
+// Double centring: the means of rows and columns become 0.
 void centre(std::vector<std::vector<double>>& columns) {
   const std::size_t count = columns[0].size();
   std::vector<double> row_means(count);
@@ -127,7 +128,7 @@ std::vector<Place> pivot_scaling(const Graph& graph) {
   return places;
 }
 
-// The middle at 0 and the root mean square of the distances from it as wanted.
+// Centres the positions at 0 and scales them to this root mean square distance.
 void scale_to(std::vector<Place>& places, double wanted) {
   Place mean{};
   for (const Place& p : places) {
@@ -144,7 +145,7 @@ void scale_to(std::vector<Place>& places, double wanted) {
   for (Place& p : places) p = {p[0] * scale, p[1] * scale};
 }
 
-// Nodes by the square of side kReach in which they stand.
+// Nodes by the grid cell of side kReach that they lie in.
 class Squares {
  public:
   explicit Squares(const std::vector<Place>& places) : places_(places) {
@@ -170,7 +171,8 @@ class Squares {
   std::unordered_map<std::int64_t, std::vector<int>> nodes_;
 };
 
-// The way away from all that is nearer than kReach. Nodes on one spot part by their numbers.
+// The displacement away from all nodes nearer than kReach. Nodes at the same position are separated
+// by their indices.
 Place push(const Squares& squares, const std::vector<Place>& places, std::size_t i) {
   Place away{};
   squares.visit_near(places[i], [&](int other, const Place& q) {
@@ -191,7 +193,8 @@ Place push(const Squares& squares, const std::vector<Place>& places, std::size_t
 
 void relax(const Graph& graph, std::vector<Place>& places, double radius) {
   for (int round = 0; round < kRounds; ++round) {
-    const double pull = round < kRounds * 2 / 3 ? 0.25 : 0;  // at last only what overlaps moves
+    // In the last rounds only overlapping nodes move.
+    const double pull = round < kRounds * 2 / 3 ? 0.25 : 0;
     const std::vector<Place> before = places;
     const Squares squares(before);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -213,7 +216,7 @@ void relax(const Graph& graph, std::vector<Place>& places, double radius) {
   }
 }
 
-// Within a component, from 0 on.
+// The positions within a component, starting at 0.
 std::vector<Place> place_component(const Graph& graph) {
   if (graph.size() == 1) return {Place{}};
   if (graph.size() == 2) return {Place{0, 0}, Place{1.2, 0}};
@@ -226,7 +229,7 @@ std::vector<Place> place_component(const Graph& graph) {
 
 struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
-  double width() const { return right - left + 1; }  // with half a node's room on each side
+  double width() const { return right - left + 1; }  // with half a node's size on each side
   double height() const { return bottom - top + 1; }
 };
 

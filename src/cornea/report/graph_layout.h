@@ -1,12 +1,12 @@
-// Inside of report: where the images of a folder stand in the picture of their graph.
+// Inside of report: the layout of the view graph of a folder.
 //
 // Within a component: pivot MDS (U. Brandes, C. Pich, "Eigensolver methods for progressive
-// multidimensional scaling of large data", GD 2006) of the lengths of the shortest paths, in which
-// a pair with few inliers is long; then some rounds in which each image moves towards the mean of
-// its neighbours and away from what stands too near. Components, the largest first, fill rows.
+// multidimensional scaling of large data", GD 2006) of shortest-path lengths, in which a pair with
+// few inliers is long; then some iterations in which each image moves towards the mean of its
+// neighbours and away from nodes that are too close. Components fill rows, the largest first.
 //
-// The same graph gives the same places: no random numbers, and nothing of the mathematical library
-// but square roots. O((pivots + rounds) (images + pairs)).
+// The same graph gives the same layout: no random numbers are used, and no function of the
+// mathematical library but the square root. O((pivots + rounds) (images + pairs)).
 #pragma once
 
 #include <array>
@@ -21,11 +21,13 @@ struct GraphEdge {
 };
 
 struct GraphLayout {
-  std::vector<std::array<float, 2>> places = {};  // of the nodes, about one apart
-  float width = 1, height = 1;                    // of the whole; places lie within
+  std::vector<std::array<float, 2>> places = {};  // positions of the nodes, about one unit apart
+  // of the whole layout, which contains all positions
+  float width = 1, height = 1;
 };
 
-// `components` has the component of each node, numbered from 0; edges join nodes of one component.
+// `components` holds the component of each node, numbered from 0; edges join nodes of one
+// component.
 GraphLayout graph_layout(std::span<const int> components, std::span<const GraphEdge> edges);
 
 }  // namespace cornea::report

@@ -12,7 +12,7 @@ double apart(const GraphLayout& layout, std::size_t a, std::size_t b) {
                     layout.places[a][1] - layout.places[b][1]);
 }
 
-// Each node with the next two.
+// Each node is joined with the next two.
 std::vector<GraphEdge> chain(int count) {
   std::vector<GraphEdge> edges;
   for (int i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ TEST(GraphLayout, PlacesNeighboursNearerThanTheEndsOfAChain) {
   EXPECT_GT(apart(layout, 0, 59), 4 * neighbours);
 }
 
-TEST(GraphLayout, GivesComponentsPlacesOfTheirOwn) {
+TEST(GraphLayout, SeparatesComponents) {
   std::vector<int> components;
   for (int i = 0; i < 20; ++i) components.push_back(i < 10 ? 0 : 1);
   for (int i = 0; i < 5; ++i) components.push_back(2 + i);
@@ -64,13 +64,13 @@ TEST(GraphLayout, GivesComponentsPlacesOfTheirOwn) {
   }
 }
 
-TEST(GraphLayout, GivesTheSamePlacesAgain) {
+TEST(GraphLayout, IsReproducible) {
   const std::vector<int> components(100, 0);
   EXPECT_EQ(graph_layout(components, chain(100)).places,
             graph_layout(components, chain(100)).places);
 }
 
-TEST(GraphLayout, TakesNothingOneAndTwo) {
+TEST(GraphLayout, AcceptsZeroOneAndTwoNodes) {
   EXPECT_TRUE(graph_layout({}, {}).places.empty());
   const std::vector<int> one = {0}, two = {0, 0};
   EXPECT_EQ(graph_layout(one, {}).places.size(), 1u);

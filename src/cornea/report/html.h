@@ -6,9 +6,9 @@
 
 namespace cornea::report {
 
-// As HTML shows it, in an element or in a quoted attribute. Bytes that are not UTF-8 become U+FFFD.
+// Escaped for HTML, in an element or in a quoted attribute. Bytes that are not UTF-8 become U+FFFD.
 std::string html_escaped(std::string_view text);
-// Whether it is UTF-8 without control characters: a page shows it as it is.
+// Whether it is UTF-8 without control characters, so that a page shows it unchanged.
 bool is_printable(std::string_view text);
 
 }  // namespace cornea::report

@@ -23,7 +23,7 @@ Json matrix_json(const std::array<double, 9>& m) {
 
 std::size_t fewer(std::size_t count, std::size_t most) { return std::min(count, most); }
 
-// x1, y1, x2, y2, ratio, distance (-1: none), inlier, number of the match.
+// x1, y1, x2, y2, ratio, distance (-1: none), inlier, index of the match.
 std::string encoded_matches(const PairPage& page, const PageOptions& options) {
   Column numbers;
   const std::size_t all = page.matches.size(), shown = fewer(all, options.most_matches);
@@ -41,7 +41,7 @@ std::string encoded_matches(const PairPage& page, const PageOptions& options) {
   return numbers.encoded();
 }
 
-// X, Y, Z of the matches that encoded_matches() has.
+// X, Y, Z of the matches that encoded_matches() contains.
 std::string encoded_points(const PairPage& page, const PageOptions& options) {
   Column numbers;
   const std::size_t all = page.matches.size(), shown = fewer(all, options.most_matches);
@@ -66,7 +66,7 @@ Json pose_json(const PairPage& page, const PageOptions& options) {
           {"facts", pose.facts}};
 }
 
-// x, y of the points that no match has; those with several angles once.
+// x, y of the points without a match; points with several orientations once.
 std::string encoded_others(std::span<const Keypoint> points, const std::vector<bool>& matched,
                            const PageOptions& options) {
   std::vector<std::size_t> others;
@@ -93,11 +93,11 @@ Json photograph_json(const PagePhotograph& photograph, const std::vector<bool>& 
           {"others", encoded_others(photograph.points, matched, options)}};
 }
 
-// How many inliers lie in each cell of a grid over a photograph, row by row.
+// The number of inliers in each cell of a grid over a photograph, row by row.
 Json coverage_json(const PairPage& page, bool second) {
   constexpr int kCells = 8;  // per side
   const PagePhotograph& photograph = second ? page.second : page.first;
-  // The first pixel's centre is 0, its left edge -0.5.
+  // The centre of the first pixel is 0, its left edge -0.5.
   const auto cell = [](float at, int length) {
     const double share = (double(at) + 0.5) / length;
     return std::clamp(int(std::floor(share * kCells)), 0, kCells - 1);
@@ -113,7 +113,7 @@ Json coverage_json(const PairPage& page, bool second) {
   return counts;
 }
 
-// All that the page knows, but for the previews.
+// Everything on the page except the previews.
 Json data_json(const PairPage& page, const PageOptions& options) {
   const FundamentalResult& g = *page.geometry;
   std::vector<bool> first(page.first.points.size()), second(page.second.points.size());
@@ -154,11 +154,11 @@ void check(const PairPage& page) {
   require(page.distances.empty() || page.distances.size() == page.matches.size(), "there are ",
           page.distances.size(), " distances for ", page.matches.size(), " matches");
   require(!page.pose || page.pose->points.size() == page.matches.size(),
-          "a pose needs a point per match, of which there are ", page.matches.size());
+          "a pose needs one point per match, of which there are ", page.matches.size());
   for (const Match& m : page.matches) {
     require(m.a >= 0 && std::size_t(m.a) < page.first.points.size() && m.b >= 0 &&
                 std::size_t(m.b) < page.second.points.size(),
-            "a match is of points ", m.a, " and ", m.b, ", which are not there");
+            "a match joins points ", m.a, " and ", m.b, ", which do not exist");
   }
 }
 
@@ -166,7 +166,7 @@ void check(const PairPage& page) {
 
 void PageOptions::validate() const {
   require(longest_side >= 64, "a preview of ", longest_side, " pixels is too small to look at");
-  require(most_bytes >= 200000, "a page of ", most_bytes, " bytes has no room for its text");
+  require(most_bytes >= 200000, "a page of ", most_bytes, " bytes is too small for its text");
 }
 
 std::string pair_page(const Context& context, const PairPage& page, const PageOptions& options) {

@@ -22,7 +22,7 @@ using namespace report;
 using Colour = Rgb<std::uint8_t>;
 using Json = nlohmann::json;
 
-// A smooth picture, with uniform noise of this many levels a channel.
+// A smooth image with uniform noise of this many gray levels per channel.
 Image<Colour> picture(int width, int height, int noise) {
   Image<Colour> image(width, height);
   std::uint32_t state = 1;
@@ -40,7 +40,7 @@ Image<Colour> picture(int width, int height, int noise) {
   return image;
 }
 
-// A page of `count` matches on one picture, every fourth an outlier.
+// A page with `count` matches on one image; every fourth is an outlier.
 struct Example {
   Image<Colour> image;
   std::vector<Keypoint> points;
@@ -91,7 +91,7 @@ std::string between(const std::string& text, const std::string& begin, const std
   return text.substr(at, text.find(end, at) - at);
 }
 
-// The text of the script element that holds the data, and what JSON.parse makes of it.
+// The text of the script element that holds the data, and the result of parsing it.
 std::string data_text(const std::string& html) {
   return between(html, "id=\"data\">", "</script>");
 }
@@ -111,7 +111,7 @@ std::vector<std::uint8_t> from_base64(const std::string& text) {
   return bytes;
 }
 
-// The previews as they are in the page.
+// The previews in the page.
 std::vector<Image<Colour>> previews_of(const std::string& html) {
   const std::string mark = "data:image/jpeg;base64,";
   std::vector<Image<Colour>> previews;
@@ -123,17 +123,17 @@ std::vector<Image<Colour>> previews_of(const std::string& html) {
   return previews;
 }
 
-TEST(HtmlEscaped, LeavesNothingThatHtmlReads) {
+TEST(HtmlEscaped, EscapesAllMarkup) {
   EXPECT_EQ(html_escaped("<a href='x' id=\"y\">&amp;"),
             "&lt;a href=&#39;x&#39; id=&quot;y&quot;&gt;&amp;amp;");
   EXPECT_EQ(html_escaped("plain \xC3\xA4"), "plain \xC3\xA4");
 }
 
-TEST(HtmlEscaped, ReplacesWhatIsNotUtf8) {
+TEST(HtmlEscaped, ReplacesInvalidUtf8) {
   EXPECT_EQ(html_escaped("caf\xe9 <caf\u00e9>"), "caf\xEF\xBF\xBD &lt;caf\u00e9&gt;");
 }
 
-TEST(IsPrintable, TakesUtf8WithoutControlCharacters) {
+TEST(IsPrintable, AcceptsUtf8WithoutControlCharacters) {
   for (const char* text : {"", "a b", "caf\u00e9", "\u5199\u771f"})
     EXPECT_TRUE(is_printable(text)) << text;
   for (const char* text : {"caf\xe9", "a\nb", "\x1b[2J", "\x7f"}) EXPECT_FALSE(is_printable(text));
@@ -148,7 +148,7 @@ TEST(PairPage, IsOneFileThatNeedsNothingElse) {
   EXPECT_EQ(count_of(html, "<style>"), 1u);
   EXPECT_EQ(count_of(html, "{{"), 0u);
   EXPECT_EQ(count_of(html, "</html>"), 1u);
-  // The name space of SVG is the one address in it, and is not fetched.
+  // The name of the SVG namespace is the only address in it, and is not fetched.
   EXPECT_EQ(count_of(html, "http://") + count_of(html, "https://"),
             count_of(html, "http://www.w3.org/2000/svg"));
   EXPECT_EQ(count_of(html, "<link"), 0u);
@@ -176,7 +176,7 @@ TEST(PairPage, HoldsTheNumbers) {
       Json({{"name", "b.jpg"}, {"width", 320}, {"height", 240}, {"points", 40}, {"others", ""}}));
   const auto bytes = from_base64(data.at("matches"));
   ASSERT_EQ(bytes.size(), 40u * 8 * 4);
-  // The second match: x1 is 37, its distance 0.3, inlier.
+  // The second match: x1 is 37, its distance is 0.3, and it is an inlier.
   auto number = [&](int k) {
     float v;
     std::copy_n(bytes.data() + 4 * k, 4, reinterpret_cast<std::uint8_t*>(&v));
@@ -205,7 +205,7 @@ TEST(PairPage, HoldsThePose) {
   pose.sentence = "To the right </script>.";
   pose.facts = {{"Rotation", "none"}};
   page.pose = pose;
-  // Of fewer matches their own points.
+  // If fewer matches are kept, they keep their own points.
   const std::string html = pair_page(Context::cpu(1), page, {.most_matches = 4});
   EXPECT_EQ(count_of(html, "</script>"), 2u);
   const Json data = data_of(html)["pose"];
@@ -232,7 +232,7 @@ TEST(PairPage, CountsInliersPerCellOfTheFrame) {
   example.points[1] = {39.4f, 29.4f, 2, 0, 1, 0};
   example.points[2] = {39.6f, 29.4f, 2, 0, 1, 0};
   example.points[3] = {319.4f, 239.4f, 2, 0, 1, 0};
-  example.points[4] = {200, 10, 2, 0, 1, 0};  // an outlier's
+  example.points[4] = {200, 10, 2, 0, 1, 0};  // of an outlier
   const Json data = data_of(pair_page(Context::cpu(), example.page()));
   ASSERT_EQ(data.at("coverage").size(), 2u);
   for (const Json& cells : data.at("coverage")) {
@@ -251,12 +251,12 @@ TEST(PairPage, HomographiesAreShownWithAUnitCorner) {
   example.geometry.H = {0.5, 0, 0.25, 0, 0.5, 0.125, 0, 0, 0.25};
   const Json unit = data_of(pair_page(Context::cpu(), example.page()));
   EXPECT_EQ(unit.at("H"), Json({{2, 0, 1}, {0, 2, 0.5}, {0, 0, 1}}));
-  example.geometry.H[8] = 1e-9;  // the corner of the image goes to infinity
+  example.geometry.H[8] = 1e-9;  // the corner of the image is mapped to infinity
   const Json as_it_is = data_of(pair_page(Context::cpu(), example.page()));
   EXPECT_EQ(as_it_is.at("H"), Json({{0.5, 0, 0.25}, {0, 0.5, 0.125}, {0, 0, 1e-9}}));
 }
 
-TEST(PairPage, NamesAndSentencesCannotLeaveTheirPlaces) {
+TEST(PairPage, NamesAndSentencesAreEscaped) {
   const Example example(64, 48, 0, 8);
   PairPage page = example.page();
   const std::string hostile = "\"'></title></script><script>stolen=1</script><!--{{data}}\xFF";
@@ -269,7 +269,7 @@ TEST(PairPage, NamesAndSentencesCannotLeaveTheirPlaces) {
   EXPECT_EQ(count_of(html, "</script>"), 2u);
   EXPECT_EQ(count_of(html, "</title>"), 1u);
   EXPECT_EQ(count_of(html, "<!--"), 0u);
-  EXPECT_EQ(count_of(html, "stolen=1&lt;"), 4u);  // two names, in the title and in the heading
+  EXPECT_EQ(count_of(html, "stolen=1&lt;"), 4u);  // two names, each in the title and in the heading
   EXPECT_EQ(count_of(data_text(html), "<"), 0u);
   const std::string shown = hostile.substr(0, hostile.size() - 1) + "\uFFFD";
   const Json data = data_of(html);
@@ -281,8 +281,7 @@ TEST(PairPage, NamesAndSentencesCannotLeaveTheirPlaces) {
   EXPECT_EQ(data.at("stages"), Json::array({Json::array({shown, 1})}));
 }
 
-// Quotes, control characters, line separators and characters of every length come back as they
-// were.
+// Quotes, control characters, line separators and characters of every length are preserved.
 TEST(PairPage, KeepsEveryCharacterOfASentence) {
   const Example example(64, 48, 0, 8);
   PairPage page = example.page();
@@ -294,11 +293,11 @@ TEST(PairPage, KeepsEveryCharacterOfASentence) {
   EXPECT_TRUE(std::all_of(data.begin(), data.end(), [](char c) { return c >= ' ' && c < 0x7F; }));
 }
 
-TEST(PairPage, ReplacesWhatIsNotUtf8) {
+TEST(PairPage, ReplacesInvalidUtf8) {
   const Example example(64, 48, 0, 8);
   const std::pair<std::string, std::string> cases[] = {
       {"a\xFFz", "a\uFFFDz"},
-      {"\xC3", "\uFFFD"},                                 // cut short
+      {"\xC3", "\uFFFD"},                                 // truncated
       {"\xC0\xAF", "\uFFFD\uFFFD"},                       // overlong
       {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"},             // a surrogate
       {"\xF4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD"}};  // too large
@@ -311,7 +310,7 @@ TEST(PairPage, ReplacesWhatIsNotUtf8) {
   }
 }
 
-// JSON knows no infinity.
+// JSON has no infinity.
 TEST(PairPage, WritesNumbersThatAreNotFiniteAsNull) {
   Example example(64, 48, 0, 8);
   example.geometry.F[8] = std::nan("");
@@ -322,7 +321,7 @@ TEST(PairPage, WritesNumbersThatAreNotFiniteAsNull) {
   EXPECT_EQ(data.at("threshold"), nullptr);
 }
 
-TEST(PairPage, NothingFoundIsAPageToo) {
+TEST(PairPage, WithoutAGeometryIsAPageToo) {
   const Example example(64, 48, 0, 0);
   PairPage page = example.page();
   FundamentalResult none;
@@ -337,8 +336,8 @@ TEST(PairPage, NothingFoundIsAPageToo) {
   EXPECT_EQ(data.at("matches"), "");
 }
 
-// Two photographs of 12 megapixels, smooth, noisy and nothing but noise, with as many points as a
-// page can have.
+// Two photographs of 12 megapixels: smooth, noisy, and pure noise, with as many points as a page
+// can have.
 TEST(PairPage, StaysUnderSixMegabytes) {
   for (int noise : {0, 25, 255}) {
     const Example example(4000, 3000, noise, 60000);
@@ -359,7 +358,7 @@ TEST(PairPage, StaysUnderSixMegabytes) {
   }
 }
 
-TEST(PairPage, WhatDoesNotFitTogetherIsAnError) {
+TEST(PairPage, InconsistentInputIsAnError) {
   const Example example(64, 48, 0, 8);
   PairPage page = example.page();
   page.distances = page.distances.first(3);
@@ -376,7 +375,7 @@ TEST(PairPage, WhatDoesNotFitTogetherIsAnError) {
   EXPECT_THROW(pair_page(Context::cpu(), example.page(), {.most_bytes = 1000}), Error);
 }
 
-TEST(ScaledDown, EveryPixelIsTheMeanOfWhatItCovers) {
+TEST(ScaledDown, EveryPixelIsTheMeanOfTheAreaItCovers) {
   Image<Colour> image(6, 4);
   for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 6; ++x) image(x, y) = {std::uint8_t(10 * x), std::uint8_t(20 * y), 7};
@@ -386,7 +385,7 @@ TEST(ScaledDown, EveryPixelIsTheMeanOfWhatItCovers) {
   ASSERT_EQ(half.height(), 2);
   EXPECT_EQ(half(0, 0), (Colour{5, 10, 7}));
   EXPECT_EQ(half(2, 1), (Colour{45, 50, 7}));
-  // 1.5 pixels to one: the first is (0 + 10 / 2) / 1.5.
+  // 1.5 pixels map to one: the first is (0 + 10 / 2) / 1.5.
   EXPECT_EQ(scaled_down(Context::cpu(), image.host(), 4)(0, 0).r, 3);
   const Image<Colour> same = scaled_down(Context::cpu(), image.host(), 2000);
   ASSERT_EQ(same.width(), 6);

@@ -1,4 +1,4 @@
-// Inside of report: how data and files become the text of a page.
+// Inside of report: composes the text of a page from data and embedded files.
 #pragma once
 
 #include <bit>
@@ -20,8 +20,8 @@ using Json = nlohmann::ordered_json;
 
 std::string base64(std::span<const std::uint8_t> bytes);
 
-// Numbers for a typed array of the page, the lowest byte first: Uint8Array, Uint16Array,
-// Uint32Array, Float32Array.
+// Numbers for a typed array of the page, little-endian: Uint8Array, Uint16Array, Uint32Array,
+// Float32Array.
 class Column {
  public:
   void add(std::uint8_t v) { bytes_.push_back(v); }
@@ -41,28 +41,27 @@ class Column {
 // [[name, milliseconds], ...]
 Json stages_json(std::span<const StageTime> stages);
 
-// JSON as it may stand in a <script> element: in ASCII, and without the one character that ends the
+// JSON that is safe in a <script> element: in ASCII, and without the one character that ends the
 // element or begins a comment. Bytes that are not UTF-8 become U+FFFD.
 std::string script_text(const Json& json);
-// The text with U+FFFD in place of bytes that are not UTF-8, as in script_text: a name is the same
-// everywhere on the page.
+// The text with U+FFFD in place of bytes that are not UTF-8, as in script_text, so that a name is
+// the same everywhere on the page.
 std::string as_utf8(std::string_view text);
 
-// The template with what stands for {{name}} put in, in one pass: nothing put in is looked at.
+// Replaces every {{name}} of the template in one pass, so that inserted text is not expanded again.
 std::string filled(std::string_view page,
                    const std::vector<std::pair<std::string_view, std::string_view>>& parts);
 
-// What differs between the pages of a pair and of a folder, in the frame that they share
-// (page/frame.html).
+// What differs between the pages of a pair and of a folder, which share a frame (page/frame.html).
 struct PageText {
   std::string_view kind;     // "pair"
-  std::string_view title;    // as html_escaped() gives it
-  std::string_view css;      // of this page, beside page.css
-  std::string_view body;     // what <main> holds after title and sentence
-  std::string_view data;     // as script_text() gives it
-  std::string_view sources;  // from where scripts may come, beside the page itself: " 'self' file:"
+  std::string_view title;    // escaped by html_escaped()
+  std::string_view css;      // of this page, in addition to page.css
+  std::string_view body;     // contents of <main> after title and sentence
+  std::string_view data;     // encoded by script_text()
+  std::string_view sources;  // sources of scripts besides the page itself: " 'self' file:"
   std::string_view parts;    // further elements after the scripts
-  // Of this page, after those of all pages, in the order in which they use each other.
+  // Scripts of this page, after those of all pages, each after those it uses.
   std::initializer_list<std::string_view> scripts;
 };
 std::string framed(const PageText& page);

@@ -14,7 +14,7 @@ using namespace core;
 
 using Colour = Rgb<std::uint8_t>;
 
-// The pixels that an output pixel covers: the first, and the share of each.
+// The input pixels that an output pixel covers: the first, and the weight of each.
 struct Cover {
   int first = 0;
   std::vector<float> shares;

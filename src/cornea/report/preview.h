@@ -1,4 +1,4 @@
-// Inside of report: photographs made small enough for a page.
+// Inside of report: photographs reduced for a page.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace cornea::report {
 
-// Every pixel the mean of the area it covers; an image that is small enough is copied.
+// Every pixel is the mean of the area it covers; an image that is small enough is copied.
 Image<Rgb<std::uint8_t>> scaled_down(const Context& context,
                                      HostView<const Rgb<std::uint8_t>> image, int longest_side);
 
@@ -18,7 +18,7 @@ struct Preview {
   int width = 0, height = 0;
 };
 
-// The largest and finest JPEG of at most `most_bytes`: first its quality gives way, then its size.
+// The largest and finest JPEG of at most `most_bytes`: the quality is reduced first, then the size.
 Preview make_preview(const Context& context, HostView<const Rgb<std::uint8_t>> image,
                      int longest_side, std::size_t most_bytes);
 

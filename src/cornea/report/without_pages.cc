@@ -1,4 +1,4 @@
-// In builds without nlohmann-json a page is an error that says so.
+// For builds without nlohmann-json: creating a page is an error that says so.
 #include "cornea/core/error.h"
 #include "cornea/report/folder_page.h"
 #include "cornea/report/page.h"

@@ -29,7 +29,7 @@ std::string camera_words(int width, int height, const std::optional<Exif>& exif)
   if (!exif || exif->make.empty() || exif->model.empty()) return "";
   const double focal = exif->focal_35mm > 0 ? exif->focal_35mm : exif->focal_mm;
   if (focal <= 0) return "";
-  // Names end where a line does, so that no two different ones give the same text.
+  // Fields are separated by line breaks, so that different fields never give the same text.
   return text(exif->make, "\n", exif->model, "\n", exif->focal_35mm > 0 ? "35 mm: " : "mm: ", focal,
               "\n", width, " x ", height, "\n", focal_pixels(*exif, width, height), " px");
 }

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBusyMilliseconds = 10000;  // how long another program is waited for
+constexpr int kBusyMilliseconds = 10000;  // how long to wait for a lock of another program
 
 constexpr const char* kTableNames[] = {"cameras",     "images",  "keypoints",
                                        "descriptors", "matches", "two_view_geometries"};
@@ -37,7 +37,7 @@ void check_file(const std::string& file, Database::Open how) {
 
 }  // namespace
 
-// As SQLite's URIs have it: bytes that mean something there, or are no printable ASCII, as %XX.
+// A URI for SQLite: bytes that are special there or not printable ASCII are written as %XX.
 std::string uri_of_finished(const fs::path& file) {
   std::string uri = "file:";
   for (const char c : fs::absolute(file).string()) {
@@ -63,22 +63,22 @@ Database::Database(const fs::path& file, Open how, std::optional<Schema> schema)
   check_file(file_, how);
   const bool may_be_new = how == Open::create || how == Open::scratch;
   sqlite3* handle = nullptr;
-  // URIs are for other databases that are attached, and for finished ones.
+  // URIs are used to attach other databases and to open finished ones.
   const int flags = SQLITE_OPEN_URI |
                     (how == Open::finished ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
                     (may_be_new ? SQLITE_OPEN_CREATE : 0);
-  // Absolute: SQLite has plans of its own for names such as :memory:.
+  // Absolute, because SQLite treats names such as :memory: specially.
   const std::string path =
       how == Open::finished ? uri_of_finished(file) : fs::absolute(file).string();
-  errno = 0;  // for fail_sqlite
+  errno = 0;  // read by fail_sqlite
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) fail_sqlite(handle, file_, code);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
   run("PRAGMA foreign_keys = ON");
   run("PRAGMA temp_store = MEMORY");
-  // The largest that SQLite has, for a new file: a blob of features is a megabyte, and is read and
-  // written faster than in pages of 4 KB (docs/colmap.md).
+  // The largest page size of SQLite, for a new file: a blob of features is a megabyte and is read
+  // and written faster than in pages of 4 KB (docs/colmap.md).
   run("PRAGMA page_size = 65536");
   const bool has_tables = check_tables();
   if (!may_be_new && !has_tables) {
@@ -95,7 +95,8 @@ Database::Database(const fs::path& file, Open how, std::optional<Schema> schema)
   descriptors_have_type_ =
       finds("SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'");
   find_two_view_columns();
-  // Where images have none yet 4.x makes them of all images, when it opens the database.
+  // If images have no frames yet, COLMAP 4.x creates them for all images when it opens the
+  // database.
   images_have_frames_ =
       finds("SELECT 1 FROM sqlite_master WHERE name = 'frames'") &&
       (finds("SELECT 1 FROM frames LIMIT 1") ||
@@ -111,12 +112,13 @@ Schema Database::schema() const {
 
 bool Database::finds(const char* sql) const { return Statement(*this, sql).next(); }
 
-// A log of up to 64 MB: the disk is waited for when it is put in place, not at every commit.
+// A log of up to 64 MB: the process waits for the disk at checkpoints, not at every commit.
 void Database::use_log() {
-  // SQLite waits here for another program that reads or writes, but not for one that does the same.
+  // SQLite waits here for programs that read or write, but not for one that changes the journal
+  // mode too.
   const core::Stopwatch watch;
   for (;;) {
-    errno = 0;  // for fail_sqlite
+    errno = 0;  // read by fail_sqlite
     const int code =
         sqlite3_exec(handle_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
     if (code == SQLITE_OK) break;
@@ -133,7 +135,7 @@ void Database::use_log() {
   run(text("PRAGMA wal_autocheckpoint = ", pages).c_str());
 }
 
-// Transactions can still be taken back, in memory.
+// Transactions can still be rolled back, from memory.
 void Database::use_no_log() {
   run("PRAGMA journal_mode = MEMORY");
   run("PRAGMA synchronous = OFF");
@@ -141,12 +143,12 @@ void Database::use_no_log() {
 }
 
 void Database::run(const char* sql) {
-  errno = 0;  // for fail_sqlite
+  errno = 0;  // read by fail_sqlite
   const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail_sqlite(handle_.get(), file_, code);
 }
 
-// A file without any table is about to become a database; one with tables must have COLMAP's.
+// A file without tables is about to become a database; one with tables must have COLMAP's.
 bool Database::check_tables() {
   if (!finds("SELECT 1 FROM sqlite_master WHERE type = 'table'")) return false;
   for (const char* table : kTableNames) {

@@ -1,5 +1,5 @@
-// COLMAP databases that others wrote, extended or damaged: columns and frames of COLMAP 4.x, files
-// of another kind, and rows whose contents cannot be.
+// Tests with COLMAP databases that other programs wrote, extended or damaged: columns and frames of
+// COLMAP 4.x, files of another kind, and rows with invalid contents.
 #include "cornea/export/colmap/database_testing.h"
 #include "cornea/io/file_testing.h"
 
@@ -12,17 +12,17 @@ TEST_F(ColmapDatabase, OtherFilesAreRefusedByName) {
   expect_error(ErrorCode::io, "c.db: there is no such database", [&] { Database d(file); });
   expect_error(ErrorCode::io, "is a folder", [&] { Database d(folder.path()); });
   testing::write_bytes(folder / "text.db", testing::bytes_of_text(std::string(5000, 'x')));
-  expect_error(ErrorCode::io, "text.db: is no SQLite database",
+  expect_error(ErrorCode::io, "text.db: is not an SQLite database",
                [&] { Database d(folder / "text.db", Database::Open::create); });
   testing::change_file(folder / "other.db", "CREATE TABLE people(name TEXT)");
   expect_error(ErrorCode::io, "other.db: is a database of another kind",
                [&] { Database d(folder / "other.db", Database::Open::create); });
-  expect_error(ErrorCode::io, "cannot be opened or made",
+  expect_error(ErrorCode::io, "cannot be opened or created",
                [&] { Database d(folder / "missing/c.db", Database::Open::create); });
 }
 
-// What COLMAP 4.x does to a database that it opens: columns and tables are added.
-TEST_F(ColmapDatabase, TakesTheColumnsOfColmap4) {
+// COLMAP 4.x adds columns and tables to a database that it opens.
+TEST_F(ColmapDatabase, AcceptsTheColumnsOfColmap4) {
   { create(); }
   change(
       "DROP TABLE descriptors; CREATE TABLE descriptors(image_id INTEGER PRIMARY "
@@ -46,8 +46,8 @@ TEST_F(ColmapDatabase, TakesTheColumnsOfColmap4) {
   EXPECT_EQ(value("PRAGMA user_version"), "4010000");
 }
 
-// What COLMAP 4.x needs of images in a database that has frames.
-TEST_F(ColmapDatabase, GivesNewImagesFramesWhereTheOldHaveThem) {
+// COLMAP 4.x requires frames for all images of a database that has frames.
+TEST_F(ColmapDatabase, GivesNewImagesFramesIfTheOldHaveThem) {
   {
     Database database = create();
     add_images(database, 2);
@@ -84,7 +84,7 @@ TEST_F(ColmapDatabase, GivesNewImagesFramesWhereTheOldHaveThem) {
   {
     Database database = create();
     Database::Transaction transaction(database);
-    database.delete_image(2);  // of a frame of two
+    database.delete_image(2);  // one of two images in its frame
     database.delete_image(5);  // alone in its frame and rig
     transaction.commit();
     EXPECT_EQ(database.count("cameras"), 2);
@@ -117,8 +117,8 @@ TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {
   expect_error(ErrorCode::io, "numbers; 2, 4 or 6 per point", [&] { database.points(1); });
 }
 
-// A pair_id of such images has no room in 64 bits.
-TEST_F(ColmapDatabase, IdsOfImagesThatNoPairHasRoomForAreDamage) {
+// A pair_id of such images does not fit into 64 bits.
+TEST_F(ColmapDatabase, ImageIdsThatDoNotFitAPairIdAreDamage) {
   for (const char* id : {"9223372036854775807", "2147483647", "-1"}) {
     SCOPED_TRACE(id);
     std::filesystem::remove(file);
@@ -129,7 +129,7 @@ TEST_F(ColmapDatabase, IdsOfImagesThatNoPairHasRoomForAreDamage) {
              ", 0, 6, NULL);", "INSERT INTO descriptors VALUES(", id, ", 0, 128, NULL)");
     change(sql);
     expect_error(ErrorCode::io, text("image a has the id ", id), [&] { database.images(); });
-    // Or left out, and named once.
+    // With `refused` they are left out and named once.
     std::vector<std::string> refused;
     EXPECT_TRUE(database.images(&refused).empty());
     EXPECT_TRUE(database.point_counts(&refused).empty());
@@ -141,7 +141,7 @@ TEST_F(ColmapDatabase, IdsOfImagesThatNoPairHasRoomForAreDamage) {
   expect_error(ErrorCode::invalid_argument, "ids of images", [] { pair_id({-1, 1}); });
 }
 
-TEST_F(ColmapDatabase, NumbersOfDescriptorsWhoseProductLeaves64BitsAreDamage) {
+TEST_F(ColmapDatabase, DescriptorCountsWhoseProductOverflowsAreDamage) {
   Database database = create();
   add_images(database, 3);
   change(

@@ -1,4 +1,4 @@
-// The layout of a COLMAP database, byte by byte, as SQLite and COLMAP 3.8 have it.
+// Tests of the layout of a COLMAP database, byte by byte, as SQLite and COLMAP 3.8 have it.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -74,7 +74,7 @@ TEST_F(ColmapDatabase, PairIdsAreColmaps) {
   EXPECT_EQ(pair_of(pair_id({2147483645, 2147483646})), (ImagePair{2147483645, 2147483646}));
 }
 
-TEST_F(ColmapDatabase, CamerasAndImagesHaveTheirRows) {
+TEST_F(ColmapDatabase, CamerasAndImagesAreStored) {
   {
     Database database = create();
     add_images(database, 2);
@@ -101,7 +101,7 @@ TEST_F(ColmapDatabase, FocalLengthsFollowColmap) {
   exif.focal_plane_pixels_per_mm = 200;
   exif.pixels_across = 2000;  // 10 mm
   EXPECT_EQ(camera_of_image(683, 1024, exif).params[0], 512);
-  // Stored upright: the sensor's longer side is the photograph's longer side.
+  // A portrait photograph: the longer side of the sensor is the longer side of the image.
   exif.pixels_across = 1500, exif.pixels_down = 2000;
   EXPECT_EQ(camera_of_image(768, 1024, exif).params[0], 512);
   EXPECT_TRUE(camera_of_image(683, 1024, exif).prior_focal_length);
@@ -109,7 +109,7 @@ TEST_F(ColmapDatabase, FocalLengthsFollowColmap) {
   EXPECT_EQ(camera_of_image(1000, 500, exif).params[0], 800);
 }
 
-TEST_F(ColmapDatabase, FeaturesBecomeColmaps) {
+TEST_F(ColmapDatabase, FeaturesAreConvertedToColmaps) {
   Features features;
   features.keypoints = {{10, 20, 2, 0, 1, 0}, {30.25f, 40.75f, 4, float(M_PI / 2), 1, 0}};
   for (int i = 0; i < 256; ++i) features.descriptors.push_back(std::uint8_t(i));
@@ -133,14 +133,14 @@ TEST_F(ColmapDatabase, FeaturesBecomeColmaps) {
   EXPECT_EQ(value("SELECT rows || 'x' || cols || ' ' || hex(data) FROM keypoints"),
             "2x6 " + hexadecimal(std::vector<float>{10.5f, 20.5f, 2, -0.0f, 0, 2, 30.75f, 41.25f, c,
                                                     -4, 4, c}));
-  // The directions of a cell the other way round.
+  // The orientation bins of a cell in reverse order.
   std::vector<std::uint8_t> swapped;
   for (int i = 0; i < 256; ++i) swapped.push_back(std::uint8_t(i - i % 8 + (8 - i % 8) % 8));
   EXPECT_EQ(value("SELECT rows || 'x' || cols || ' ' || hex(data) FROM descriptors"),
             "2x128 " + hexadecimal(swapped));
 }
 
-TEST_F(ColmapDatabase, EllipsesBecomeColmapsShapes) {
+TEST_F(ColmapDatabase, EllipsesAreConvertedToColmapsShapes) {
   auto shape = [](float angle, float stretch, float axis) {
     const std::vector<Keypoint> one = {{10, 20, 2, angle, 1, 0, stretch, axis}};
     const std::vector<float> blob = keypoint_blob(one);
@@ -155,7 +155,7 @@ TEST_F(ColmapDatabase, EllipsesBecomeColmapsShapes) {
   expect(shape(0, 3, 0), {6, 0, 0, 2});
   expect(shape(0, 3, quarter), {2, 0, 0, 6});
   expect(shape(quarter, 3, 0), {0, -6, 2, 0});
-  // Along a diagonal: a1 keeps the direction of the angle, and F F^T is the ellipse.
+  // An ellipse along a diagonal: a1 keeps the orientation, and F F^T is the ellipse.
   const auto f = shape(0.3f, 2, quarter / 2);
   EXPECT_NEAR(std::atan2(f[2], f[0]), 0.3, 1e-6);
   EXPECT_NEAR(f[0] * f[0] + f[1] * f[1], 10, 1e-5);
@@ -164,7 +164,7 @@ TEST_F(ColmapDatabase, EllipsesBecomeColmapsShapes) {
   EXPECT_NEAR(f[0] * f[3] - f[1] * f[2], 8, 1e-5);
 }
 
-TEST_F(ColmapDatabase, NothingIsNull) {
+TEST_F(ColmapDatabase, EmptyBlobsAreNull) {
   {
     Database database = create();
     add_images(database, 2);
@@ -186,8 +186,8 @@ TEST_F(ColmapDatabase, NothingIsNull) {
 }
 
 TEST_F(ColmapDatabase, MatchesAndGeometriesHaveTheirBytes) {
-  // Points of the two images in Cornea's pixels, joined by F = [t]x with t = (3, 5, 2) and by a
-  // homography; in COLMAP's pixels they still are.
+  // Points of the two images in Cornea's pixels, related by F = [t]x with t = (3, 5, 2) and by a
+  // homography; the relations must also hold in COLMAP's pixels.
   const std::array<double, 9> F = {0, -2, 5, 2, 0, -3, -5, 3, 0};
   const std::array<double, 9> H = {2, 0.5, 7, -0.25, 1, 3, 0.001, 0.002, 1};
   const std::vector<IndexPair> matches = {{0, 7}, {258, 65536}};
@@ -216,13 +216,14 @@ TEST_F(ColmapDatabase, MatchesAndGeometriesHaveTheirBytes) {
                   "4294967297"),
             "2x2 0000000007000000"
             "0201000000000100");
-  // x2 = x1 + t leaves [t]x alone but for the shift: y^T [s]x y' with lines through t + shift.
+  // For x2 = x1 + t the shift changes [t]x only by the position of the epipole: the lines pass
+  // through t + shift.
   EXPECT_EQ(value("SELECT hex(F) FROM two_view_geometries"),
             hexadecimal(std::vector<double>{0, -2, 6, 2, 0, -4, -6, 4, 0}));
   EXPECT_EQ(value("SELECT config || ifnull(E, 'NULL') || ifnull(qvec, 'NULL') FROM "
                   "two_view_geometries"),
             "3NULLNULL");
-  // H takes a point of COLMAP's to where it would be in COLMAP's.
+  // H maps COLMAP's coordinates of the first image to those of the second.
   const std::string digits = value("SELECT hex(H) FROM two_view_geometries");
   std::array<double, 9> h;
   for (int i = 0; i < 9; ++i) {
@@ -256,7 +257,7 @@ TEST_F(ColmapDatabase, CountsPairsThatCannotBeVerified) {
   EXPECT_EQ(database.unverifiable_count(), 2);
 }
 
-TEST_F(ColmapDatabase, WhatIsNotCommittedIsNotThere) {
+TEST_F(ColmapDatabase, UncommittedChangesAreDiscarded) {
   Database database = create();
   {
     Database::Transaction transaction(database);
@@ -268,7 +269,7 @@ TEST_F(ColmapDatabase, WhatIsNotCommittedIsNotThere) {
   EXPECT_EQ(Database(file).count("images"), 1);
 }
 
-TEST_F(ColmapDatabase, NamesAreBytesAndQuotesAreNoDanger) {
+TEST_F(ColmapDatabase, NamesMayHoldAnyBytesAndQuotes) {
   const std::string name = "it's \"a\" <script>; DROP TABLE images;--\xff.jpg";
   Database database = create();
   Database::Transaction transaction(database);
@@ -277,7 +278,7 @@ TEST_F(ColmapDatabase, NamesAreBytesAndQuotesAreNoDanger) {
   EXPECT_EQ(database.images()[0].name, name);
 }
 
-TEST_F(ColmapDatabase, RemembersWhatFeaturesWereMadeOf) {
+TEST_F(ColmapDatabase, RecordsWhatFeaturesWereExtractedFrom) {
   Database database = create();
   add_images(database, 2);
   const Features none;
@@ -295,7 +296,7 @@ TEST_F(ColmapDatabase, RemembersWhatFeaturesWereMadeOf) {
     return all;
   };
   EXPECT_EQ(found(), written);
-  // Of other points, and of an image that has another name now, nothing is known.
+  // A record is ignored if the points differ or the image has another name now.
   written[0].features = 3;
   database.write_record(written[0]);
   EXPECT_EQ(found().size(), 1u);
@@ -326,12 +327,13 @@ TEST_F(ColmapDatabase, DeletesThePairsOfAnImage) {
   EXPECT_EQ(database.count("two_view_geometries"), 3);
   database.delete_pair(left[1]);
   EXPECT_EQ(database.count("matches"), 2);
-  database.write_two_view(pair_id({3, 4}), {});  // a geometry without matches is nobody's to redo
+  // a geometry without matches cannot be made again, so it is kept
+  database.write_two_view(pair_id({3, 4}), {});
   database.delete_two_views_of_matches();
   EXPECT_EQ(database.count("two_view_geometries"), 1);
 }
 
-TEST_F(ColmapDatabase, DeletesAnImageWithAllThatIsItsOwn) {
+TEST_F(ColmapDatabase, DeletesAnImageWithAllItsRows) {
   Database database = create();
   add_images(database, 3);
   const Id shared = database.images()[0].camera;
@@ -346,14 +348,14 @@ TEST_F(ColmapDatabase, DeletesAnImageWithAllThatIsItsOwn) {
   }
   const std::int64_t cameras = database.count("cameras");
   database.delete_image(2);
-  database.delete_image(77);  // there is none
+  database.delete_image(77);  // does not exist
   EXPECT_EQ(database.count("images"), 3);
   EXPECT_EQ(database.count("keypoints"), 3);
   EXPECT_EQ(database.count("descriptors"), 3);
   EXPECT_EQ(database.count("matches"), 3);
   EXPECT_EQ(value("SELECT group_concat(image_id) FROM cornea_images"), "1,3,4");
   EXPECT_EQ(database.count("cameras"), cameras - 1);
-  database.delete_image(1);  // its camera is the fourth's too
+  database.delete_image(1);  // the fourth image shares its camera
   EXPECT_EQ(database.count("cameras"), cameras - 1);
   EXPECT_EQ(database.options_of_images(), std::vector<std::string>{"a=1"});
 }

@@ -1,4 +1,4 @@
-// A COLMAP database for tests, which lies in its own folder.
+// A COLMAP database for tests, in a folder of its own.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,8 @@ class ColmapDatabase : public ::testing::Test {
     transaction.commit();
   }
 
-  // One value of a query's first row, past our own code. Blobs come as hexadecimal digits.
+  // One value of the first row of a query, read with plain SQL instead of our own code. Blobs are
+  // returned as hexadecimal digits.
   std::string value(const std::string& sql) const {
     sqlite3* handle = nullptr;
     EXPECT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);

@@ -20,7 +20,8 @@ void Database::write_foreign_features(Id image, const ForeignFeatures& features)
   const auto rows = std::int64_t(features.size());
   const bool has_descriptors = features.descriptor_bytes > 0;
   require(!has_descriptors || features.descriptor_type == 0 || descriptors_have_type_, file_,
-          ": has no column for the type of descriptors, and these are not SIFT's; leave them out, "
+          ": has no column for the type of descriptors, which these need because they are not "
+          "SIFT's; leave them out, "
           "or begin a new database with schema = 4");
   Statement(*this,
             "INSERT OR REPLACE INTO keypoints(image_id, rows, cols, data) VALUES(?, ?, ?, ?)")

@@ -15,7 +15,7 @@
 namespace cornea::colmap {
 namespace {
 
-// The columns that came in later versions of COLMAP, in the order in which they are bound here.
+// Columns added by later versions of COLMAP, in the order in which they are bound here.
 constexpr const char* kColumns[] = {"F", "E", "H", "qvec", "tvec", "camera1", "camera2"};
 
 template <std::size_t N>
@@ -28,8 +28,8 @@ std::optional<std::array<double, N>> numbers_at(const Statement& row, int column
   return all;
 }
 
-// A camera in one blob: camera_id and model of 4 bytes, width and height of 8, prior_focal_length
-// of 1, the number of parameters of 8, and the parameters.
+// A camera in one blob: camera_id and model (4 bytes each), width and height (8 each),
+// prior_focal_length (1), the number of parameters (8), and the parameters.
 constexpr std::size_t kCameraHead = 4 + 4 + 8 + 8 + 1 + 8;
 
 std::vector<std::uint8_t> bytes_of(const Camera& camera) {
@@ -65,7 +65,8 @@ std::optional<Camera> camera_at(const Statement& row, int column) {
   constexpr auto kMost = std::uint64_t(std::numeric_limits<int>::max());
   if (bytes.size() < kCameraHead || (bytes.size() - kCameraHead) % sizeof(double) != 0 ||
       count != (bytes.size() - kCameraHead) / sizeof(double) || width > kMost || height > kMost) {
-    throw DamagedRow(text("a camera of ", bytes.size(), " bytes in a two-view geometry is none"));
+    throw DamagedRow(
+        text("a camera of ", bytes.size(), " bytes in a two-view geometry is invalid"));
   }
   Camera camera{Id(id), model, int(width), int(height), std::vector<double>(count), prior != 0};
   if (count > 0) std::memcpy(camera.params.data(), bytes.data() + at, count * sizeof(double));

@@ -16,7 +16,7 @@ namespace {
 
 using Matrix = std::array<double, 9>;
 
-Matrix turned(double angle, std::array<double, 3> axis) {
+Matrix rotated(double angle, std::array<double, 3> axis) {
   const double n = std::hypot(axis[0], axis[1], axis[2]), s = std::sin(angle / 2) / n;
   return rotation_of({std::cos(angle / 2), s * axis[0], s * axis[1], s * axis[2]});
 }
@@ -58,18 +58,18 @@ class ColmapGeometries : public ::testing::Test {
                        Matrix{1e-6, 2e-6, -1e-3, 3e-6, 1e-7, 2e-3, 4e-3, -5e-3, 1},
                        Matrix{1.1, 0.01, 5, -0.02, 0.9, -7, 1e-5, 2e-5, 1},
                        Matrix{0, -0.3, 0.2, 0.3, 0, -0.6, -0.2, 0.6, 0.1},
-                       turned(0.7, {1, -2, 0.5}),
+                       rotated(0.7, {1, -2, 0.5}),
                        std::array<double, 3>{0.6, 0, -0.8},
                        {},
                        {}};
 };
 
-TEST(ColmapRotation, EveryTurnIsAQuaternionAndBack) {
-  // Also half turns, at which a formula by the trace alone divides by 0.
+TEST(ColmapRotation, EveryRotationIsAQuaternionAndBack) {
+  // Includes rotations by 180 degrees, where a formula based on the trace alone divides by 0.
   for (const double angle : {0.0, 1e-9, 0.3, 1.7, 3.0, M_PI - 1e-9, M_PI}) {
     for (const std::array<double, 3> axis :
          {std::array<double, 3>{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, 2, 3}, {1, 1, -1}}) {
-      const Matrix R = turned(angle, axis);
+      const Matrix R = rotated(angle, axis);
       const std::array<double, 4> q = quaternion_of(R);
       EXPECT_GE(q[0], 0);
       EXPECT_NEAR(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], 1, 1e-15);
@@ -79,7 +79,7 @@ TEST(ColmapRotation, EveryTurnIsAQuaternionAndBack) {
   }
 }
 
-TEST_F(ColmapGeometries, MatricesAndThePoseComeBack) {
+TEST_F(ColmapGeometries, MatricesAndThePoseAreReadBack) {
   Database database(file, Database::Open::create);
   database.write_two_view(pair_id({1, 2}), row);
   const TwoViewRow found = database.two_view(pair_id({1, 2})).value();
@@ -91,8 +91,8 @@ TEST_F(ColmapGeometries, MatricesAndThePoseComeBack) {
   expect_near(*found.R, *row.R, 1e-15);
   EXPECT_EQ(found.t, row.t);
   EXPECT_FALSE(found.camera1 || found.camera2);
-  // E and the pose as they are; a quaternion of a turn by 0.7 about (1, -2, 0.5), its real part
-  // first.
+  // E and the pose are unchanged; the quaternion is that of a rotation by 0.7 about (1, -2, 0.5),
+  // real part first.
   EXPECT_EQ(doubles("E"), std::vector<double>(row.E->begin(), row.E->end()));
   EXPECT_EQ(doubles("tvec"), (std::vector<double>{0.6, 0, -0.8}));
   const std::vector<double> q = doubles("qvec");
@@ -101,7 +101,7 @@ TEST_F(ColmapGeometries, MatricesAndThePoseComeBack) {
   EXPECT_NEAR(q[1], std::sin(0.35) / std::sqrt(5.25), 1e-15);
   EXPECT_NEAR(q[2], -2 * std::sin(0.35) / std::sqrt(5.25), 1e-15);
   EXPECT_NEAR(q[3], 0.5 * std::sin(0.35) / std::sqrt(5.25), 1e-15);
-  // F in COLMAP's pixels: the centre of the first is (0.5, 0.5).
+  // F refers to COLMAP's pixels: the centre of the first is (0.5, 0.5).
   const std::vector<double> F = doubles("F");
   double there = 0, here = 0;
   const double x1[] = {100, 50, 1}, x2[] = {90, 70, 1};
@@ -113,7 +113,7 @@ TEST_F(ColmapGeometries, MatricesAndThePoseComeBack) {
   EXPECT_NEAR(here, there, 1e-12);
 }
 
-TEST_F(ColmapGeometries, OlderDatabasesHoldWhatTheyHaveColumnsFor) {
+TEST_F(ColmapGeometries, OlderDatabasesStoreOnlyTheirColumns) {
   { Database(file, Database::Open::create); }
   change("ALTER TABLE two_view_geometries DROP COLUMN qvec");
   change("ALTER TABLE two_view_geometries DROP COLUMN tvec");
@@ -123,7 +123,7 @@ TEST_F(ColmapGeometries, OlderDatabasesHoldWhatTheyHaveColumnsFor) {
   EXPECT_EQ(found.E, row.E);
   EXPECT_TRUE(found.F && found.H);
   EXPECT_FALSE(found.R || found.t);
-  // Before 3.2 there was the configuration alone.
+  // Before 3.2 there was only the configuration.
   for (const char* column : {"F", "E", "H"}) {
     change(text("ALTER TABLE two_view_geometries DROP COLUMN ", column));
   }
@@ -135,7 +135,7 @@ TEST_F(ColmapGeometries, OlderDatabasesHoldWhatTheyHaveColumnsFor) {
   EXPECT_FALSE(found.F || found.E || found.H);
 }
 
-TEST_F(ColmapGeometries, CamerasOfAPairStandInNewerDatabases) {
+TEST_F(ColmapGeometries, CamerasOfAPairAreStoredInNewerDatabases) {
   TwoViewRow with_cameras = row;
   with_cameras.camera1 = Camera{1, 2, 640, 480, {1000, 320, 240, 0}, true};
   with_cameras.camera2 = Camera{2, 4, 800, 600, {900, 910, 400, 300, 0.1, 0.2, 0.3, 0.4}, false};
@@ -156,7 +156,7 @@ TEST_F(ColmapGeometries, CamerasOfAPairStandInNewerDatabases) {
   EXPECT_EQ(found.camera2->height, 600);
   EXPECT_EQ(found.camera2->params, with_cameras.camera2->params);
   EXPECT_FALSE(found.camera2->prior_focal_length);
-  // The bytes that COLMAP 4.2.1 writes of the first.
+  // The bytes that COLMAP 4.2.1 writes for the first camera.
   const std::string expected(
       "\1\0\0\0"
       "\2\0\0\0"

@@ -11,20 +11,20 @@ namespace cornea::colmap {
 namespace {
 
 std::string impossible_id(Id id) {
-  return text("has the id ", id, ", and ids of images are 0 to ", kMostImages - 1);
+  return text("has the id ", id, ", but ids of images are 0 to ", kMostImages - 1);
 }
 
-// Leaves a row out with a sentence where the caller takes such, and fails where not.
+// Records a sentence for a row that is left out if the caller collects them, and throws otherwise.
 void refuse(const std::string& file, const std::string& image, const std::string& reason,
             std::vector<std::string>* refused) {
   if (!refused) {
     throw DamagedRow(text(file, ": image ", image, " ", reason,
-                          "; mend this row, or extract into a new database"));
+                          "; repair this row, or extract into a new database"));
   }
   refused->push_back(text(image, ": ", reason, "; it is left out"));
 }
 
-// Counts that fit an int.
+// Whether a count fits an int.
 bool is_count(std::int64_t count) { return count >= 0 && count <= std::numeric_limits<int>::max(); }
 
 }  // namespace
@@ -86,8 +86,8 @@ void Database::replace_camera(Id camera, const Camera& by) {
       .run();
 }
 
-// COLMAP 4.x asks for a frame of every image and for a rig that holds its camera. Without any at
-// all it makes them itself.
+// COLMAP 4.x requires a frame for every image and a rig for its camera. If there are none at all,
+// it creates them itself.
 Id Database::rig_of(Id camera) {
   for (const char* sql :
        {"SELECT rig_id FROM rigs WHERE ref_sensor_id = ? AND ref_sensor_type = ?",
@@ -171,11 +171,11 @@ std::vector<Database::FeatureCount> Database::descriptor_counts(
              refused);
       continue;
     }
-    // 32 floats have as many bytes as SIFT's descriptors.
+    // Checked first, because 32 floats have as many bytes as a SIFT descriptor.
     if (row.integer(8) != 0) {
       refuse(file_, row.text(5),
              text("has descriptors of type ", row.integer(8),
-                  ", which are not SIFT's and are not matched here; import its matches"),
+                  ", which are not SIFT's and cannot be matched here; import its matches"),
              refused);
       continue;
     }
@@ -206,7 +206,7 @@ void Database::write_features(Id image, const Features& features) {
       .bind(kKeypointColumns)
       .bind_blob(std::span<const float>(keypoints))
       .run();
-  // From COLMAP 4.1 on, a column says what describes the points; 0 is SIFT.
+  // Since COLMAP 4.1 a column holds the type of the descriptors; 0 is SIFT.
   Statement(*this, descriptors_have_type_
                        ? "INSERT OR REPLACE INTO descriptors(image_id, rows, cols, data, type) "
                          "VALUES(?, ?, ?, ?, 0)"
@@ -221,7 +221,7 @@ void Database::write_features(Id image, const Features& features) {
 
 namespace {
 
-// All numbers of the keypoints of an image; `columns` of them per point.
+// All numbers of the keypoints of an image, `columns` per point.
 std::vector<float> keypoint_numbers(const Database& database, Id image, std::int64_t& columns) {
   Statement row(database, "SELECT rows, cols, data FROM keypoints WHERE image_id = ?");
   columns = kKeypointColumns;

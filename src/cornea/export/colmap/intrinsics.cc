@@ -10,7 +10,7 @@
 namespace cornea::colmap {
 namespace {
 
-// By COLMAP's numbers.
+// Indexed by COLMAP's model number.
 constexpr const char* kModels[] = {"SIMPLE_PINHOLE",
                                    "PINHOLE",
                                    "SIMPLE_RADIAL",
@@ -30,12 +30,12 @@ constexpr const char* kModels[] = {"SIMPLE_PINHOLE",
                                    "EUCM",
                                    "EQUIRECTANGULAR"};
 
-// The parameters as they stand in COLMAP's array; 0 in a place that the model has not.
+// The indices of the parameters in COLMAP's array; 0 for those that the model does not have.
 struct Layout {
   std::size_t parameters;
-  std::size_t fy;          // 0: that of fx
+  std::size_t fy;          // 0: equal to fx
   std::size_t cx;          // cy follows
-  std::size_t distortion;  // k1, then k2, p1 and p2 as far as there are any
+  std::size_t distortion;  // k1, then k2, p1 and p2 as far as the model has them
 };
 std::optional<Layout> layout_of(int model) {
   switch (CameraModel(model)) {
@@ -74,7 +74,7 @@ std::optional<Intrinsics> intrinsics_of(const Camera& camera) {
   if (!layout) return std::nullopt;
   const std::vector<double>& p = camera.params;
   if (p.size() != layout->parameters) {
-    throw DamagedRow(text("camera ", camera.id, " has ", p.size(), " parameters, and the model ",
+    throw DamagedRow(text("camera ", camera.id, " has ", p.size(), " parameters, but the model ",
                           name_of_model(camera.model), " has ", layout->parameters));
   }
   if (!std::all_of(p.begin(), p.end(), [](double value) { return std::isfinite(value); })) {

@@ -1,4 +1,4 @@
-// A camera of a COLMAP database as Cornea's.
+// Converts a camera of a COLMAP database to Cornea's intrinsics.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace cornea::colmap {
 
-// "OPENCV_FISHEYE"; "model 99" where COLMAP 4.2 has no such model.
+// For example "OPENCV_FISHEYE"; "model 99" if COLMAP 4.2 has no such model.
 CORNEA_API std::string name_of_model(int model);
 
-// One of the five of CameraModel by COLMAP's name; none of another name.
+// The model with this COLMAP name; empty if it is not one of the five of CameraModel.
 CORNEA_API std::optional<CameraModel> model_named(const std::string& name);
 CORNEA_API std::size_t parameter_count(CameraModel model);
 
-// Of the models SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL, RADIAL and OPENCV, which are Cornea's with
-// some numbers 0 or equal; none of the others. The principal point is moved by the half pixel
-// between COLMAP's coordinates and Cornea's. DamagedRow where the model has another number of
-// parameters, where one of them is not finite, or where a focal length is not positive.
+// Supports the models SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL, RADIAL and OPENCV, which are special
+// cases of Cornea's; empty for the others. The principal point is shifted by the half pixel between
+// COLMAP's and Cornea's coordinates. DamagedRow if the number of parameters is wrong, a parameter
+// is not finite, or a focal length is not positive.
 CORNEA_API std::optional<Intrinsics> intrinsics_of(const Camera& camera);
 
 }  // namespace cornea::colmap

@@ -27,8 +27,8 @@ std::string sentence_of(const Camera& damaged) {
   return "";
 }
 
-TEST(ColmapIntrinsics, FiveModelsAreRead) {
-  // COLMAP's centre of a picture of 640 x 480 pixels is (320, 240), ours (319.5, 239.5).
+TEST(ColmapIntrinsics, FiveModelsAreSupported) {
+  // COLMAP's centre of a 640 x 480 image is (320, 240), Cornea's (319.5, 239.5).
   EXPECT_EQ(intrinsics_of(camera(0, {500, 320, 240})).value(),
             (Intrinsics{500, 500, 319.5, 239.5, 0, 0, 0, 0}));
   EXPECT_EQ(intrinsics_of(camera(1, {500, 510, 320, 240})).value(),
@@ -41,7 +41,7 @@ TEST(ColmapIntrinsics, FiveModelsAreRead) {
             (Intrinsics{500, 510, 319.5, 239.5, -0.1, 0.02, 0.003, -0.004}));
 }
 
-TEST(ColmapIntrinsics, OtherModelsAreNamedAndNotRead) {
+TEST(ColmapIntrinsics, UnsupportedModelsHaveNamesOnly) {
   EXPECT_FALSE(intrinsics_of(camera(5, {500, 500, 320, 240, 0, 0, 0, 0})).has_value());
   EXPECT_FALSE(intrinsics_of(camera(99, {})).has_value());
   EXPECT_FALSE(intrinsics_of(camera(-1, {})).has_value());
@@ -53,9 +53,9 @@ TEST(ColmapIntrinsics, OtherModelsAreNamedAndNotRead) {
   EXPECT_EQ(name_of_model(-1), "model -1");
 }
 
-TEST(ColmapIntrinsics, ParametersThatCannotBeAreNamed) {
+TEST(ColmapIntrinsics, InvalidParametersAreNamed) {
   EXPECT_EQ(sentence_of(camera(2, {500, 320, 240})),
-            "camera 7 has 3 parameters, and the model SIMPLE_RADIAL has 4");
+            "camera 7 has 3 parameters, but the model SIMPLE_RADIAL has 4");
   EXPECT_EQ(sentence_of(camera(1, {500, -510, 320, 240})),
             "camera 7 has a focal length of -510 pixels");
   EXPECT_EQ(sentence_of(camera(0, {0, 320, 240})), "camera 7 has a focal length of 0 pixels");

@@ -1,4 +1,4 @@
-// Inside of export: rows of a COLMAP database as the numbers that lie in its blobs, and back.
+// Inside of export: converts between rows of a COLMAP database and the numbers in its blobs.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace cornea::colmap {
 
-// Blobs are little-endian, and so is every machine that Cornea runs on.
+// Blobs are little-endian, like every machine that Cornea runs on.
 static_assert(std::endian::native == std::endian::little);
 
-// Ids that a pair_id has room for; COLMAP's tables allow no others.
+// Whether an id fits into a pair_id; COLMAP's tables allow no others.
 inline bool is_image_id(Id id) { return id >= 0 && id < kMostImages; }
 
-// From Cornea's centre of the first pixel to COLMAP's.
+// The shift from Cornea's pixel coordinates to COLMAP's.
 inline constexpr float kShift = 0.5f;
 
-// The type of the sensors that are cameras, in rigs and frames of COLMAP 4.x.
+// The sensor type of cameras in rigs and frames of COLMAP 4.x.
 inline constexpr int kCameraSensor = 0;
 
 inline constexpr int kKeypointColumns = 6;
@@ -38,8 +38,8 @@ inline std::vector<float> keypoint_blob(std::span<const Keypoint> keypoints) {
   return blob;
 }
 
-// COLMAP counts the eight directions of a cell the other way round; the first is the same. Its own
-// inverse.
+// COLMAP numbers the eight orientation bins of a cell in the opposite sense; the first bin is the
+// same. The function is its own inverse.
 inline void swap_directions(std::span<std::uint8_t> descriptors) {
   for (std::size_t cell = 0; cell + 8 <= descriptors.size(); cell += 8) {
     std::uint64_t directions;
@@ -49,7 +49,7 @@ inline void swap_directions(std::span<std::uint8_t> descriptors) {
   }
 }
 
-using Matrix3 = std::array<double, 9>;  // row by row
+using Matrix3 = std::array<double, 9>;  // row-major
 
 // With y = x + (h, h), x = T y: y2^T (T^T F T) y1 = 0 and y2 ~ (T^-1 H T) y1.
 //

@@ -1,4 +1,4 @@
-// The tables of a COLMAP database that are Cornea's own.
+// Cornea's own tables in a COLMAP database.
 #include "cornea/export/colmap/memory.h"
 
 #include "cornea/export/colmap/database.h"
@@ -7,8 +7,8 @@
 namespace cornea::colmap {
 namespace {
 
-// Without foreign keys: what other programs do to their tables must not fail because of these. A
-// row whose image is gone, or has other points, is passed over.
+// Without foreign keys, so that changes by other programs to their tables cannot fail because of
+// these. A row is ignored if its image is gone or has other points.
 constexpr char kMemoryTables[] =
     "CREATE TABLE IF NOT EXISTS cornea_images"
     "   (image_id       INTEGER  PRIMARY KEY  NOT NULL,"
@@ -27,13 +27,13 @@ constexpr char kMemoryTables[] =
     "    options  TEXT  NOT NULL,"
     "PRIMARY KEY(step, options));";
 
-// Only in databases that have such cameras.
+// Created only in databases with shared cameras.
 constexpr char kCameraTable[] =
     "CREATE TABLE IF NOT EXISTS cornea_cameras"
     "   (camera_id  INTEGER  PRIMARY KEY  NOT NULL,"
     "    common     TEXT                  NOT NULL);";
 
-// SQLite's integers have a sign.
+// SQLite's integers are signed.
 std::int64_t as_stored(std::uint64_t hash) { return std::int64_t(hash); }
 
 FileStamp stamp_at(const Statement& row, int column) {
@@ -140,7 +140,7 @@ void Database::forget_options_of_step(const std::string& step) {
   Statement(*this, "DELETE FROM cornea_steps WHERE step = ?").bind(step).run();
 }
 
-// Made only where it is needed: a database of all pairs is the same without a memory of its choice.
+// Created only if it is needed, so that a database of all pairs has no such table.
 std::optional<std::vector<Id>> Database::chosen_pairs(const std::string& from) const {
   if (!finds("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cornea_choice'")) {
     return std::nullopt;
@@ -150,7 +150,7 @@ std::optional<std::vector<Id>> Database::chosen_pairs(const std::string& from) c
   try {
     return row.blob<Id>(1, row.integer(0), "pairs");
   } catch (const DamagedRow&) {
-    return std::nullopt;  // they are chosen again
+    return std::nullopt;  // a damaged choice is made again
   }
 }
 

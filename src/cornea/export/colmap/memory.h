@@ -1,5 +1,5 @@
-// What Cornea remembers of its own work in a COLMAP database, so that a later run notices when a
-// photograph or the options are not those of the features that are there.
+// What Cornea records about its own work in a COLMAP database, so that a later run notices if a
+// photograph or the options have changed since the features were extracted.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace cornea::colmap {
 
 using Id = std::int64_t;
 
-// A file as it was when it was read.
+// The state of a file when it was read.
 struct FileStamp {
   std::int64_t bytes = 0;
   std::int64_t modified = 0;  // nanoseconds since 1970
@@ -20,12 +20,12 @@ struct FileStamp {
 
 struct ImageRecord {
   Id image = 0;
-  std::string name = {};    // the image's; another one in the database is another image
-  std::string folder = {};  // absolute, in which the file of that name was
+  std::string name = {};    // of the image; a row of another name is another image
+  std::string folder = {};  // absolute path of the folder that had the file
   FileStamp file = {};
   std::optional<FileStamp> mask = {};
   std::string options = {};   // of the extraction: "contrast=0.02 root=yes"
-  std::int64_t features = 0;  // how many it gave
+  std::int64_t features = 0;  // number of features
   friend bool operator==(const ImageRecord&, const ImageRecord&) = default;
 };
 

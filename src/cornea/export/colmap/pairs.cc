@@ -1,4 +1,5 @@
-// Pairs of images in a COLMAP database: their ids, matches, and which of them have a geometry.
+// Pairs of images in a COLMAP database: their ids, their matches, and which of them have a
+// geometry.
 #include <algorithm>
 
 #include "cornea/core/error.h"
@@ -9,7 +10,7 @@
 namespace cornea::colmap {
 namespace {
 
-// Pairs without geometry that do not name two images, the lower id first; ?1 is kMostImages.
+// Pairs without a geometry that do not name two images with the lower id first; ?1 is kMostImages.
 constexpr char kUnverifiable[] =
     " FROM matches WHERE pair_id NOT IN (SELECT pair_id FROM two_view_geometries) "
     "AND (pair_id / ?1 >= pair_id % ?1 OR pair_id / ?1 NOT IN (SELECT image_id FROM images) "
@@ -124,8 +125,8 @@ void Database::delete_pair(Id pair_id) {
 }
 
 void Database::delete_two_views_of_matches() {
-  // What cannot be made again stays: pairs that do not name two images, matches that cannot be
-  // read.
+  // Geometries that could not be made again are kept: those of pairs that do not name two images or
+  // whose matches cannot be read.
   Statement(*this,
             "DELETE FROM two_view_geometries WHERE pair_id IN (SELECT pair_id FROM matches WHERE "
             "pair_id / ?1 < pair_id % ?1 AND pair_id / ?1 IN (SELECT image_id FROM images) AND "

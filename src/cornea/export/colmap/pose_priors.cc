@@ -1,12 +1,11 @@
-// Pose priors of a COLMAP database: a row per image since 3.10, with another layout since 4.0.
+// Pose priors of a COLMAP database: one row per image since 3.10, with another layout since 4.0.
 //
 //   3.10         image_id, position, coordinate_system
-//   3.11 - 3.13  and position_covariance
+//   3.11 - 3.13  also position_covariance
 //   4.x          pose_prior_id, corr_data_id (the image), corr_sensor_id (its camera),
 //                corr_sensor_type, position, position_covariance, gravity, coordinate_system
 //
-// Positions and gravity are 3 doubles, the covariance 9; what is not known is NaN, as COLMAP writes
-// it.
+// Positions and gravity are 3 doubles, the covariance 9; unknown values are NaN, as in COLMAP.
 #include <array>
 #include <limits>
 
@@ -32,7 +31,7 @@ constexpr char kHasImageId[] =
 constexpr char kHasOwnId[] =
     "SELECT 1 FROM pragma_table_info('pose_priors') WHERE name = 'corr_data_id'";
 
-// By somebody, in Cartesian coordinates.
+// Whether a user provided the prior, in Cartesian coordinates.
 bool is_given(const Database& database, Id image, bool with_own_id) {
   Statement row(database, with_own_id
                               ? "SELECT corr_sensor_type FROM pose_priors WHERE corr_data_id = ? "

@@ -1,4 +1,4 @@
-// An image that leaves a COLMAP database, with all that is its own.
+// Removes an image from a COLMAP database, with everything that belongs to it alone.
 #include "cornea/export/colmap/database.h"
 #include "cornea/export/colmap/layout.h"
 #include "cornea/export/colmap/statement.h"
@@ -23,7 +23,7 @@ void Database::delete_image(Id image) {
   delete_camera_unless_used(camera);
 }
 
-// A frame may hold images of other cameras of its rig; then it stays.
+// A frame that holds images of other cameras of its rig is kept.
 void Database::delete_frame_of(Id image) {
   Statement row(*this, "SELECT frame_id FROM frame_data WHERE data_id = ? AND sensor_type = ?");
   if (!row.bind(image).bind(kCameraSensor).next()) return;

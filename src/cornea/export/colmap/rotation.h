@@ -1,4 +1,4 @@
-// Inside of export: rotations as COLMAP keeps them.
+// Inside of export: rotations in COLMAP's representation.
 #pragma once
 
 #include <array>
@@ -6,15 +6,15 @@
 
 namespace cornea::colmap {
 
-// The unit quaternion (w, x, y, z) of a rotation matrix, w >= 0. The largest of the four is taken
-// from the diagonal, so that no root of a small number is divided by (S. Shepperd, "Quaternion from
-// rotation matrix", 1978).
+// The unit quaternion (w, x, y, z) of a rotation matrix, w >= 0. The largest of the four components
+// is computed from the diagonal, which avoids a division by the root of a small number (S.
+// Shepperd, "Quaternion from rotation matrix", 1978).
 inline std::array<double, 4> quaternion_of(const std::array<double, 9>& R) {
   const double trace = R[0] + R[4] + R[8];
   // 4 w^2, 4 x^2, 4 y^2, 4 z^2
   const std::array<double, 4> squares = {1 + trace, 1 + 2 * R[0] - trace, 1 + 2 * R[4] - trace,
                                          1 + 2 * R[8] - trace};
-  // 4 times the products of two of the four.
+  // 4 times the products of two components.
   const double wx = R[7] - R[5], wy = R[2] - R[6], wz = R[3] - R[1];
   const double xy = R[1] + R[3], xz = R[2] + R[6], yz = R[5] + R[7];
   const double products[4][4] = {{squares[0], wx, wy, wz},
@@ -37,7 +37,7 @@ inline std::array<double, 4> quaternion_of(const std::array<double, 9>& R) {
   return q;
 }
 
-// Of a quaternion of any length but 0.
+// For a quaternion of any nonzero length.
 inline std::array<double, 9> rotation_of(const std::array<double, 4>& q) {
   const double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
   const auto [w, x, y, z] = q;

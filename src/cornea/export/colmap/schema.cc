@@ -3,7 +3,7 @@
 namespace cornea::colmap {
 namespace {
 
-// COLMAP 3.8's, byte for byte as SQLite keeps them.
+// The tables of COLMAP 3.8, byte for byte as SQLite stores them.
 constexpr char kTables38[] =
     "CREATE TABLE IF NOT EXISTS cameras"
     "   (camera_id            INTEGER  PRIMARY KEY AUTOINCREMENT  NOT NULL,"
@@ -56,7 +56,7 @@ constexpr char kTables38[] =
     "    tvec     BLOB);"
     "PRAGMA user_version = 3800;";
 
-// Those of 4.2.1, likewise.
+// The tables of COLMAP 4.2.1, byte for byte too.
 constexpr char kTables42[] =
     "CREATE TABLE IF NOT EXISTS rigs"
     "   (rig_id               INTEGER  PRIMARY KEY AUTOINCREMENT  NOT NULL,"

@@ -5,7 +5,7 @@
 
 namespace cornea::colmap {
 
-// SQL that makes them and sets user_version.
+// SQL that creates them and sets user_version.
 const char* tables_of(Schema schema);
 
 }  // namespace cornea::colmap

@@ -1,5 +1,5 @@
-// The tables that a new database is given, pose priors in each of their layouts, and features of
-// other programs.
+// Tests of the tables of a new database, of pose priors in each of their layouts, and of features
+// of other programs.
 #include <cmath>
 
 #include "cornea/export/colmap/database_testing.h"
@@ -88,7 +88,7 @@ TEST_F(ColmapSchema, HasTheTablesOfColmap421IfAsked) {
             "1 0");
 }
 
-TEST_F(ColmapSchema, OfAFileStaysAndAnotherOneIsRefused) {
+TEST_F(ColmapSchema, OfAnExistingFileIsKeptAndAnotherIsRefused) {
   { create_4(); }
   EXPECT_EQ(create().schema(), Schema::colmap_4);
   EXPECT_EQ(create_4().schema(), Schema::colmap_4);
@@ -140,7 +140,7 @@ TEST_F(ColmapSchema, PosePriorsAreThoseOfColmap4) {
   EXPECT_EQ(doubles("position"), " nan nan nan");
   EXPECT_EQ(doubles("gravity"), " 1 0 0");
   EXPECT_EQ(value("SELECT coordinate_system FROM pose_priors"), "-1");
-  // One that somebody gave.
+  // A prior that a user provided.
   change("UPDATE pose_priors SET coordinate_system = 1");
   Database::Transaction third(database);
   EXPECT_FALSE(database.write_pose_prior(2, kPlace));
@@ -168,7 +168,8 @@ TEST_F(ColmapSchema, PosePriorsAreThoseOfColmap310And311) {
              has_covariance ? ", position_covariance BLOB" : "", ")"));
     Database::Transaction transaction(database);
     EXPECT_TRUE(database.write_pose_prior(1, kPlace));
-    EXPECT_FALSE(database.write_pose_prior(2, {.gravity = {{0, 1, 0}}}));  // no room for it
+    // These versions have no column for gravity.
+    EXPECT_FALSE(database.write_pose_prior(2, {.gravity = {{0, 1, 0}}}));
     transaction.commit();
     EXPECT_EQ(value("SELECT group_concat(image_id || ':' || coordinate_system) FROM pose_priors"),
               "1:0");
@@ -182,7 +183,7 @@ TEST_F(ColmapSchema, PosePriorsAreThoseOfColmap310And311) {
 TEST_F(ColmapSchema, PosePriorsComeFromExifAsInColmap) {
   EXPECT_FALSE(pose_prior_of(std::nullopt).gravity);
   Exif exif;
-  EXPECT_FALSE(pose_prior_of(exif).gravity);  // an orientation that nobody said
+  EXPECT_FALSE(pose_prior_of(exif).gravity);  // the EXIF orientation is missing
   exif.gps = {{.latitude = 48.5, .longitude = -11.25}};
   EXPECT_FALSE(pose_prior_of(exif).position);  // without an altitude
   exif.gps->altitude_m = 519.5;
@@ -198,7 +199,7 @@ TEST_F(ColmapSchema, PosePriorsComeFromExifAsInColmap) {
   }
 }
 
-TEST_F(ColmapSchema, CamerasHaveTheModelThatIsAskedFor) {
+TEST_F(ColmapSchema, CamerasHaveTheRequestedModel) {
   Exif exif;
   exif.focal_35mm = 28;
   const auto params = [&](CameraModel model) {
@@ -219,7 +220,7 @@ TEST_F(ColmapSchema, CamerasHaveTheModelThatIsAskedFor) {
   for (const char* none : {"", "opencv", "OPENCV_FISHEYE", "4"}) EXPECT_FALSE(model_named(none));
 }
 
-TEST_F(ColmapSchema, CameraWordsTellCamerasApart) {
+TEST_F(ColmapSchema, CameraWordsDistinguishCameras) {
   EXPECT_EQ(camera_words(640, 480, std::nullopt), "");
   Exif exif;
   exif.make = "Maker";
@@ -247,7 +248,7 @@ TEST_F(ColmapSchema, GroupsOfCamerasAreForgottenWithThem) {
   Database database = create();
   add_images(database, 2);
   EXPECT_TRUE(database.camera_groups().empty());
-  // The table of shared cameras exists only where images share one.
+  // The table of shared cameras exists only if images share one.
   EXPECT_EQ(value("SELECT COUNT(*) FROM sqlite_master WHERE name = 'cornea_cameras'"), "0");
   Database::Transaction transaction(database);
   database.write_camera_group(1, "one");
@@ -262,14 +263,14 @@ TEST_F(ColmapSchema, GroupsOfCamerasAreForgottenWithThem) {
   EXPECT_EQ(value("SELECT COUNT(*) FROM cornea_cameras"), "0");
 }
 
-TEST_F(ColmapSchema, FeaturesOfOthersAreKeptAsTheyAre) {
+TEST_F(ColmapSchema, FeaturesOfOtherProgramsAreStoredUnchanged) {
   Database database = create_4();
   add_images(database, 3);
   const ForeignFeatures sift{.columns = 4,
                              .keypoints = {1, 2, 3, 4},
                              .descriptor_bytes = 128,
                              .descriptors = std::vector<std::uint8_t>(128, 7)};
-  // As long as SIFT's, and not to be matched with it.
+  // As many bytes as SIFT's descriptors, but not to be matched with them.
   const ForeignFeatures learned{.columns = 2,
                                 .keypoints = {1, 2},
                                 .descriptor_bytes = 128,
@@ -298,7 +299,7 @@ TEST_F(ColmapSchema, FeaturesOfOthersAreKeptAsTheyAre) {
   EXPECT_TRUE(refused[0].find("descriptors of type 1") != std::string::npos) << refused[0];
 }
 
-TEST_F(ColmapSchema, DescriptorsOfOtherKindsNeedAColumnThatSaysSo) {
+TEST_F(ColmapSchema, DescriptorsOfOtherTypesNeedATypeColumn) {
   Database database = create();
   add_images(database, 1);
   const ForeignFeatures learned{.columns = 2,

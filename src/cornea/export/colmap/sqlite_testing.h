@@ -1,4 +1,4 @@
-// For tests: a SQLite file, read and changed past our own code.
+// For tests: reads and changes an SQLite file with plain SQL instead of our own code.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace cornea::testing {
 
-// Changes a database, or makes one.
+// Changes a database, or creates one.
 inline void change_file(const std::filesystem::path& file, const std::string& sql) {
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);
@@ -21,7 +21,7 @@ inline void change_file(const std::filesystem::path& file, const std::string& sq
   sqlite3_close(handle);
 }
 
-// The rows of a query: of each cell its type, its length and its bytes.
+// The rows of a query; each cell is given as its type, its length and its bytes.
 inline std::vector<std::string> rows_of(const std::filesystem::path& file, const std::string& sql) {
   sqlite3* handle = nullptr;
   EXPECT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);

@@ -8,8 +8,8 @@
 namespace cornea::colmap {
 namespace {
 
-// SQLite calls a disk full only where a write to the file or its log says so. The index of the log
-// and a user's quota can run out as well.
+// SQLite reports a full disk only if a write to the file or its log fails that way. The index of
+// the log or a user's quota can run out too.
 bool is_full(int code, int system) {
   return code == SQLITE_FULL || (code == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT));
 }
@@ -19,35 +19,37 @@ bool is_full(int code, int system) {
 void fail_sqlite(sqlite3* handle, const std::string& file, int code) {
   const int last = errno;
   const std::string said = handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
-  // SQLite keeps the system's reason, but not that of a commit that failed.
+  // SQLite keeps the system's error number, but not for a failed commit.
   const int kept = handle ? sqlite3_system_errno(handle) : 0;
   const int system = kept ? kept : last;
   const std::string reason = system ? std::strerror(system) : said;
   code &= 0xff;
   if (is_full(code, system)) {
     fail(ErrorCode::io, file,
-         ": the disk is full; make room and run the command again, it continues");
+         ": the disk is full; free some space and run the command again to continue");
   }
   switch (code) {
     case SQLITE_NOTADB:
-      fail(ErrorCode::io, file, ": is no SQLite database; choose another name");
+      fail(ErrorCode::io, file, ": is not an SQLite database; choose another name");
     case SQLITE_CORRUPT:
-      fail(ErrorCode::io, file, ": the database is damaged (", said, "); make it again");
+      fail(ErrorCode::io, file, ": the database is damaged (", said, "); create it again");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      fail(ErrorCode::io, file, ": another program uses the database; wait for it or close it");
+      fail(ErrorCode::io, file,
+           ": another program uses the database; wait until it ends, or close it");
     case SQLITE_IOERR:
       fail(ErrorCode::io, file, ": cannot be read or written (", reason,
-           "); check the disk and run the command again, it continues");
+           "); check the disk and run the command again to continue");
     case SQLITE_CANTOPEN:
-      fail(ErrorCode::io, file, ": cannot be opened or made (", reason,
+      fail(ErrorCode::io, file, ": cannot be opened or created (", reason,
            "); check the folder and its permissions");
     case SQLITE_READONLY:
       fail(ErrorCode::io, file, ": cannot be written; check its permissions");
     case SQLITE_NOMEM:
-      // It says so of some damaged schemas too.
+      // SQLite also reports this for some damaged schemas.
       fail(ErrorCode::out_of_memory, file,
-           ": SQLite has no memory left; free memory, or make the database again if it is damaged");
+           ": SQLite has no memory left; free memory, or create the database again if it is "
+           "damaged");
     default:
       fail(ErrorCode::io, file, ": SQLite says: ", said);
   }
@@ -58,7 +60,7 @@ Statement::Statement(const Database& database, const char* sql) : database_(data
 }
 
 bool Statement::next() {
-  errno = 0;  // for fail_sqlite
+  errno = 0;  // read by fail_sqlite
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) fail_sqlite(database_.handle_.get(), database_.file_, code);
@@ -81,7 +83,7 @@ void Statement::check_length(std::size_t bytes, std::int64_t count, std::size_t 
   if (count < 0 || std::uint64_t(count) > bytes || bytes != std::size_t(count) * size) {
     if (count == 0 && bytes == 0) return;
     throw DamagedRow(cornea::text(database_.file_, ": ", what, " should have ", count,
-                                  " values of ", size, " bytes and have ", bytes,
+                                  " values of ", size, " bytes but have ", bytes,
                                   " bytes in all; that row is damaged"));
   }
 }

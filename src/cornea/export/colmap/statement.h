@@ -1,4 +1,4 @@
-// Inside of export: one SQL statement with its values bound, step by step.
+// Inside of export: one SQL statement with bound values, executed step by step.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace cornea::colmap {
 
-// An error that names the file and says what SQLite says, and the system. Whoever calls SQLite sets
-// errno to 0 before, so that no reason of another call is taken for this one's.
+// Throws an error that names the file and the reasons of SQLite and of the system. Callers of
+// SQLite set errno to 0 before, so that the reason of an earlier call is not reported.
 [[noreturn]] void fail_sqlite(sqlite3* handle, const std::string& file, int code);
 
 class Statement {
@@ -32,7 +32,7 @@ class Statement {
                                      SQLITE_UTF8));
   }
   Statement& bind_null() { return check(sqlite3_bind_null(statement_, ++at_)); }
-  // NULL where there are none.
+  // Binds NULL if the span is empty.
   template <class T>
   Statement& bind_blob(std::span<const T> values) {
     if (values.empty()) return bind_null();
@@ -49,9 +49,9 @@ class Statement {
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
   bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::string text(int column) const;
-  // The bytes of a blob; they live until the next step.
+  // The bytes of a blob, valid until the next step.
   std::span<const std::uint8_t> bytes(int column) const;
-  // A blob of exactly this many T; an error that names `what` where it holds another number.
+  // A blob of exactly this many values of T; otherwise an error that names `what`.
   template <class T>
   std::vector<T> blob(int column, std::int64_t count, const char* what) const {
     const std::span<const std::uint8_t> from = bytes(column);

@@ -28,15 +28,16 @@ Attached::Attached(Database& to, const std::filesystem::path& from) : to_(to) {
   Statement(to, "ATTACH DATABASE ? AS other").bind(uri).run();
   if (version_of(to, "other") == version_of(to, "main")) return;
   execute(to, "DETACH DATABASE other");
-  fail(ErrorCode::io, from.string(), ": has tables of another version of COLMAP than ", to.file(),
-       "; make all parts with one schema");
+  fail(ErrorCode::io, from.string(), ": has the tables of another version of COLMAP than ",
+       to.file(), "; make all parts with one schema");
 }
 
 Attached::~Attached() {
   try {
     execute(to_, "DETACH DATABASE other");
   } catch (const Error&) {
-    // After a failed copy its transaction is still open; the connection ends with its owner.
+    // After a failed copy its transaction is still open, so the database cannot be detached here;
+    // closing the connection detaches it.
   }
 }
 
@@ -132,8 +133,8 @@ std::vector<std::string> notes(const Database& database, const std::string& key)
 std::string note(const Database& database, const std::string& key) {
   const std::vector<std::string> all = notes(database, key);
   if (all.size() != 1) {
-    fail(ErrorCode::io, database.file(), ": says ", all.size(), " times, not once, what its ", key,
-         " is; make this file again");
+    fail(ErrorCode::io, database.file(), ": has ", all.size(), " values, not one, for ", key,
+         "; create this file again");
   }
   return all.front();
 }
@@ -210,7 +211,7 @@ int read_count(const Database& database, Id image) {
 PairBlock read_block(const Database& database, int number, bool with_pairs) {
   Statement row(database, "SELECT rows, images, features, data FROM cornea_blocks WHERE block = ?");
   if (!row.bind(number).next()) {
-    fail(ErrorCode::io, database.file(), ": has no block ", number, "; make this file again");
+    fail(ErrorCode::io, database.file(), ": has no block ", number, "; create this file again");
   }
   PairBlock block{{}, row.integer(1), row.integer(2)};
   if (with_pairs) block.pairs = row.blob<Id>(3, row.integer(0), "a block of pairs");

@@ -17,7 +17,7 @@ using colmap::ImageRow;
 
 constexpr char kSingle[] = "single";
 
-// Of "a/b/c.jpg" "a/b/", of "c.jpg" "./": never empty.
+// "a/b/c.jpg" gives "a/b/", "c.jpg" gives "./": never empty.
 std::string folder_of(const std::string& name) {
   const std::size_t slash = name.rfind('/');
   return slash == std::string::npos ? "./" : name.substr(0, slash + 1);
@@ -42,7 +42,8 @@ std::string CameraGroups::group_of(const std::string& name, const Photograph& ph
   std::string words =
       colmap::camera_words(photograph.image.width(), photograph.image.height(), photograph.exif);
   if (words.empty()) return "";
-  // Another run may ask for cameras of another kind.
+  // The group depends on the kind of camera, because another run may ask for cameras of another
+  // kind.
   const Camera camera = camera_of(photograph);
   words += text("\n", colmap::name_of_model(camera.model));
   for (const double value : options_.camera_params) words += text(" ", value);
@@ -60,7 +61,7 @@ Camera CameraGroups::camera_of(const Photograph& photograph) const {
   const Intrinsics made = colmap::intrinsics_of(camera).value();
   if (made.cx < -0.5 || made.cy < -0.5 || made.cx > width - 0.5 || made.cy > height - 0.5) {
     fail(ErrorCode::io, "has ", width, " x ", height,
-         " pixels, and the principal point of camera_params is outside of them; give the "
+         " pixels, and the principal point of camera_params is outside of the image; give the "
          "parameters of images of this size, and extract images of other sizes without them");
   }
   return camera;
@@ -74,8 +75,8 @@ bool CameraGroups::is_as_asked(const Camera& camera) const {
 std::unordered_map<std::string, Camera> CameraGroups::in_database(const Database& database) const {
   std::unordered_map<std::string, Camera> groups;
   if (options_.cameras == CameraSharing::per_image) return groups;
-  // Before the cameras, so that the camera of an image that another run has just written is among
-  // them.
+  // Read images before cameras, so that the camera of an image that another run has just written is
+  // included.
   std::vector<ImageRow> images;
   if (options_.cameras == CameraSharing::per_folder) images = database.images();
   std::unordered_map<Id, Camera> cameras;
@@ -100,7 +101,7 @@ std::unordered_map<std::string, Camera> CameraGroups::in_database(const Database
     groups[kSingle] = only;
     return groups;
   }
-  // Cameras of one folder's images alone; where it has several, the first.
+  // Cameras used by images of only one folder; if a folder has several, the first.
   std::map<Id, std::set<std::string>> folders;
   for (const ImageRow& row : images) folders[row.camera].insert(folder_of(row.name));
   for (const ImageRow& row : images) {
@@ -132,7 +133,7 @@ Camera CameraGroups::camera_for(const Pending& pending, const Photograph& photog
   const int width = photograph.image.width(), height = photograph.image.height();
   auto require_size = [&](const Camera& camera, const std::string& which, const char* remedy) {
     if (width == camera.width && height == camera.height) return;
-    fail(ErrorCode::io, "has ", width, " x ", height, " pixels and ", which, " ", camera.width,
+    fail(ErrorCode::io, "has ", width, " x ", height, " pixels, but ", which, " has ", camera.width,
          " x ", camera.height, "; ", remedy);
   };
   if (pending.image != kNoImage) {
@@ -158,7 +159,7 @@ Camera CameraGroups::camera_for(const Pending& pending, const Photograph& photog
 void CameraGroups::take(const std::string& group, const Camera& camera) {
   if (group.empty() || camera.width == 0) return;
   const auto [it, is_new] = known_.emplace(group, camera);
-  // One that took another's place is of another size, and so are the group's others now.
+  // A camera that was replaced has another size, and so have the other images of its group.
   if (!is_new && it->second.id == camera.id) it->second = camera;
 }
 
@@ -191,7 +192,7 @@ Id CameraWriter::camera_of(Database& database, const std::string& name, const st
 
 void CameraWriter::replace(Database& database, const std::string& group, const Camera& camera) {
   database.replace_camera(camera.id, camera);
-  // What the group of the old one had in common is not what this photograph has.
+  // The new photograph does not have what the group of the replaced camera had in common.
   database.forget_camera_group(camera.id);
   if (group.empty() || ids_.contains(group)) return;
   groups_.remember(database, group, camera.id);
@@ -203,13 +204,14 @@ void CameraWriter::committed() {
   made_.clear();
 }
 
-// It is of the same first image, unless only one of the runs could read that.
+// Usually the other run made it from the same first image; it differs if only one of the runs could
+// read that image.
 Id CameraWriter::of_another_run(const Database& database, const std::string& name,
                                 const Camera& mine, const Camera& other) const {
   if (mine.width != other.width || mine.height != other.height) {
     fail(ErrorCode::io, database.file(), ": another run has made ", groups_.name_of_camera(),
-         " of ", other.width, " x ", other.height, " pixels, and ", name, " has ", mine.width,
-         " x ", mine.height, "; run the command again, it continues");
+         " for ", other.width, " x ", other.height, " pixels, but ", name, " has ", mine.width,
+         " x ", mine.height, "; run the command again to continue");
   }
   return other.id;
 }

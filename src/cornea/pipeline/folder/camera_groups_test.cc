@@ -1,4 +1,4 @@
-// Which images of a folder share a camera, wherever a run was stopped.
+// Tests which images of a folder share a camera, wherever a run was stopped.
 #include "cornea/pipeline/folder/camera_groups.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class SharedCameras : public ::testing::Test {
     const ByteVector jpeg = encode_jpeg(random_image<std::uint8_t>(width, height, seed), 90);
     write_bytes(images / name, with_exif(jpeg, tiff_of(said)));
   }
-  // Two lenses, another size, two photographs that say nothing, two folders.
+  // Two focal lengths, another image size, two photographs without EXIF, two folders.
   void make_photographs() {
     photograph("a1.jpg", kWide);
     photograph("a2.jpg", kLong);
@@ -78,7 +78,7 @@ TEST_F(SharedCameras, AutoGroupsByWhatExifSays) {
   EXPECT_FALSE(cameras[3].prior_focal_length);
 }
 
-TEST_F(SharedCameras, PhotographsWithoutExifAreAsTheyWere) {
+TEST_F(SharedCameras, PhotographsWithoutExifShareNoCamera) {
   photograph("a.jpg", {});
   photograph("b.jpg", {});
   Database database = made("c.db");
@@ -88,7 +88,7 @@ TEST_F(SharedCameras, PhotographsWithoutExifAreAsTheyWere) {
                   .empty());
 }
 
-TEST_F(SharedCameras, PerFolderAndPerImageAndSingleAreWhatTheySay) {
+TEST_F(SharedCameras, PerFolderPerImageAndSingleGroupAsNamed) {
   make_photographs();
   fs::remove(images / "b/a5.jpg");
   Database per_folder = made("folder.db"), per_image = made("image.db"), single = made("single.db");
@@ -103,16 +103,18 @@ TEST_F(SharedCameras, PerFolderAndPerImageAndSingleAreWhatTheySay) {
 TEST_F(SharedCameras, AnotherSizeInAFolderIsNamed) {
   make_photographs();
   Database database = made("c.db");
-  Told told;
-  EXPECT_EQ(extract(database, {.cameras = CameraSharing::per_folder}, told.events()).failed, 1);
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_NE(told.sentences[0].find("b/a5.jpg: has 48 x 64 pixels and the camera of its folder 64 x "
-                                   "48; move it into a folder of its own"),
+  RecordedEvents recorded;
+  EXPECT_EQ(extract(database, {.cameras = CameraSharing::per_folder}, recorded.events()).failed, 1);
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_NE(recorded.sentences[0].find(
+                "b/a5.jpg: has 48 x 64 pixels, but the camera of its folder has 64 x "
+                "48; move it into a folder of its own"),
             std::string::npos)
-      << told.sentences[0];
+      << recorded.sentences[0];
 }
 
-// A run that is stopped after every number of images, and continued, ends with the same rows.
+// A run that is stopped after each possible number of images, and continued, ends with the same
+// rows.
 TEST_F(SharedCameras, DoNotDependOnWhereARunWasStopped) {
   make_photographs();
   fs::remove(images / "b/a5.jpg");
@@ -158,8 +160,8 @@ TEST_F(SharedCameras, APhotographOfAnotherSizeLeavesItsGroup) {
   photograph("a.jpg", kWide, 80, 60);
   extract(database, {.changed = Changed::redo});
   EXPECT_EQ(database.cameras().at(0).width, 80);
-  photograph("b.jpg", kWide);          // as the first one was
-  photograph("c.jpg", kWide, 80, 60);  // as it is now
+  photograph("b.jpg", kWide);          // EXIF and size of the original a.jpg
+  photograph("c.jpg", kWide, 80, 60);  // EXIF and size of the new a.jpg
   extract(database);
   EXPECT_EQ(sharing(database), "a.jpg 1, b.jpg 2, c.jpg 1");
   EXPECT_EQ(database.cameras().at(1).width, 64);
@@ -188,44 +190,44 @@ TEST_F(SharedCameras, ModelAndParametersAreThoseThatAreGiven) {
   EXPECT_EQ(guessed.cameras().size(), 4u);
 }
 
-TEST_F(SharedCameras, ParametersThatCannotBeAreRefused) {
+TEST_F(SharedCameras, InvalidParametersAreRefused) {
   using cornea::testing::expect_error;
   const auto validate = [](const ExtractOptions& options) { return [=] { options.validate(); }; };
   expect_error(ErrorCode::invalid_argument,
-               "camera_params are 3 numbers, and the model SIMPLE_RADIAL",
+               "camera_params has 3 numbers, but the model SIMPLE_RADIAL",
                validate({.camera_params = {70, 32, 24}}));
   expect_error(ErrorCode::invalid_argument, "finite numbers",
                validate({.camera_params = {70, 32, 24, NAN}}));
   expect_error(ErrorCode::invalid_argument, "finite numbers",
                validate({.camera_params = {0, 32, 24, 0}}));
-  // Of another size than these photographs.
+  // The photograph has another size than the parameters imply.
   photograph("a.jpg", {});
   Database database = made("c.db");
-  Told told;
-  EXPECT_EQ(extract(database, {.camera_params = {700, 320, 240, 0}}, told.events()).failed, 1);
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_NE(told.sentences[0].find("the principal point of camera_params is outside"),
+  RecordedEvents recorded;
+  EXPECT_EQ(extract(database, {.camera_params = {700, 320, 240, 0}}, recorded.events()).failed, 1);
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_NE(recorded.sentences[0].find("the principal point of camera_params is outside"),
             std::string::npos);
   EXPECT_EQ(database.count("images"), 0);
 }
 
-// What is there keeps its cameras, and that is said.
-TEST_F(SharedCameras, OtherOptionsOnTheWayAreSaid) {
+// Existing images keep their cameras, and a note reports it.
+TEST_F(SharedCameras, ChangedOptionsAreReported) {
   make_photographs();
   fs::remove(images / "b/a5.jpg");
   Database database = made("c.db");
   extract(database);
   EXPECT_EQ(extract(database).other_cameras, 0);
-  Told told;
-  FolderEvents events = told.events();
+  RecordedEvents recorded;
+  FolderEvents events = recorded.events();
   events.note = events.report;
   EXPECT_EQ(extract(database, {.cameras = CameraSharing::per_image}, events).other_cameras, 3);
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_NE(told.sentences[0].find("3 images that were there keep cameras"), std::string::npos);
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_NE(recorded.sentences[0].find("3 images that were there keep cameras"), std::string::npos);
   EXPECT_EQ(extract(database, {.camera_model = colmap::CameraModel::opencv}).other_cameras, 6);
   EXPECT_EQ(extract(database, {.camera_params = {70, 32, 24, 0}}).other_cameras, 6);
   EXPECT_EQ(extract(database, {.cameras = CameraSharing::per_folder}).other_cameras, 6);
-  // A new image of other options is not given what was made with these.
+  // A new image with other options does not get a camera that was made with the old ones.
   photograph("e.jpg", kWide);
   extract(database, {.camera_model = colmap::CameraModel::opencv});
   EXPECT_EQ(database.cameras().back().model, 4);
@@ -234,7 +236,7 @@ TEST_F(SharedCameras, OtherOptionsOnTheWayAreSaid) {
   EXPECT_EQ(database.images().back().camera, 1);
 }
 
-TEST_F(SharedCameras, PlacesAndGravityAreWrittenWhereTheSchemaHasThem) {
+TEST_F(SharedCameras, PositionsAndGravityAreWrittenIfTheSchemaHasThem) {
   photograph("a.jpg", {.orientation = 6, .gps = true});
   photograph("b.jpg", {});
   photograph("c.jpg", {.gps = true});
@@ -250,7 +252,7 @@ TEST_F(SharedCameras, PlacesAndGravityAreWrittenWhereTheSchemaHasThem) {
   EXPECT_NE(found[0].find("000000000040484000000000008026C000000000003C8040"), std::string::npos)
       << found[0];
   EXPECT_NE(found[0].find("000000000000F03F00000000000000000000000000000000"), std::string::npos);
-  // Made again of a photograph that says nothing more.
+  // Extracted again from a photograph without GPS position and gravity.
   photograph("a.jpg", {});
   EXPECT_EQ(extract(four, {.changed = Changed::redo}).extracted, 1);
   EXPECT_EQ(rows_of(four.file(), "SELECT 1 FROM pose_priors").size(), 1u);

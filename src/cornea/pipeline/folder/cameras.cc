@@ -31,9 +31,10 @@ int FolderCameras::read(const colmap::Database& database, bool with_parameters,
         text(database.file(), ": ", sentence, "; its images are verified without cameras"));
   }
   for (const auto& [model, count] : not_read) {
-    events.note(text(database.file(), ": ", count, count == 1 ? " camera has" : " cameras have",
-                     " the model ", colmap::name_of_model(model),
-                     ", which is not read; pairs of their images are verified without cameras"));
+    events.note(
+        text(database.file(), ": ", count, count == 1 ? " camera has" : " cameras have",
+             " the model ", colmap::name_of_model(model),
+             ", which is not supported; pairs of their images are verified without cameras"));
   }
   return int(damaged.size());
 }

@@ -14,17 +14,17 @@ namespace cornea::folder {
 
 class FolderCameras {
  public:
-  // Of all cameras: their sizes, and their parameters if they are to be used. Cameras that cannot
-  // be are reported and counted; models that are not read are named in a note.
+  // Reads all cameras: their sizes, and their parameters if they are to be used. Invalid cameras
+  // are reported and counted; unsupported models are named in a note.
   int read(const colmap::Database& database, bool with_parameters, const FolderEvents& events);
-  // An image of the database, after read().
+  // Adds an image of the database; call it after read().
   void add(const colmap::ImageRow& image);
 
-  // Where both cameras are read and their focal lengths are known.
+  // Both cameras, if they were read and their focal lengths are known.
   std::optional<IntrinsicsPair> of_pair(colmap::Id first, colmap::Id second) const;
-  // Whether it is only for the focal lengths that there are none.
+  // Whether both cameras were read, so that of_pair() can only be empty for unknown focal lengths.
   bool are_read(colmap::Id first, colmap::Id second) const;
-  // Of a pair whose sizes are known.
+  // For a pair whose image sizes are known.
   bool is_watermark(colmap::Id pair, std::span<const Correspondence> inliers) const;
 
  private:

@@ -18,8 +18,8 @@ bool is_gone(const fs::path& file) {
   return fs::status(file, failed).type() == fs::file_type::not_found;
 }
 
-// Compares a file with what it was. Where size and time are the same (and `must_read` does not ask
-// for more) it is taken to be the same; `now` is what it is.
+// Compares a file with its recorded stamp. If size and time are equal, the file counts as unchanged
+// without being read, unless `must_read`; `now` receives its current stamp.
 bool differs(const fs::path& file, const FileStamp& then, bool must_read, FileStamp& now) {
   now.hash = then.hash;
   if (now.bytes == then.bytes && now.modified == then.modified && !must_read) return false;
@@ -35,8 +35,8 @@ class Comparison {
         own_name_(canonical_name(folder)),
         options_text_(options_text(options)) {}
 
-  // What differs, in a sentence without its beginning; empty where nothing does. `now` is what is
-  // to be remembered of it then.
+  // What differs, as the end of a sentence; empty if nothing does, and then `now` is the record to
+  // store.
   std::string difference(const ImageRecord& then, ImageRecord& now) const {
     now = then;
     now.folder = own_name_;
@@ -46,11 +46,12 @@ class Comparison {
       std::string mask = mask_difference(then, now);
       if (!mask.empty()) return mask;
     } catch (const Error& error) {
-      return text("cannot be compared with what its features were made of: ", error.what());
+      return text("cannot be compared with the file its features were extracted from: ",
+                  error.what());
     }
     return other_options(then);
   }
-  // Likewise of the options alone.
+  // The same for the options alone.
   std::string other_options(const ImageRecord& then) const {
     if (then.options == options_text_) return "";
     return text("its features were extracted with other options: ",
@@ -63,11 +64,12 @@ class Comparison {
   std::string file_difference(const ImageRecord& then, ImageRecord& now) const {
     const fs::path file = folder_ / then.name;
     const std::optional<FileStamp> stamp = stamp_without_hash(file);
-    if (!stamp) return "its file cannot be reached any more";  // listed, and gone or closed since
+    // It was listed, but has been removed or made unreadable since.
+    if (!stamp) return "its file cannot be reached any more";
     now.file = *stamp;
     const bool moved = !is_of_this_folder(then);
     if (!differs(file, then.file, moved, now.file)) return "";
-    return text(moved ? "is another file than the one of this name in " + then.folder
+    return text(moved ? "is not the same file as the one of this name in " + then.folder
                       : std::string("its file changed since its features were extracted"),
                 " (", then.file.bytes, " bytes then and ", now.file.bytes, " now)");
   }
@@ -113,8 +115,8 @@ std::string FolderChanges::counts() const {
     if (count == 0) return;
     all += text(all.empty() ? "" : ", ", count, count == 1 ? one : several);
   };
-  add(changed.size(), " image is not what the features were made of",
-      " images are not what the features were made of");
+  add(changed.size(), " image has changed since its features were extracted",
+      " images have changed since their features were extracted");
   add(vanished.size(), " image is no longer in the folder", " images are no longer in the folder");
   add(elsewhere.size(), " image of another folder has features of other options",
       " images of other folders have features of other options");
@@ -134,10 +136,10 @@ FolderChanges find_changes(const fs::path& folder, const std::vector<std::string
   };
   auto vanish = [&](const ImageRecord& then) {
     changes.vanished.push_back(then);
-    say(folder / then.name, "is in the database and no longer in the folder");
+    say(folder / then.name, "is in the database but no longer in the folder");
   };
   std::vector<ImageRecord> others;                // not among the names, and not known to be gone
-  std::unordered_set<std::string> moved_folders;  // in which files were that are here now
+  std::unordered_set<std::string> moved_folders;  // former folders of files that are here now
   database.visit_records([&](const ImageRecord& then) {
     if (stop()) return;
     const bool own = comparison.is_of_this_folder(then);
@@ -152,7 +154,7 @@ FolderChanges find_changes(const fs::path& folder, const std::vector<std::string
     const std::string what = comparison.difference(then, now);
     if (!what.empty()) {
       changes.changed.insert(then.name);
-      // Where all is extracted again, whatever it was made of, this is no news.
+      // If everything is extracted again anyway, changes are not worth a note.
       if (!options.redo) say(folder / then.name, what);
     } else if (now != then) {
       changes.moved.push_back(now);

@@ -1,4 +1,4 @@
-// choose_pairs() of choose_pairs.h, of any collection.
+// choose_pairs() of choose_pairs.h, for any collection.
 #include <algorithm>
 #include <fstream>
 #include <numeric>
@@ -29,8 +29,8 @@ std::uint64_t hash_of(const std::string& text) {
   return io::content_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-// What the camera wrote into a photograph's file; nothing where it cannot be read. A JPEG has it
-// in front of its pixels, other formats may have it behind them.
+// The EXIF data of a photograph; empty if it cannot be read. In a JPEG it precedes the pixels, in
+// other formats it may follow them.
 std::optional<Exif> exif_of(const fs::path& file) {
   constexpr std::streamsize kFront = std::streamsize{1} << 18;
   std::ifstream in(file, std::ios::binary);
@@ -111,7 +111,7 @@ class Choosing {
     chosen_.refused = std::move(list.refused);
   }
 
-  // All that the choice depends on.
+  // Everything that the choice depends on, as text.
   std::string chosen_from() {
     const std::vector<std::uint64_t> sources = collection_.sources();
     std::string all;
@@ -186,7 +186,7 @@ class Choosing {
     return options_.retrieve_features > 0 ? std::min(count, options_.retrieve_features) : count;
   }
 
-  // Appends the descriptors of the largest points of an image (ties: the first), in their order.
+  // Appends the descriptors of the largest points of an image, in their order. Ties keep the first.
   void read_largest(std::size_t i, std::vector<std::uint8_t>& out) const {
     const std::size_t wanted = std::size_t(counted_features(images_[i].features));
     if (wanted == std::size_t(images_[i].features)) {
@@ -218,18 +218,19 @@ class Choosing {
     input.read = [this](int image, std::vector<std::uint8_t>& out) {
       read_largest(std::size_t(image), out);
     };
-    // All of its stages as one, in hundredths: how long each takes is known to nobody before.
+    // Progress over all stages, in hundredths; each stage counts the same, because their durations
+    // are not known beforehand.
     constexpr int kStages = 4, kSteps = 25;
     RetrieveEvents progress;
     std::string stage;
-    int stages = 0, told = 0;
+    int stages = 0, reported = 0;
     events_.begin(kStages * kSteps);
     progress.progress = [&](const char* now, std::int64_t done, std::int64_t total) {
       if (stage != now) stage = now, ++stages;
       const double share = total > 0 ? double(done) / double(total) : 1;
       const int steps =
           std::min(int((std::min(stages, kStages) - 1 + share) * kSteps), kStages * kSteps);
-      if (steps > told) events_.advance(steps - std::exchange(told, steps));
+      if (steps > reported) events_.advance(steps - std::exchange(reported, steps));
     };
     progress.stop = events_.stop;
     RetrieveReport report;
@@ -258,7 +259,7 @@ class Choosing {
   const FolderEvents& events_;
   const ChoiceMemory& memory_;
   ChosenPairs chosen_;
-  std::vector<Id> ids_;  // of the pairs
+  std::vector<Id> ids_;  // of the images of the pairs
 };
 
 }  // namespace

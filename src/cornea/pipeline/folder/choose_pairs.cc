@@ -18,14 +18,14 @@ using colmap::Database;
 using colmap::Id;
 using colmap::ImagePair;
 
-// The images of one database, whose photographs are where they were when they were extracted.
+// The images of one database, whose photographs are where they were at extraction.
 class DatabaseCollection : public Collection {
  public:
   DatabaseCollection(const Database& database, const fs::path& photographs)
       : database_(database), photographs_(photographs) {
     std::unordered_map<Id, std::string> names;
     for (colmap::ImageRow& row : rows()) names[row.id] = std::move(row.name);
-    std::vector<std::string> refused;  // which match_all() names
+    std::vector<std::string> refused;  // match_all() reports these
     for (const auto& [image, count] : database.descriptor_counts(&refused)) {
       images_.push_back({image, count, std::move(names[image])});
     }
@@ -55,7 +55,7 @@ class DatabaseCollection : public Collection {
                     images_[image].name);
   }
   std::vector<colmap::ImageRow> rows() override {
-    std::vector<std::string> refused;  // of impossible ids, which match_all() names
+    std::vector<std::string> refused;  // impossible ids, which match_all() reports
     return database_.images(&refused);
   }
 

@@ -1,30 +1,31 @@
-// Which pairs of the images of a COLMAP database are matched.
+// Chooses which pairs of the images of a COLMAP database are matched.
 //
 //   all          every image with every other: n (n - 1) / 2 pairs
-//   sequential   each image with the `overlap` after it in the order of names, as
+//   sequential   each image with the `overlap` images after it in the order of names, as
 //                MatchAllOptions::sequential
-//   retrieve     each image with those that look most like it (retrieve/retrieve.h), by words that
-//                are learned from the same images; the `retrieve_features` largest of each count
+//   retrieve     each image with those that look most like it (retrieve/retrieve.h), by visual
+//                words learned from the same images; uses the `retrieve_features` largest
+//                features of each image
 //   spatial      each image with the `nearest` ones within `max_metres`, by the GPS position in
 //                EXIF, along the Earth's surface; images without a position have no pairs
 //   listed       those of a file (read_pair_list of match_all.h)
 //   automatic    all up to `all_up_to` images; above that those of retrieve, and the neighbours in
 //                the sequences that names or times suggest
 //
-// A sequence by names: images of one folder, prefix and ending, as frame_0010.jpg, frame_0020.jpg,
-// ..., at least three, of whose steps from one number to the next at least half are equal. Two of
-// them are neighbours where they are at most `overlap` places apart, and their numbers at most
-// `overlap` such steps. A sequence by times: photographs of one make and model in the order in
-// which they were taken (EXIF), each at most a minute after the one before; neighbours are at most
-// `overlap` places apart.
+// A sequence by names consists of at least three images with the same folder, prefix and file
+// ending, such as frame_0010.jpg, frame_0020.jpg, ..., in which at least half of the steps from one
+// number to the next are equal. Two images are neighbours if they are at most `overlap` positions
+// apart and their numbers differ by at most `overlap` such steps. A sequence by times consists of
+// photographs of one make and model in the order in which they were taken (EXIF), each at most a
+// minute after the previous one; neighbours are at most `overlap` positions apart.
 //
-// After these pairs are verified one further round tries the neighbours of neighbours
+// After these pairs are verified, one further round tries the neighbours of neighbours
 // (further_pairs).
 //
-// The choice is a function of the images, their features and the options: not of the pairs that are
-// matched already, the device, the number of threads, or the order in which images came. One that
-// took long, of retrieve, spatial and automatic, is remembered in the database (cornea_choice) with
-// what it was made of, and made again where that is different.
+// The choice is a function of the images, their features and the options. It does not depend on the
+// pairs that are already matched, the device, the number of threads, or the order in which images
+// were added. The choices that take long (retrieve, spatial, automatic) are stored in the database
+// (cornea_choice) with a description of their inputs, and made again if these have changed.
 #pragma once
 
 #include <cstdint>
@@ -46,50 +47,49 @@ CORNEA_API std::string_view name(PairChoice choice);
 
 struct CORNEA_API ChoosePairsOptions {
   PairChoice choice = PairChoice::automatic;
-  // Of automatic: 19,900 pairs at most, the number at which COLMAP's automatic_reconstructor too
-  // leaves exhaustive matching.
+  // For automatic: at most 19,900 pairs, the number above which COLMAP's automatic_reconstructor
+  // stops exhaustive matching too.
   int all_up_to = 200;
-  int overlap = 10;  // of sequences, images; COLMAP's
+  int overlap = 10;  // in sequences, images; as in COLMAP
   RetrieveOptions retrieve = {};
   int retrieve_features = 2000;     // per image; 0: all
-  int nearest = 50;                 // of spatial, images; COLMAP's
-  double max_metres = 100;          // likewise
-  std::filesystem::path list = {};  // of listed
-  // Of the further round: the pairs that each image may ask for. 0: no such round.
+  int nearest = 50;                 // for spatial, images; as in COLMAP
+  double max_metres = 100;          // for spatial; as in COLMAP
+  std::filesystem::path list = {};  // for listed
+  // For the further round: the number of pairs that each image may propose. 0: no such round.
   int further = 10;
 
   void validate() const;
 };
 
 struct CORNEA_API ChosenPairs {
-  PairChoice choice = PairChoice::automatic;  // what automatic came to: all or retrieve
-  int images = 0;                             // with features
-  // By rising pair_id, each once, the lower id first. Of `all` they are left out: there are too
-  // many of them, and match_all() takes them by itself.
+  PairChoice choice = PairChoice::automatic;  // automatic is resolved to all or retrieve
+  int images = 0;                             // images with features
+  // In ascending order of pair_id, each once, with the lower id first. Empty for `all`: these would
+  // be too many, and match_all() enumerates them itself.
   std::vector<colmap::ImagePair> pairs = {};
-  std::int64_t count = 0;                 // of them, those of `all` too
-  int without_position = 0;               // of spatial: images
+  std::int64_t count = 0;                 // number of pairs, also for `all`
+  int without_position = 0;               // for spatial: number of images
   std::vector<std::string> refused = {};  // PairList::refused
-  bool remembered = false;                // by an earlier run
-  bool stopped = false;                   // by FolderEvents::stop: there are no pairs then
+  bool remembered = false;                // the choice of an earlier run was reused
+  bool stopped = false;                   // stopped by FolderEvents::stop; there are no pairs then
   double milliseconds = 0;
 };
 
-// `photographs` is the folder of the images of which the database does not know where they are.
+// `photographs` is the folder of those images whose folder the database does not know.
 CORNEA_API ChosenPairs choose_pairs(const Context& context,
                                     const std::filesystem::path& photographs,
                                     colmap::Database& database,
                                     const ChoosePairsOptions& options = {},
                                     const FolderEvents& events = {});
 
-// The neighbours of neighbours: pairs a, c that were not chosen, where an image b has a geometry
-// with both. Geometries count where the pair is among `chosen`, with or without those that later
-// pairs got, so that the round is the same however often a run is stopped. The images that b joins
-// are the 50 that share most inliers with it (ties: the lower id). A pair's score is the sum over
-// all such b of the smaller number of inliers of a, b and b, c; each image asks for the `further`
-// pairs of the highest score (ties: the lower id of the other image), and a pair is tried that one
-// of its images asks for. None where `chosen` are all, or were listed or sequential: then
-// exactly those are wanted.
+// The neighbours of neighbours: pairs (a, c) that were not chosen, where an image b has a geometry
+// with both. Only geometries of pairs in `chosen` count, so the round does not depend on how often
+// a run was stopped. For each b, the 50 images that share most inliers with it are considered
+// (ties: the lower id). The score of a pair is the sum over all such b of min(inliers of (a, b),
+// inliers of (b, c)). Each image proposes its `further` pairs of highest score (ties: the lower id
+// of the other image), and a pair is tried if either of its images proposes it. Empty if `chosen`
+// are all, listed or sequential pairs: then exactly those are wanted.
 CORNEA_API std::vector<colmap::ImagePair> further_pairs(const colmap::Database& database,
                                                         const ChosenPairs& chosen,
                                                         const ChoosePairsOptions& options = {});

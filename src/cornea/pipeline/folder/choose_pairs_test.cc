@@ -13,7 +13,7 @@ using namespace testing;
 using colmap::ImagePair;
 using Pairs = std::vector<ImagePair>;
 
-// Images of groups: those of one group have nearly the same descriptors.
+// Groups of images; those of one group have nearly the same descriptors.
 class ChoosePairs : public OnEveryDevice {
  protected:
   Id add(Database& database, const std::string& name, int group, int count = 60) {
@@ -105,16 +105,16 @@ TEST_P(ChoosePairs, RetrieveFindsWhatLooksAlikeAndIsRemembered) {
   const ChosenPairs again = choose(database, options);
   EXPECT_TRUE(again.remembered);
   EXPECT_EQ(again.pairs, chosen.pairs);
-  // Other options and other images are another choice.
+  // Other options and other images lead to another choice.
   ChoosePairsOptions other = options;
   other.retrieve_features = 40;
   EXPECT_FALSE(choose(database, other).remembered);
-  EXPECT_FALSE(choose(database, options).remembered);  // only the last one is kept
+  EXPECT_FALSE(choose(database, options).remembered);  // only the last choice is kept
   add(database, "one more", 9);
   EXPECT_FALSE(choose(database, options).remembered);
 }
 
-TEST_P(ChoosePairs, WhatIsMatchedAlreadyChangesNothing) {
+TEST_P(ChoosePairs, DoesNotDependOnThePairsMatchedSoFar) {
   Database database = made();
   for (int i = 0; i < 6; ++i) add(database, text("image ", i), i / 2);
   const ChoosePairsOptions options{.choice = PairChoice::retrieve,
@@ -131,7 +131,7 @@ TEST_P(ChoosePairs, WhatIsMatchedAlreadyChangesNothing) {
   EXPECT_EQ(after.pairs, before);
 }
 
-TEST_P(ChoosePairs, StoppedWhileItLearnsItLeavesNothing) {
+TEST_P(ChoosePairs, StoppedWhileLearningItLeavesNothing) {
   Database database = made();
   for (int i = 0; i < 6; ++i) add(database, text("image ", i), i / 2);
   FolderEvents events;
@@ -146,7 +146,7 @@ TEST_P(ChoosePairs, StoppedWhileItLearnsItLeavesNothing) {
 TEST_P(ChoosePairs, AutoAddsSequencesByNameAndByTime) {
   Database database = made();
   const auto picture = random_image<std::uint8_t>(32, 24, 1);
-  // Names that are a sequence, and names that are none with times that are.
+  // Some names form a sequence; the others do not, but their times do.
   for (int i = 0; i < 4; ++i) add(database, text("frame_", 10 + i, ".png"), i);
   const char* names[] = {"lion.jpg", "ant.jpg", "dog.jpg"};
   for (int i = 0; i < 3; ++i) {
@@ -165,7 +165,7 @@ TEST_P(ChoosePairs, AutoAddsSequencesByNameAndByTime) {
 TEST_P(ChoosePairs, SpatialTakesTheNearestByGps) {
   Database database = made();
   const auto picture = random_image<std::uint8_t>(32, 24, 1);
-  // A second of arc is 31 m along a meridian.
+  // One second of arc is 31 m along a meridian.
   const std::uint32_t norths[] = {180000, 180001, 180060, 180062};
   for (int i = 0; i < 4; ++i) {
     const std::string name = text("p", i, ".jpg");
@@ -200,7 +200,7 @@ TEST_P(ChoosePairs, SpatialWithoutPositionsIsAnError) {
   }
 }
 
-TEST_P(ChoosePairs, ListedAreThoseOfTheFile) {
+TEST_P(ChoosePairs, ListedTakesThePairsOfTheFile) {
   Database database = made();
   for (const char* name : {"a.png", "b.png", "c.png"}) add(database, name, 0);
   std::ofstream(folder / "list.txt") << "c.png a.png\na.png c.png\na.png x.png\n";
@@ -221,7 +221,7 @@ TEST_P(ChoosePairs, ImagesWithoutFeaturesAreInNoPair) {
 
 INSTANTIATE_TEST_SUITE_P(, ChoosePairs, every_device(), device_name);
 
-TEST(ChoosePairsOptions, RefusesWhatCannotBe) {
+TEST(ChoosePairsOptions, RefusesInvalidValues) {
   EXPECT_THROW(ChoosePairsOptions{.overlap = 0}.validate(), Error);
   EXPECT_THROW(ChoosePairsOptions{.nearest = 0}.validate(), Error);
   EXPECT_THROW(ChoosePairsOptions{.max_metres = 0}.validate(), Error);

@@ -1,5 +1,5 @@
-// Inside of pipeline: what the choice of pairs looks at, wherever it lies: the images with features
-// of one database, or of many.
+// Inside of pipeline: the input of the choice of pairs: the images with features of one database,
+// or of many.
 #pragma once
 
 #include <cstddef>
@@ -26,38 +26,38 @@ struct CollectionImage {
 class Collection {
  public:
   virtual ~Collection() = default;
-  // By rising id; below, images are called by their place here.
+  // In ascending order of ids; the functions below identify an image by its index here.
   const std::vector<CollectionImage>& images() const { return images_; }
-  virtual std::string name() const = 0;  // for sentences
-  // Of each image a number for its file and the options of its features.
+  virtual std::string name() const = 0;  // for error sentences
+  // For each image, a hash of its file and of the options of its features.
   virtual std::vector<std::uint64_t> sources() = 0;
   virtual void read_descriptors(std::size_t image, std::vector<std::uint8_t>& out) = 0;
   virtual std::vector<float> scales(std::size_t image) = 0;
-  virtual colmap::TakenRow taken(std::size_t image) = 0;  // by EXIF
-  // Also of images without features, for lists that name them.
+  virtual colmap::TakenRow taken(std::size_t image) = 0;  // from EXIF
+  // Includes images without features, because lists may name them.
   virtual std::vector<colmap::ImageRow> rows() = 0;
 
  protected:
   std::vector<CollectionImage> images_;
 };
 
-// What Collection::sources() gives for an image of this record.
+// The value of Collection::sources() for an image with this record.
 std::uint64_t source_of(const colmap::ImageRecord& record);
-// What the file itself says; nothing where it cannot be read.
+// Read from the file itself; empty if it cannot be read.
 colmap::TakenRow taken_of(const std::filesystem::path& file);
 
-// A choice that takes long, with all that it depends on as text.
+// A choice that takes long, with everything it depends on as text.
 struct ChoiceMemory {
   std::function<std::optional<std::vector<colmap::Id>>(const std::string& from)> recall;
   std::function<void(const std::string& from, const std::vector<colmap::Id>& pairs)> remember;
 };
 
-// choose_pairs() of any collection.
+// choose_pairs() for any collection.
 ChosenPairs choose_from(const Context& context, Collection& collection,
                         const ChoosePairsOptions& options, const FolderEvents& events,
                         const ChoiceMemory& memory);
 
-// further_pairs() of any geometries of first-round pairs, in any order.
+// further_pairs() for the geometries of first-round pairs, in any order.
 struct Edge;
 std::vector<colmap::ImagePair> further_from(std::vector<Edge> edges, const ChosenPairs& chosen,
                                             const ChoosePairsOptions& options);

@@ -17,7 +17,7 @@ void forget_without_rows(colmap::Database& database, const std::string& step,
                          const std::string& table) {
   if (database.options_of_step(step).empty() || database.count(table) > 0) return;
   colmap::Database::Transaction transaction(database);
-  // Another run may have begun to fill it since.
+  // Another run may have begun to fill the table since.
   if (database.count(table) == 0) database.forget_options_of_step(step);
   transaction.commit();
 }
@@ -27,7 +27,7 @@ bool redo_for_options(const colmap::Database& database, std::int64_t there,
   if (there == 0 || difference.empty()) return false;
   const std::string what =
       text(database.file(), ": of the ", there, there == 1 ? " pair" : " pairs",
-           " that are done, all or some were made with other options (", difference, ")");
+           " that are done, some or all were made with other options (", difference, ")");
   if (changed == Changed::stop) {
     fail(ErrorCode::io, what,
          ", and nothing was written; changed = redo makes these pairs again, changed = keep leaves "

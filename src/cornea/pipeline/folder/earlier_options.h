@@ -1,4 +1,4 @@
-// Inside of pipeline: matches and geometries that are there and were made with other options.
+// Inside of pipeline: existing matches and geometries that were made with other options.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace cornea::folder {
 
-// What the rows of a step ("match", "verify") that are there differ in from `options`, for a
-// sentence; empty where they do not, or where nothing is known of them.
+// How the options of the existing rows of a step ("match", "verify") differ from `options`, for an
+// error sentence; empty if they do not differ or are not known.
 std::string earlier_options(const colmap::Database& database, const std::string& step,
                             const std::string& options);
 
-// Of a table that was emptied there is nothing to remember.
+// Deletes the recorded options of a step whose table is empty.
 void forget_without_rows(colmap::Database& database, const std::string& step,
                          const std::string& table);
 
-// Whether the `there` pairs with rows are to be made again, since `difference` is not empty. An
-// error that names it where the run is to stop.
+// Whether the `there` pairs with rows are to be made again because `difference` is not empty. If
+// the run is to stop instead, throws an error that names the difference.
 bool redo_for_options(const colmap::Database& database, std::int64_t there,
                       const std::string& difference, Changed changed, const FolderEvents& events);
 

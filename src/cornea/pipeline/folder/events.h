@@ -1,4 +1,4 @@
-// What a run over a folder tells the one who started it, while it goes on.
+// Callbacks by which a run over a folder reports its progress.
 #pragma once
 
 #include <functional>
@@ -7,16 +7,17 @@
 namespace cornea {
 
 struct FolderEvents {
-  std::function<void(int total)> begin = [](int) {};    // steps to do, once
-  std::function<void(int count)> advance = [](int) {};  // steps done since the last call
-  std::function<void(const std::string&)> report = [](const std::string&) {};  // a failed step
-  std::function<void(const std::string&)> note = [](const std::string&) {};    // what differs
-  // Asked between steps, from the calling thread: whether to end early. What is done is kept.
+  std::function<void(int total)> begin = [](int) {};    // number of steps to do, called once
+  std::function<void(int count)> advance = [](int) {};  // number of steps done since the last call
+  std::function<void(const std::string&)> report = [](const std::string&) {};  // a step failed
+  // a difference the user should know of
+  std::function<void(const std::string&)> note = [](const std::string&) {};
+  // Called between steps on the calling thread: whether to end early. Finished work is kept.
   std::function<bool()> stop = [] { return false; };
 };
 
-// What to do with features, matches or geometries that are there and were made of another file or
-// with other options: end with an error before anything is written; make them again; leave them.
+// What to do with existing features, matches or geometries that were made from another file or with
+// other options: stop with an error before anything is written, make them again, or keep them.
 enum class Changed { stop, redo, keep };
 
 }  // namespace cornea

@@ -1,4 +1,4 @@
-// For tests of a folder: photographs with the time and the place at which they were taken.
+// For tests of a folder: photographs with EXIF times and GPS positions.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace cornea::testing {
 
-// An EXIF segment of JPEG with the model Z9, the time ("2026:11:17 09:05:31"; empty: none) and the
+// A JPEG EXIF segment with the model Z9, the time ("2026:11:17 09:05:31"; empty: none) and the GPS
 // position in seconds of arc north and east (both 0: none).
 inline std::vector<std::uint8_t> exif_segment(const std::string& time, std::uint32_t north,
                                               std::uint32_t east) {

@@ -33,7 +33,7 @@ using colmap::Id;
 using colmap::ImageRecord;
 using colmap::ImageRow;
 
-// An error that no other image will escape.
+// Whether an error will hit every other image too.
 bool ends_the_run(const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
   return known && (known->code() == ErrorCode::cuda || known->code() == ErrorCode::internal ||
@@ -77,12 +77,13 @@ class Extraction {
     return listing;
   }
 
-  // For the writer, who passes over one without features.
+  // What the writer receives; it skips one without features.
   struct Found {
     std::optional<Features> features;
-    ImageRecord record;  // of no image: a row is made, with this camera
-    Camera camera;       // with an id: it replaces the one of that id, which has another size
-    std::string group;   // of the images that share this camera; empty: it is the image's own
+    ImageRecord record;  // without an image id: a new row is made, with this camera
+    Camera camera;       // with an id: it replaces the camera of that id, which has another size
+    // of the images that share this camera; empty if the camera is the image's own
+    std::string group;
     colmap::PosePrior prior;
     bool again = false;
   };
@@ -97,8 +98,8 @@ class Extraction {
     events_.report(sentence);
   }
 
-  // Stops or goes on as asked where images are not what their features were made of, or have
-  // features of other options.
+  // Stops or continues, as the options ask, if images have changed since their features were
+  // extracted or have features of other options.
   void look_for_changes(const std::vector<std::string>& names) {
     version_ = database_.data_version();
     const std::vector<std::string> there = database_.options_of_images();
@@ -142,7 +143,7 @@ class Extraction {
     return options_.redo || (options_.changed == Changed::redo && changes_.changed.contains(name));
   }
 
-  // What is in the folder and has no features, or is to have others.
+  // The images of the folder that have no features, or are to be extracted again.
   void find_pending(const std::vector<std::string>& names) {
     std::unordered_map<std::string, ImageRow> rows;
     std::unordered_map<Id, int> users;
@@ -151,9 +152,10 @@ class Extraction {
       ++users[row.camera];
     }
     std::set<Id> done;
-    std::vector<std::string> damaged;  // these are not done, whatever there is of them
+    std::vector<std::string> damaged;  // damaged rows count as not done
     for (const auto& [image, count] : database_.point_counts(&damaged)) done.insert(image);
-    // After the images, so that the camera of one that another run has just written is among them.
+    // Read cameras after images, so that the camera of an image that another run has just written
+    // is included.
     std::unordered_map<Id, Camera> cameras;
     for (const Camera& camera : database_.cameras()) cameras[camera.id] = camera;
     cameras_version_ = database_.data_version();
@@ -194,11 +196,11 @@ class Extraction {
     events_.note(text(database_.file(), ": ", report_.other_cameras,
                       report_.other_cameras == 1 ? " image that was there keeps a camera"
                                                  : " images that were there keep cameras",
-                      " of another model, other parameters or other sharing than is asked for; "
-                      "begin a new database to give all images such"));
+                      " whose model, parameters or sharing differ from what is asked for; "
+                      "begin a new database to apply the options to all images"));
   }
 
-  // Kept by size: on CUDA a change of size costs more than a frame.
+  // One extractor is kept per size: on CUDA a change of size costs more than a frame.
   Sift& sift_for(int width, int height) {
     const std::size_t most = context_.is_cuda() ? 2 : 1;
     const std::pair size(width, height);
@@ -283,7 +285,7 @@ class Extraction {
 
   void check_listed(const std::string& name, const colmap::FileStamp& file) const {
     if (!listed_ || listed_->named(name).bytes == file.bytes) return;
-    fail(ErrorCode::io, "has ", file.bytes, " bytes and had ", listed_->named(name).bytes,
+    fail(ErrorCode::io, "has ", file.bytes, " bytes but had ", listed_->named(name).bytes,
          " when the folder was listed; put the file back, or list the folder again");
   }
 
@@ -297,7 +299,7 @@ class Extraction {
     return features;
   }
 
-  // On a thread of its own: an image with its camera and features is one transaction.
+  // Runs on a thread of its own; each image with its camera and features is one transaction.
   void write(InOrder<Found>& results, CameraWriter& cameras, std::exception_ptr& lost) {
     double milliseconds = 0;
     int priors = 0;
@@ -316,13 +318,13 @@ class Extraction {
     report_.pose_priors = priors;
   }
 
-  // Whether a pose prior was written.
+  // Returns whether a pose prior was written.
   bool write_one(Found& found, CameraWriter& cameras) {
     Database::Transaction transaction(database_);
     cameras.begin();
     if (options_.redo || options_.changed != Changed::keep) expect_known_options();
     Id& image = found.record.image;
-    // Another run may have been here since.
+    // Another run may have written this image since.
     if (image == kNoImage) image = database_.image_named(found.record.name).value_or(kNoImage);
     if (image == kNoImage) {
       const std::string& name = found.record.name;
@@ -344,15 +346,17 @@ class Extraction {
     return prior;
   }
 
-  // Another run may have begun since, with other options than this one and all that it found.
+  // Another run may have begun since, with options that neither this run nor the existing images
+  // have.
   void expect_known_options() {
     const std::int64_t version = database_.data_version();
     if (std::exchange(version_, version) == version) return;
     for (const std::string& options : database_.options_of_images()) {
       if (options == options_text_ || known_options_.contains(options)) continue;
-      fail(ErrorCode::io, database_.file(), ": another run extracts into it with other options (",
+      fail(ErrorCode::io, database_.file(),
+           ": another run is extracting into it with other options (",
            options_difference(options, options_text_),
-           "); let it end, and run the command again, which says what to do");
+           "); wait for it to end, then run the command again, which says what to do");
     }
   }
 
@@ -365,11 +369,11 @@ class Extraction {
   const std::string options_text_;
   ExtractReport report_;
   FolderChanges changes_;
-  std::set<std::string> known_options_;  // that images had when this run began
-  std::int64_t version_ = 0;             // of the database when options were last looked at
+  std::set<std::string> known_options_;  // options that images had when this run began
+  std::int64_t version_ = 0;             // data version when the options were last checked
   std::vector<Pending> pending_;
   std::optional<CameraGroups> groups_;
-  std::int64_t cameras_version_ = 0;  // of the database when its cameras were read
+  std::int64_t cameras_version_ = 0;  // data version when the cameras were read
   std::vector<std::pair<std::pair<int, int>, std::unique_ptr<Sift>>> sifts_;
 };
 

@@ -1,4 +1,4 @@
-// Inside of pipeline: extract_folder() of a part of a folder, which somebody listed before.
+// Inside of pipeline: extract_folder() for a part of a folder that was listed before.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ class ListedImages {
  public:
   struct Image {
     std::string name = {};
-    std::int64_t bytes = 0;  // of its file; one that has others is a failure
+    std::int64_t bytes = 0;  // size of its file; a file of another size is a failure
     colmap::Id id = 0;
   };
-  // By rising name. `folder` is what records are to say, wherever the files are read from.
+  // Sorted by name. `folder` is the name to store in records, wherever the files are read from.
   ListedImages(std::vector<Image> images, std::string folder)
       : images_(std::move(images)), folder_(std::move(folder)) {
     for (std::size_t i = 0; i < images_.size(); ++i) places_[images_[i].name] = i;
@@ -41,8 +41,7 @@ ExtractReport extract_listed(const Context& context, const std::filesystem::path
                              colmap::Database& database, const ExtractOptions& options,
                              const FolderEvents& events, const ListedImages& listed);
 
-// Whether list_images() takes a file of this name for an image, in a folder that it enters; and
-// whether for one of those that are ignored.
+// How list_images() treats a file of this name: as an image, as an ignored image, or not at all.
 enum class NameKind { image, ignored, other };
 NameKind kind_of_name(const std::string& name);
 

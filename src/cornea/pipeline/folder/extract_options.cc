@@ -1,4 +1,4 @@
-// The options of extract.h, and what its report says of them.
+// The options of extract.h, and the sums of its report.
 #include <filesystem>
 
 #include "cornea/core/error.h"
@@ -15,14 +15,14 @@ void check_camera_params(const ExtractOptions& options) {
   const std::vector<double>& params = options.camera_params;
   if (params.empty()) return;
   const auto model = options.camera_model.value_or(colmap::CameraModel::simple_radial);
-  require(params.size() == colmap::parameter_count(model), "camera_params are ", params.size(),
-          " numbers, and the model ", colmap::name_of_model(int(model)), " takes ",
-          colmap::parameter_count(model), "; camera_model chooses another");
+  require(params.size() == colmap::parameter_count(model), "camera_params has ", params.size(),
+          " numbers, but the model ", colmap::name_of_model(int(model)), " takes ",
+          colmap::parameter_count(model), "; choose another with camera_model");
   try {
     colmap::intrinsics_of({.model = int(model), .params = params}).value().validate();
   } catch (const Error&) {
     fail(ErrorCode::invalid_argument,
-         "camera_params are finite numbers, of which focal lengths are above 0");
+         "camera_params must be finite numbers with focal lengths above 0");
   }
 }
 
@@ -40,10 +40,9 @@ SiftOptions folder_sift_options() {
 void ExtractOptions::validate() const {
   sift.validate();
   core::check_max_size(max_size);
-  require(decoders >= 0 && decoders <= 64, "decoders are 0 (as many as suit) to 64, not ",
-          decoders);
+  require(decoders >= 0 && decoders <= 64, "decoders is 0 (automatic) to 64, not ", decoders);
   check_camera_params(*this);
-  require(masks.empty() || fs::is_directory(masks), masks.string(), ": is no folder of masks");
+  require(masks.empty() || fs::is_directory(masks), masks.string(), ": is not a folder of masks");
 }
 
 double ExtractReport::decode_share() const {

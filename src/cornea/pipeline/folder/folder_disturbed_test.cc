@@ -1,5 +1,6 @@
-// A folder whose steps are disturbed: stopped on the way, beside another run that writes the same
-// database, with damaged images and rows, and with options other than those of the last run.
+// Tests of a folder whose steps are disturbed: stopped on the way, beside another run that writes
+// to the same database, with damaged images and rows, and with options other than those of the last
+// run.
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -15,12 +16,13 @@ namespace {
 
 using namespace testing;
 
-TEST_P(Folder, StopsBetweenTwoStepsAndGoesOn) {
+TEST_P(Folder, StopsBetweenTwoStepsAndContinues) {
   Database whole = made("whole.db"), stopped = made();
   run_all(context, whole);
   int asked = 0;
   FolderEvents events;
-  // The first question comes after the comparison with the records, then one before each image.
+  // The first call of `stop` comes after the comparison with the records, then one before each
+  // image.
   events.stop = [&] { return ++asked > 2; };
   const ExtractReport extracted = extract_folder(context, images, stopped, {}, events);
   EXPECT_TRUE(extracted.stopped);
@@ -42,7 +44,7 @@ TEST_P(Folder, StopsBetweenTwoStepsAndGoesOn) {
   EXPECT_TRUE(dump(stopped) == dump(whole));
 }
 
-// What another process does while a run has read and not yet written.
+// Runs `work`, as another process would, after a run has read its input and before it writes.
 FolderEvents with_other_run(const std::function<void()>& work) {
   FolderEvents events;
   events.stop = [work, done = std::make_shared<bool>(false)] {
@@ -91,7 +93,7 @@ TEST_P(Folder, MatchesReplacedMeanwhileAreNotVerified) {
   VerifyReport report;
   FolderEvents events;
   int asked = 0;
-  // Before the third pair: the others have been read and are not yet written.
+  // Before the third pair: the first two have been read and are not yet written.
   events.stop = [&] {
     if (++asked == 3) {
       Database other(database.file());
@@ -111,16 +113,16 @@ TEST_P(Folder, ADamagedImageIsReportedAndTheRestIsDone) {
   fs::copy_file(images / "view_001.png", damaged);
   fs::resize_file(damaged, fs::file_size(damaged) / 2);
   Database database = made(), whole = made("whole.db");
-  Told told;
-  const ExtractReport report = extract_folder(context, images, database, {}, told.events());
+  RecordedEvents recorded;
+  const ExtractReport report = extract_folder(context, images, database, {}, recorded.events());
   EXPECT_EQ(report.images, 4);
   EXPECT_EQ(report.extracted, 3);
   EXPECT_EQ(report.failed, 1);
-  EXPECT_EQ(told.totals, std::vector<int>{4});
-  EXPECT_EQ(told.advanced, 4);
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_TRUE(told.sentences[0].starts_with(damaged.string() + ": ")) << told.sentences[0];
-  // It leaves nothing behind, and is tried again.
+  EXPECT_EQ(recorded.totals, std::vector<int>{4});
+  EXPECT_EQ(recorded.advanced, 4);
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_TRUE(recorded.sentences[0].starts_with(damaged.string() + ": ")) << recorded.sentences[0];
+  // It leaves nothing behind and is tried again.
   EXPECT_EQ(extract_folder(context, images, database).failed, 1);
   fs::remove(damaged);
   extract_folder(context, images, whole);
@@ -146,24 +148,24 @@ TEST_P(Folder, ChangedOptionsStopUnlessAsked) {
   EXPECT_EQ(verify_all(context, database, other).skipped, 3);
   other.changed = Changed::redo;
   EXPECT_EQ(verify_all(context, database, other).redone, 3);
-  Told told;
+  RecordedEvents recorded;
   ExtractOptions options;
   options.sift.contrast = 0.03;
-  FolderEvents events = told.events();
+  FolderEvents events = recorded.events();
   std::vector<std::string> notes;
   events.note = [&](const std::string& sentence) { notes.push_back(sentence); };
   EXPECT_THROW(extract_folder(context, images, database, options, events), Error);
   ASSERT_EQ(notes.size(), 3u);
   EXPECT_NE(notes[0].find("contrast 0.02 then and 0.03 now"), std::string::npos) << notes[0];
-  EXPECT_TRUE(told.totals.empty());
+  EXPECT_TRUE(recorded.totals.empty());
 }
 
 TEST_P(Folder, AffineShapeAndPoolingAreOptionsOfADatabase) {
   Database database = made();
   ExtractOptions options;
   extract_folder(context, images, database, options);
-  Told told;
-  FolderEvents events = told.events();
+  RecordedEvents recorded;
+  FolderEvents events = recorded.events();
   std::vector<std::string> notes;
   events.note = [&](const std::string& sentence) { notes.push_back(sentence); };
   options.sift.affine_shape = options.sift.domain_size_pooling = true;
@@ -194,7 +196,7 @@ TEST_P(Folder, RedoForSomePairsIsRefusedWhereOthersHaveOtherOptions) {
   EXPECT_EQ(database.count("two_view_geometries"), 3);
 }
 
-TEST_P(Folder, WhoeverStopsBeforeARedoLosesNothing) {
+TEST_P(Folder, StoppingBeforeARedoLosesNothing) {
   Database database = made();
   run_all(context, database);
   const Tables before = dump(database);

@@ -1,4 +1,5 @@
-// A folder extracted, matched and verified by calls of the library, on views with known geometry.
+// Tests of extracting, matching and verifying a folder through the library, on views with known
+// geometry.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -36,7 +37,7 @@ TEST_P(Folder, StoresTheFeaturesOfSift) {
     EXPECT_GT(points.size(), 300u);
     ASSERT_EQ(points.size(), expected.size());
     for (std::size_t k = 0; k < points.size(); ++k) {
-      // COLMAP's half pixel, added and taken away.
+      // Within the rounding of adding and subtracting COLMAP's half pixel.
       EXPECT_NEAR(points[k].x, expected.keypoints[k].x, 3e-5);
       EXPECT_NEAR(points[k].y, expected.keypoints[k].y, 3e-5);
     }
@@ -96,8 +97,8 @@ TEST_P(Folder, StoresMatchesOfAllPairsAndTheirInliers) {
   EXPECT_GT(copies, 0u);  // of points with several orientations
 }
 
-TEST_P(Folder, VerifyCountsAndWritesAPlaceOnce) {
-  // Another program's database, in which every match is there five times.
+TEST_P(Folder, VerifyCountsAndWritesAPositionOnce) {
+  // Another program's database, in which every match occurs five times.
   Database once = made(), often = made("often.db");
   run_all(context, once);
   extract_folder(context, images, often);
@@ -129,7 +130,7 @@ TEST_P(Folder, FindsTheGeometryOfTheScene) {
     EXPECT_EQ(row.configuration, colmap::Configuration::uncalibrated);
     const auto [first, second] = colmap::pair_of(pair);
     const Camera &a = views()[first - 1].camera, &b = views()[second - 1].camera;
-    // The F that was found, at what pixels of the first view show and where the second shows it.
+    // The estimated F, tested on points of the first view and their true positions in the second.
     const Image<float> depths = scene::depth(Context::cpu(), scene::street_world(kScene.seed), a);
     std::vector<double> distances;
     for (int y = 4; y < 240; y += 8) {
@@ -143,7 +144,7 @@ TEST_P(Folder, FindsTheGeometryOfTheScene) {
     }
     EXPECT_GT(distances.size(), 500u);
     EXPECT_LT(median(distances), 1);
-    // The F of the cameras, at the inliers that were found.
+    // The F of the cameras, tested on the inliers that were found.
     const Eigen::Matrix<double, 3, 3, Eigen::RowMajor> exact = fundamental(a, b);
     std::array<double, 9> F;
     std::copy_n(exact.data(), 9, F.begin());
@@ -176,18 +177,18 @@ TEST_P(Folder, ASecondCallSkipsEverythingAndChangesNothing) {
   EXPECT_TRUE(dump(database) == before);
 }
 
-TEST_P(Folder, TellsHowMuchThereIsToDo) {
+TEST_P(Folder, ReportsHowMuchThereIsToDo) {
   Database database = made();
   auto expect_steps = [&](int steps_of_extract, int steps_of_pairs) {
-    Told extract, match, verify;
+    RecordedEvents extract, match, verify;
     extract_folder(context, images, database, {}, extract.events());
     match_all(context, database, {}, match.events());
     verify_all(context, database, {}, verify.events());
     EXPECT_EQ(extract.totals, std::vector<int>{steps_of_extract});
     EXPECT_EQ(extract.advanced, steps_of_extract);
-    for (const Told& told : {match, verify}) {
-      EXPECT_EQ(told.totals, std::vector<int>{steps_of_pairs});
-      EXPECT_EQ(told.advanced, steps_of_pairs);
+    for (const RecordedEvents& recorded : {match, verify}) {
+      EXPECT_EQ(recorded.totals, std::vector<int>{steps_of_pairs});
+      EXPECT_EQ(recorded.advanced, steps_of_pairs);
     }
     EXPECT_TRUE(extract.sentences.empty() && match.sentences.empty() && verify.sentences.empty());
   };
@@ -226,7 +227,7 @@ TEST_P(Folder, MatchesThePairsThatWereAskedFor) {
   MatchAllOptions options;
   options.listed = true;
   EXPECT_EQ(match_all(context, listed, options).pairs, 0);
-  // Twice the same pair, and one with an image that is not there.
+  // The same pair twice, and one with an image that does not exist.
   options.pairs = {{3, 1}, {1, 3}, {2, 99}};
   MatchAllReport report = match_all(context, listed, options);
   EXPECT_EQ(report.pairs, 1);
@@ -241,7 +242,7 @@ TEST_P(Folder, MatchesThePairsThatWereAskedFor) {
   EXPECT_EQ(report.pairs, 2);
   EXPECT_EQ(sequence.matched_pairs(0, INT64_MAX),
             (std::vector<Id>{pair_id({1, 2}), pair_id({2, 3})}));
-  // Whether the rest comes later or at once is all one.
+  // It makes no difference whether the remaining pairs are matched later or at once.
   report = match_all(context, sequence);
   EXPECT_EQ(report.skipped, 2);
   EXPECT_EQ(report.matched, 1);
@@ -273,7 +274,7 @@ TEST_P(Folder, ThreadsChangeNothing) {
   for (const auto& [table, rows] : expected) EXPECT_TRUE(found.at(table) == rows) << table;
 }
 
-TEST_P(Folder, AMaskOfSixteenBitsHidesOnlyWhatIsBlack) {
+TEST_P(Folder, ASixteenBitMaskHidesOnlyBlackPixels) {
   const fs::path masks = folder / "masks";
   fs::create_directories(masks);
   Image<std::uint16_t> mask(kScene.width, kScene.height);

@@ -1,5 +1,5 @@
-// For tests of a folder in a database: views with known geometry, the three steps on them, what
-// they tell, and what the database holds afterwards.
+// For tests of a folder in a database: views with known geometry, the three steps on them, the
+// reported events, and the contents of the database afterwards.
 #pragma once
 
 #include <filesystem>
@@ -24,18 +24,19 @@ using colmap::Database;
 using colmap::Id;
 using colmap::pair_id;
 
-// Far enough apart for parallax that no plane explains, even within verify's wide threshold.
+// The cameras are far enough apart that no plane explains the parallax, even within verify's wide
+// threshold.
 inline const SceneOptions kScene{
     .views = 3, .width = 320, .height = 240, .step_degrees = 12, .samples = 2};
 inline const std::vector<Id> kAllPairs = {pair_id({1, 2}), pair_id({1, 3}), pair_id({2, 3})};
 
-// Made once; the ray caster takes longer than most tests.
+// Rendered once, because the ray caster takes longer than most tests.
 inline const std::vector<View>& views() {
   static const std::vector<View> made = make_views(Context::cpu(), kScene);
   return made;
 }
 
-// A wall in which SIFT finds points; windows on it that overlap show the same.
+// A textured wall in which SIFT finds points; overlapping windows of it can be matched.
 inline Image<std::uint8_t> smooth_noise(int width, int height, std::uint64_t seed) {
   Image<std::uint8_t> out(width, height);
   const auto coarse = random_image<std::uint8_t>(width / 6 + 3, height / 6 + 3, seed);
@@ -50,7 +51,7 @@ inline Image<std::uint8_t> smooth_noise(int width, int height, std::uint64_t see
   return out;
 }
 
-// 160 x 120 pixels of a wall of that height.
+// Writes a window of 160 x 120 pixels of a wall of that height.
 inline void write_window(const fs::path& file, const Image<std::uint8_t>& wall, int left) {
   Image<std::uint8_t> out(160, 120);
   for (int y = 0; y < 120; ++y) {
@@ -59,7 +60,7 @@ inline void write_window(const fs::path& file, const Image<std::uint8_t>& wall, 
   write_image(file, out);
 }
 
-// Every row of the six tables, past our own code.
+// Every row of the six tables, read with plain SQL instead of our own code.
 using Tables = std::map<std::string, std::vector<std::string>>;
 inline Tables dump(const Database& database) {
   Tables tables;
@@ -76,8 +77,8 @@ struct Reports {
   VerifyReport verify;
 };
 
-// What FolderEvents were told.
-struct Told {
+// Records what FolderEvents reported.
+struct RecordedEvents {
   std::vector<int> totals;
   int advanced = 0;
   std::vector<std::string> sentences;

@@ -10,7 +10,7 @@ namespace {
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
 std::vector<colmap::ImageRow> possible_rows(const colmap::Database& database) {
-  std::vector<std::string> refused;  // of impossible ids, which match_all() names
+  std::vector<std::string> refused;  // rows with impossible ids, which match_all() reports
   return database.images(&refused);
 }
 
@@ -30,7 +30,7 @@ std::optional<colmap::Id> ImageNames::id_of(const std::string& name) const {
   return it == ids_.end() ? std::nullopt : std::optional(it->second);
 }
 
-std::vector<colmap::ImagePair> ImageNames::ways_to_part(std::string_view line) const {
+std::vector<colmap::ImagePair> ImageNames::ways_to_split(std::string_view line) const {
   std::vector<colmap::ImagePair> ways;
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   for (std::size_t end = 1; end < line.size() && end <= longest_; ++end) {

@@ -1,4 +1,4 @@
-// Inside of pipeline: the images of a database by name.
+// Inside of pipeline: looks up the images of a database by name.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,16 @@ class ImageNames {
   explicit ImageNames(const colmap::Database& database);
 
   std::optional<colmap::Id> id_of(const std::string& name) const;
-  // Where a line that does not end in white space can be split into two names. Only where both
-  // parts are no longer than the longest name are they looked up: a line may be a whole file.
-  std::vector<colmap::ImagePair> ways_to_part(std::string_view line) const;
+  // All ways to split a line, which must not end in white space, into two names of images. Parts
+  // longer than the longest name are not looked up, because a line may be a whole file.
+  std::vector<colmap::ImagePair> ways_to_split(std::string_view line) const;
 
  private:
   std::unordered_map<std::string, colmap::Id> ids_;
   std::size_t longest_ = 0;
 };
 
-// read_pair_list() of match_all.h, where the images may lie anywhere.
+// read_pair_list() of match_all.h for images that may be in any database.
 PairList read_pair_list(const std::filesystem::path& file, const ImageNames& names);
 
 }  // namespace cornea::folder

@@ -15,7 +15,7 @@ namespace {
 using colmap::Id;
 using colmap::ImagePair;
 
-// The images by their place in a rising list, and with whom each has pairs.
+// The view graph: images by their index in a sorted list, with adjacency lists.
 class Graph {
  public:
   explicit Graph(const std::vector<ImagePair>& pairs) {
@@ -48,8 +48,9 @@ class Graph {
   std::vector<std::size_t> first_, others_;
 };
 
-// Images by how many pairs they have with some others: the most first, then the lowest place.
-// Counts only rise, so that an entry with less than the present one is an old one.
+// A priority queue of images by the number of pairs they have with some others: most pairs first,
+// ties by the lowest index. Counts only grow, so an entry with less than the current count is
+// stale.
 class Frontier {
  public:
   explicit Frontier(std::size_t images) : counts_(images) {}
@@ -58,7 +59,7 @@ class Frontier {
     for (const std::size_t image : images) counts_[image] = 0;
     heap_ = {};
   }
-  // The best that is not taken yet; `none` where there is none.
+  // The best image that is not taken yet, or `none`.
   std::size_t next(const std::vector<char>& taken, std::size_t none) {
     while (!heap_.empty()) {
       const auto [count, inverse] = heap_.top();
@@ -119,7 +120,7 @@ class Ordering {
   const std::size_t cluster_images_;
   std::vector<char> taken_;
   Frontier of_cluster_, of_all_;
-  std::vector<std::size_t> touched_;  // have counts in of_cluster_
+  std::vector<std::size_t> touched_;  // images with a nonzero count in of_cluster_
   std::vector<std::size_t> order_;
 };
 
@@ -154,7 +155,8 @@ std::vector<std::vector<Id>> blocks_of(const std::vector<ImagePair>& pairs,
   });
   placed.erase(std::unique(placed.begin(), placed.end()), placed.end());
   std::vector<std::vector<Id>> blocks;
-  std::vector<std::size_t> last(order.size(), 0);  // the block that had the image, from 1
+  // The last block that had the image, counted from 1.
+  std::vector<std::size_t> last(order.size(), 0);
   int images = 0;
   for (const auto& [a, b] : placed) {
     auto fresh = [&](int place) {

@@ -1,4 +1,4 @@
-// Inside of pipeline: pairs cut into blocks, so that each block needs few images.
+// Inside of pipeline: splits pairs into blocks such that each block needs few images.
 #pragma once
 
 #include <vector>
@@ -7,19 +7,20 @@
 
 namespace cornea::folder {
 
-// The images that are in pairs: the largest component first; within one, each next image is the one
-// that has the most pairs with the cluster so far (ties: the lower id). Clusters have
-// `cluster_images` images, over the ends of components; the first image of the next one is that
-// with the most pairs with all before it.
+// The order of all images that are in pairs. The largest component comes first; within a component
+// the next image is the one with the most pairs with the current cluster (ties: the lower id). A
+// cluster has `cluster_images` images and may span components; its first image is the one with the
+// most pairs with all images before it.
 std::vector<colmap::Id> order_of(const std::vector<colmap::ImagePair>& pairs, int cluster_images);
 
-// Every pair once, by its id; blocks of at most so many images and pairs, in the order of clusters
-// of half of these images. `order` holds every image of the pairs.
+// Splits pairs into blocks with at most the given numbers of images and pairs; every pair is in
+// exactly one block, as its id. Blocks follow the order of clusters of half as many images. `order`
+// holds every image of the pairs.
 std::vector<std::vector<colmap::Id>> blocks_of(const std::vector<colmap::ImagePair>& pairs,
                                                const std::vector<colmap::Id>& order,
                                                int block_images, int block_pairs);
 
-// The images of a block, rising.
+// The images of a block, in ascending order.
 std::vector<colmap::Id> images_of(const std::vector<colmap::Id>& pairs);
 
 }  // namespace cornea::folder

@@ -12,7 +12,7 @@ namespace {
 using colmap::Id;
 using colmap::ImagePair;
 
-// Images along streets: each has pairs with the next few of its street. Their ids are mixed.
+// Images along streets: each has pairs with the next few of its street. The ids are shuffled.
 std::vector<ImagePair> streets(int count, int length, int reach, unsigned seed) {
   std::vector<Id> ids(std::size_t(count) * std::size_t(length));
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = Id(i + 1);
@@ -47,7 +47,7 @@ TEST(ImageOrder, EveryPairIsInOneBlockAndBlocksAreBounded) {
   EXPECT_EQ(std::set<Id>(all.begin(), all.end()), expected);
 }
 
-// In a random order of the images a block of 100 would be full after some 50 pairs.
+// With the images in random order, a block of 100 images would be full after some 50 pairs.
 TEST(ImageOrder, AnImageIsReadByFewBlocks) {
   const std::vector<ImagePair> pairs = streets(3, 400, 6, 2);
   const auto reads = [&](const std::vector<Id>& order) {
@@ -71,7 +71,7 @@ TEST(ImageOrder, DoesNotDependOnTheOrderOfPairs) {
   EXPECT_EQ(blocks_of(pairs, order, 20, 50), blocks);
 }
 
-TEST(ImageOrder, OfNothingIsNothingAndTheSmallestBlockHasOnePair) {
+TEST(ImageOrder, NoPairsGiveNoBlocksAndTheSmallestBlockHasOnePair) {
   EXPECT_TRUE(order_of({}, 5).empty());
   EXPECT_TRUE(blocks_of({}, {}, 5, 5).empty());
   const std::vector<ImagePair> pairs = {{1, 2}, {2, 3}, {1, 3}};

@@ -25,14 +25,14 @@ using colmap::Id;
 
 constexpr char kEnding[] = ".npy";
 constexpr int kSift = 0;
-constexpr int kLastType = 4;  // of COLMAP 4.2.1
+constexpr int kLastType = 4;  // the highest feature type of COLMAP 4.2.1
 
-// Of the .npy files of a folder, sorted by bytes.
+// The names of the .npy files of a folder, without .npy, sorted by bytes.
 std::vector<std::string> names_in(const fs::path& folder, const char* holds) {
   std::vector<std::string> names;
   std::error_code failed;
   if (!fs::is_directory(folder, failed)) {
-    fail(ErrorCode::io, folder.string(), ": is no folder; name one with the ", holds,
+    fail(ErrorCode::io, folder.string(), ": is not a folder; name one with the ", holds,
          " of image NAME in NAME.npy");
   }
   auto it = fs::recursive_directory_iterator(folder, failed);
@@ -48,7 +48,7 @@ std::vector<std::string> names_in(const fs::path& folder, const char* holds) {
   return names;
 }
 
-// Of an image of this size, with what its columns cannot be refused.
+// Reads the points of an image of this size and rejects columns that cannot be what they should be.
 void read_points(const fs::path& file, double first_pixel, const Camera& camera,
                  ForeignFeatures& features) {
   const io::NpyTable table = io::read_npy(file);
@@ -65,18 +65,19 @@ void read_points(const fs::path& file, double first_pixel, const Camera& camera,
   for (std::size_t i = 0; i < table.rows; ++i) {
     float* row = features.keypoints.data() + i * table.columns;
     const double x = row[0] + shift, y = row[1] + shift;
-    // The area of the pixels, in which a pixel's centre is half a pixel from its sides.
+    // The area covered by the pixels extends half a pixel beyond the outermost pixel centres.
     const bool is_sized = camera.width > 0 && camera.height > 0;
     if (is_sized && (x < 0 || y < 0 || x > camera.width || y > camera.height)) {
-      refuse("point ", i, " is at (", row[0], ", ", row[1], "), outside of the image's ",
+      refuse("point ", i, " is at (", row[0], ", ", row[1], "), outside of the image of ",
              camera.width, " x ", camera.height,
-             " pixels; points are those of the whole image, and first_pixel says where it begins");
+             " pixels; points are in pixels of the full image, and first_pixel is the coordinate "
+             "of its first pixel");
     }
     if (table.columns == 4 && row[2] <= 0) {
       refuse("point ", i, " has the scale ", row[2], "; the columns are x, y, scale, angle");
     }
     if (table.columns == 6 && row[2] * row[5] == row[3] * row[4]) {
-      refuse("point ", i, " has a frame without an area; the columns are x, y, a11, a12, a21, a22");
+      refuse("point ", i, " has a singular frame; the columns are x, y, a11, a12, a21, a22");
     }
     row[0] = float(x);
     row[1] = float(y);
@@ -87,7 +88,7 @@ void read_described(const fs::path& file, int type, ForeignFeatures& features) {
   const io::NpyTable table = io::read_npy(file);
   auto refuse = [&](const auto&... parts) { fail(ErrorCode::io, file.string(), ": ", parts...); };
   if (table.rows != features.size()) {
-    refuse("holds ", table.rows, " descriptors of ", features.size(), " points");
+    refuse("holds ", table.rows, " descriptors for ", features.size(), " points");
   }
   if (table.is_bytes) {
     if (table.columns != Features::kLength) {
@@ -141,7 +142,7 @@ class FeatureImport {
       } catch (const Error& error) {
         fail_one(name, error.what());
       }
-      // What cannot be written to the database ends the run.
+      // An error while writing to the database ends the run.
       if (prepared) write(*prepared, cameras);
       events_.advance(1);
     }
@@ -155,7 +156,7 @@ class FeatureImport {
     events_.report(core::naming(name, sentence));
   }
 
-  // Somebody meant them to be imported.
+  // Descriptors without points are reported, because they were meant to be imported.
   void name_descriptors_without_points() {
     if (options_.descriptors.empty()) return;
     for (const std::string& name : names_in(options_.descriptors, "descriptors")) {
@@ -166,10 +167,10 @@ class FeatureImport {
     }
   }
 
-  // All of an image, checked.
+  // All data of an image, checked.
   struct Prepared {
     std::string name = {};
-    Id image = kNoImage;  // of the row that it has
+    Id image = kNoImage;  // its row in the database, if it has one
     Camera camera = {};
     std::string group = {};
     colmap::PosePrior prior = {};
@@ -205,7 +206,7 @@ class FeatureImport {
   void write(const Prepared& made, CameraWriter& cameras) {
     Database::Transaction transaction(database_);
     cameras.begin();
-    // Another run may have been here since.
+    // Another run may have added the image since.
     Id image = made.image;
     if (image == kNoImage) image = database_.image_named(made.name).value_or(kNoImage);
     if (image == kNoImage) {
@@ -219,7 +220,7 @@ class FeatureImport {
     const bool again = database_.has_points(image);
     if (again && !options_.redo) {
       return fail_one(made.name, text(database_.file(),
-                                      ": has other features of this image; the option redo "
+                                      ": already has other features of this image; the option redo "
                                       "replaces them and deletes its matches"));
     }
     if (again) database_.delete_pairs_of(image);
@@ -232,12 +233,12 @@ class FeatureImport {
     report_.features += made.features.size();
   }
 
-  // A photograph that the database does not know yet.
+  // Reads a photograph that is not in the database yet.
   Photograph read_new(const std::string& name) const {
     if (options_.images.empty()) {
       fail(ErrorCode::io, database_.file(),
-           ": has no image of this name, which is a path below the folder of images; the option "
-           "images names that folder, and adds images");
+           ": has no image of this name (a path relative to the folder of images); the option "
+           "images names that folder and adds its images");
     }
     const fs::path file = options_.images / name;
     if (!fs::exists(file)) {
@@ -261,9 +262,10 @@ class FeatureImport {
 }  // namespace
 
 void ImportOptions::validate() const {
-  require(first_pixel == 0 || first_pixel == 0.5, "first_pixel is 0 or 0.5, not ", first_pixel);
+  require(first_pixel == 0 || first_pixel == 0.5, "first_pixel must be 0 or 0.5, not ",
+          first_pixel);
   require(descriptor_type >= -1 && descriptor_type <= kLastType && descriptor_type != kSift,
-          "descriptor_type is -1 or 1 to ", kLastType, ", not ", descriptor_type);
+          "descriptor_type must be -1 or 1 to ", kLastType, ", not ", descriptor_type);
   require(descriptors.empty() || !keypoints.empty(), "descriptors need keypoints");
   ExtractOptions{.cameras = cameras, .camera_model = camera_model, .camera_params = camera_params}
       .validate();

@@ -21,11 +21,11 @@ using colmap::IndexPair;
 class MatchImport {
  public:
   MatchImport(const Database& database, const std::string& name) : name_(name), names_(database) {
-    std::vector<std::string> refused;  // what cannot be has no points here
+    std::vector<std::string> refused;  // damaged rows have no features here
     for (const auto& [image, count] : database.point_counts(&refused)) counts_[image] = count;
   }
 
-  // The pair with the lower id first, and its matches that way round.
+  // Stores the pair with the lower id first, with its matches in that order.
   void add(const io::NamedMatches& given) {
     ImagePair pair = pair_of(given);
     const bool swapped = pair.first > pair.second;
@@ -41,8 +41,8 @@ class MatchImport {
     }
     const auto [it, is_new] = lines_.try_emplace(pair, given.line);
     if (!is_new) {
-      refuse(given.line, "this pair of images stands in line ", it->second,
-             " already; give all of its matches there");
+      refuse(given.line, "this pair of images is already given in line ", it->second,
+             "; give all of its matches there");
     }
     pairs.emplace_back(pair, std::move(matches));
   }
@@ -66,7 +66,7 @@ class MatchImport {
     if (given.names.empty()) {
       pair = {named(given.first, given.line), named(given.second, given.line)};
     } else {
-      const std::vector<ImagePair> ways = names_.ways_to_part(given.names);
+      const std::vector<ImagePair> ways = names_.ways_to_split(given.names);
       if (ways.size() != 1) {
         refuse(given.line, "'", given.names.substr(0, 200), "' ",
                ways.empty() ? "does not name two images of the database"
@@ -92,7 +92,7 @@ class MatchImport {
 
   const std::string& name_;
   const folder::ImageNames names_;
-  std::unordered_map<Id, int> counts_;  // of features, by image
+  std::unordered_map<Id, int> counts_;  // number of features by image
   std::map<ImagePair, std::uint64_t> lines_;
 };
 
@@ -104,7 +104,7 @@ ImportReport import_matches(Database& database, std::istream& in, const std::str
   const std::vector<io::NamedMatches> given = io::read_named_matches(in, name);
   ImportReport report;
   report.pairs = std::int64_t(given.size());
-  // Within it nobody changes the features that were counted.
+  // Within the transaction no other process can change the features that were counted.
   Database::Transaction transaction(database);
   MatchImport import(database, name);
   for (const io::NamedMatches& pair : given) import.add(pair);

@@ -1,5 +1,5 @@
-// Features and matches of other programs, from files to verified pairs, on views with known
-// geometry.
+// Tests of importing features and matches of other programs, from files to verified pairs, on views
+// with known geometry.
 #include "cornea/pipeline/folder/import.h"
 
 #include <cmath>
@@ -27,7 +27,7 @@ class Import : public ::testing::Test {
                            const std::vector<float>& values) {
     testing::write_bytes(file, bytes_of_text(npy_table(columns, values)));
   }
-  // What extract, match-all and verify make, and files of it as another program would write them.
+  // Runs extract, match-all and verify, and writes the results to files as another program would.
   Database made_by_cornea() const {
     Database database(folder / "cornea.db", Database::Open::create);
     const Context context = Context::cpu(1);
@@ -42,7 +42,7 @@ class Import : public ::testing::Test {
     std::ofstream matches(folder / "matches.txt");
     for (const Id pair : kAllPairs) {
       const auto [first, second] = colmap::pair_of(pair);
-      // The other way round, as ids are nothing that another program knows.
+      // In reverse order, because another program does not know the ids.
       matches << database.images()[std::size_t(second - 1)].name << " "
               << database.images()[std::size_t(first - 1)].name << "\n";
       for (const auto& match : database.matches(pair)) {
@@ -60,7 +60,7 @@ class Import : public ::testing::Test {
     std::istringstream in(words);
     return import_matches(database, in, "m.txt", redo);
   }
-  // One point per image, at the same place.
+  // One point per image, at the same position.
   void one_point(float x, float y) const {
     for (const View& view : views()) {
       write_floats(folder / "points" / (view.name + ".png.npy"), 2, {x, y});
@@ -68,10 +68,10 @@ class Import : public ::testing::Test {
   }
   void expect_failures(Database& database, const ImportOptions& given, const std::string& sentence,
                        int failed = 3) const {
-    Told told;
-    EXPECT_EQ(import_features(database, given, told.events()).failed, failed);
-    ASSERT_FALSE(told.sentences.empty()) << sentence;
-    EXPECT_NE(told.sentences[0].find(sentence), std::string::npos) << told.sentences[0];
+    RecordedEvents recorded;
+    EXPECT_EQ(import_features(database, given, recorded.events()).failed, failed);
+    ASSERT_FALSE(recorded.sentences.empty()) << sentence;
+    EXPECT_NE(recorded.sentences[0].find(sentence), std::string::npos) << recorded.sentences[0];
   }
 
   const TemporaryFolder folder;
@@ -94,12 +94,12 @@ TEST_F(Import, GetsTheSameVerificationAsCorneasOwn) {
     EXPECT_EQ(database.matches(pair), own.matches(pair));
     EXPECT_EQ(database.two_view(pair).value().inliers, own.two_view(pair).value().inliers);
   }
-  // Again: all is there.
+  // A second import finds everything there.
   EXPECT_EQ(import_features(database, options()).skipped, 3);
   EXPECT_EQ(matches_from(database, words).matched_skipped, 3);
 }
 
-TEST_F(Import, PixelsBeginWhereItIsSaid) {
+TEST_F(Import, FirstPixelSetsTheOriginOfCoordinates) {
   one_point(10, 20);
   Database zero = created("0.db"), half = created("5.db");
   import_features(zero, options());
@@ -111,12 +111,13 @@ TEST_F(Import, PixelsBeginWhereItIsSaid) {
   EXPECT_EQ(half.points(1).at(0).y, 19.5f);
 }
 
-TEST_F(Import, WhatCannotBeIsNamedAndNothingOfItWritten) {
+TEST_F(Import, InvalidFilesAreReportedAndNothingIsWritten) {
   Database database = created("c.db");
   one_point(321, 20);
-  expect_failures(database, options(), "point 0 is at (321, 20), outside of the image's 320 x 240");
+  expect_failures(database, options(),
+                  "point 0 is at (321, 20), outside of the image of 320 x 240");
   one_point(10, -1);
-  expect_failures(database, options(), "outside of the image's");
+  expect_failures(database, options(), "outside of the image of");
   for (const View& view : views()) {
     write_floats(folder / "points" / (view.name + ".png.npy"), 3, {1, 2, 3});
   }
@@ -136,10 +137,10 @@ TEST_F(Import, WhatCannotBeIsNamedAndNothingOfItWritten) {
   EXPECT_EQ(database.count("cameras"), 0);
   expect_failures(database, options(), "nobody.png", 1);
   EXPECT_EQ(database.count("images"), 3);
-  // Others than those that are there.
+  // Features other than the existing ones.
   fs::remove(folder / "points/nobody.png.npy");
   one_point(11, 20);
-  expect_failures(database, options(), "has other features of this image");
+  expect_failures(database, options(), "already has other features of this image");
   ImportOptions again = options();
   again.redo = true;
   EXPECT_EQ(import_features(database, again).redone, 3);
@@ -157,7 +158,7 @@ TEST_F(Import, DescriptorsAreOnePerPointAndOfAKnownKind) {
   };
   Database three = created("3.db"), four = created("4.db", colmap::Schema::colmap_4);
   put(io::encode_npy(2, 128, std::vector<std::uint8_t>(256)));
-  expect_failures(three, described, "holds 2 descriptors of 1 points");
+  expect_failures(three, described, "holds 2 descriptors for 1 points");
   put(io::encode_npy(1, 64, std::vector<std::uint8_t>(64)));
   expect_failures(three, described, "descriptors of 64 bytes");
   put(io::encode_npy(1, 128, std::vector<std::uint8_t>(128, 3)));
@@ -174,7 +175,7 @@ TEST_F(Import, DescriptorsAreOnePerPointAndOfAKnownKind) {
   EXPECT_EQ(refused.size(), 3u);
 }
 
-TEST_F(Import, MatchesThatCannotBeAreRefusedByLineAndNothingIsWritten) {
+TEST_F(Import, InvalidMatchesAreRefusedByLineAndNothingIsWritten) {
   one_point(10, 20);
   Database database = created("c.db");
   import_features(database, options());
@@ -187,7 +188,7 @@ TEST_F(Import, MatchesThatCannotBeAreRefusedByLineAndNothingIsWritten) {
   refused(good + a + " nobody\n0 0\n",
           "m.txt, line 4: '" + a + " nobody' does not name two images");
   refused(good + a + " " + c + "\n0 1\n", "line 5: there is no feature 1 of image 3, which has 1");
-  refused(good + b + " " + a + "\n0 0\n", "line 4: this pair of images stands in line 1 already");
+  refused(good + b + " " + a + "\n0 0\n", "line 4: this pair of images is already given in line 1");
   refused(a + " " + a + "\n0 0\n", "line 1: an image is matched with itself");
   refused("image1,image2,index1,index2\n" + a + ",x,0,0\n",
           "line 2: the database has no image 'x'");

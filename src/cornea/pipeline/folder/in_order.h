@@ -1,5 +1,5 @@
-// Inside of pipeline: items that several threads make ahead of their use, a bounded number, taken
-// in their order.
+// Inside of pipeline: a bounded queue whose items are produced ahead by several threads and
+// consumed in order.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +17,8 @@ class InOrder {
   // At most `ahead` items are claimed or waiting at a time.
   InOrder(std::size_t count, std::size_t ahead) : count_(count), slots_(ahead) {}
 
-  // For the makers: the next item to make; empty when there is none left or stop() was called.
+  // For producers: the index of the next item to produce; empty if none is left or stop() was
+  // called.
   std::optional<std::size_t> claim() {
     std::unique_lock lock(mutex_);
     changed_.wait(
@@ -31,7 +32,7 @@ class InOrder {
     changed_.notify_all();
   }
 
-  // For the one user: waits for the next item; empty after the last and after stop().
+  // For the single consumer: waits for the next item; empty after the last one and after stop().
   std::optional<Item> take() {
     std::unique_lock lock(mutex_);
     std::optional<Item>& slot = slots_[taken_ % slots_.size()];
@@ -43,14 +44,14 @@ class InOrder {
     return item;
   }
 
-  // No more items will be claimed; those that were are still to be taken.
+  // No more items can be claimed; those already claimed are still consumed.
   void finish() {
     const std::lock_guard lock(mutex_);
     count_ = claimed_;
     changed_.notify_all();
   }
 
-  // Wakes and sends away all who wait.
+  // Wakes all waiting threads, which then return empty.
   void stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;

@@ -34,13 +34,14 @@ TEST(InOrder, ItemsComeInTheirOrderAndNotTooFarAhead) {
   }
   EXPECT_FALSE(items.take());
   for (std::thread& t : makers) t.join();
-  EXPECT_LE(farthest, kAhead);  // one more than waits: `taken` is counted after take()
+  // One more than are waiting, because `taken` is counted after take().
+  EXPECT_LE(farthest, kAhead);
 }
 
-TEST(InOrder, StopSendsAwayAllWhoWait) {
+TEST(InOrder, StopWakesAllWaitingThreads) {
   InOrder<int> items(100, 2);
   std::thread maker([&] {
-    while (const auto index = items.claim()) items.put(*index, 0);  // waits for room
+    while (const auto index = items.claim()) items.put(*index, 0);  // waits for a free slot
   });
   InOrder<int> never(1, 1);
   std::thread user([&] { EXPECT_FALSE(never.take()); });
@@ -51,7 +52,7 @@ TEST(InOrder, StopSendsAwayAllWhoWait) {
   EXPECT_FALSE(items.take());
 }
 
-TEST(InOrder, AfterFinishWhatWasClaimedIsTakenAndNoMore) {
+TEST(InOrder, AfterFinishOnlyClaimedItemsAreTaken) {
   InOrder<int> items(10, 4);
   for (int i = 0; i < 3; ++i) items.put(*items.claim(), i);
   items.finish();

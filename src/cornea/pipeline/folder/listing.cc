@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTaken[] = {".jpg", ".jpeg", ".png", ".tif", ".tiff"};
-// Pictures by their names. Somebody who has them in a folder of photographs expects them to be
-// used.
+// Endings of other image formats. A user who has such files in a folder of photographs expects them
+// to be used, so they are reported.
 constexpr const char* kPictures[] = {
     ".heic", ".heif", ".avif", ".jxl", ".jp2", ".webp", ".gif", ".bmp", ".tga", ".exr", ".hdr",
     ".pgm",  ".ppm",  ".pnm",  ".pbm", ".pfm", ".dng",  ".cr2", ".cr3", ".crw", ".nef", ".nrw",
@@ -27,7 +27,7 @@ NameKind kind_of(const fs::path& file) {
   const auto is_ending = [&](const char* one) { return ending == one; };
   const bool taken = std::any_of(std::begin(kTaken), std::end(kTaken), is_ending) ||
                      (kHasWebp && ending == ".webp");
-  // macOS keeps what other file systems have no room for in files of these names.
+  // On other file systems macOS stores extended attributes in files of these names.
   if (taken)
     return file.filename().string().starts_with("._") ? NameKind::ignored : NameKind::image;
   return std::any_of(std::begin(kPictures), std::end(kPictures), is_ending) ? NameKind::ignored
@@ -47,10 +47,11 @@ FolderListing list_images(const fs::path& folder, const fs::path& except) {
   std::error_code failed;
   FolderListing listing;
   if (!fs::is_directory(folder, failed)) {
-    fail(ErrorCode::io, folder.string(), ": is no folder; name one that holds images");
+    fail(ErrorCode::io, folder.string(), ": is not a folder; name one that holds images");
   }
   require(except.empty() || !fs::equivalent(folder, except, failed), folder.string(),
-          ": holds the images and cannot hold their masks; move those into a folder of their own");
+          ": is the folder of the images and cannot be that of their masks; move the masks into a "
+          "folder of their own");
   failed.clear();
   auto it = fs::recursive_directory_iterator(folder, failed);
   for (; !failed && it != fs::recursive_directory_iterator(); it.increment(failed)) {
@@ -71,7 +72,7 @@ FolderListing list_images(const fs::path& folder, const fs::path& except) {
     }
     const NameKind kind = kind_of(it->path());
     if (kind == NameKind::other) continue;
-    // A link to nothing is an image that cannot be read, and is reported as one.
+    // A dangling symbolic link is reported as an image that cannot be read.
     const bool dangles = it->is_symlink(ignored) && !it->exists(ignored);
     if (!dangles && !it->is_regular_file(ignored)) continue;
     (kind == NameKind::image ? listing.names : listing.ignored)

@@ -25,17 +25,17 @@ using colmap::Id;
 using colmap::ImagePair;
 using colmap::IndexPair;
 
-// Images in a row, by their place in the list of all.
+// A range of consecutive images, by index in the list of all images.
 struct Block {
   int begin = 0, end = 0;
 };
 
-// Two places in the list of images, first < second.
+// Two indices in the list of images, first < second.
 struct Places {
   int first = 0, second = 0;
 };
 
-// The descriptors and the positions of a block's points, image after image.
+// The descriptors and positions of a block's points, image after image.
 class LoadedBlock {
  public:
   // Returns how many images it read: none where it holds the block.
@@ -64,7 +64,7 @@ class LoadedBlock {
     return block.end - block.begin;
   }
   bool holds(Block block) const { return begin_ == block.begin; }
-  // Of the database, before any of this was read.
+  // The data version of the database before any of this was read.
   std::int64_t version() const { return version_; }
   // Whether the image's features are still those that were read.
   bool is_current(const Database& database, Id image, int place) const {
@@ -109,7 +109,8 @@ class Matching {
         events_(events),
         options_text_(options_text(options.match)),
         matcher_(context, options.match),
-        // About a third of a second, which is what a kill can cost.
+        // Distances per transaction: about a third of a second of work, which is what a killed run
+        // can lose.
         batch_distances_(context.is_cuda() ? 3e11 : 6e8),
         batch_pairs_(context.is_cuda() ? 4096 : 64) {}
 
@@ -126,7 +127,7 @@ class Matching {
     place_listed_pairs();
     count_pairs();
     const bool again = is_to_be_redone();
-    // Before anything is lost: all that was there is still wanted by whoever stops here.
+    // Ask before anything is deleted: a user who stops here keeps all existing matches.
     if (again && (report_.stopped = events_.stop())) return report_;
     if (again) delete_pairs();
     for (const std::string& sentence : refused) events_.report(sentence);
@@ -139,7 +140,7 @@ class Matching {
   }
 
  private:
-  // Ids mostly rise with the names; images that came later have later ids.
+  // Ids mostly follow the order of names, but images that were added later have higher ids.
   void order_by_name(std::vector<std::string>& refused) {
     std::unordered_map<Id, std::string> names;
     for (const colmap::ImageRow& row : database_.images(&refused)) names[row.id] = row.name;
@@ -203,7 +204,7 @@ class Matching {
     }
   }
 
-  // Of two blocks, in a fixed order.
+  // The pairs of two blocks, in a fixed order.
   std::vector<Places> pairs_of(std::size_t a, std::size_t b) const {
     if (options_.listed) {
       const auto it = listed_.find({a, b});
@@ -239,16 +240,16 @@ class Matching {
     const std::string difference = earlier_options(database_, kStep, options_text_);
     const std::int64_t others = database_.count("matches") - report_.skipped;
     if (options_.changed == Changed::redo && !difference.empty() && others > 0) {
-      // The options are remembered of all pairs together: nobody would know which were made again.
-      fail(
-          ErrorCode::invalid_argument, database_.file(), ": has ", others,
-          " further pairs that were not asked for, made with other options (", difference,
-          "); the option redo makes those that were asked for again, whatever they were made with");
+      // Options are recorded for all pairs together, so nobody could say later which pairs were
+      // made again.
+      fail(ErrorCode::invalid_argument, database_.file(), ": has ", others,
+           " other pairs that were made with other options (", difference,
+           "); the option redo makes the requested pairs again in any case");
     }
     return redo_for_options(database_, report_.skipped, difference, options_.changed, events_);
   }
 
-  // What is there of the pairs that were asked for.
+  // Deletes the existing matches and geometries of the requested pairs.
   void delete_pairs() {
     Database::Transaction transaction(database_);
     for (std::size_t a = 0; a < blocks_.size(); ++a) {
@@ -270,9 +271,9 @@ class Matching {
     return pairs;
   }
 
-  // Those of the pairs that have matches, by rising id.
+  // Those of the pairs that have matches, as ids in ascending order.
   std::vector<Id> done_of(const std::vector<Places>& pairs) const {
-    // The pairs of an image have neighbouring ids: one query per image.
+    // The pairs of an image have consecutive ids, so one query per image is enough.
     std::vector<Id> done;
     for (std::size_t from = 0; from < pairs.size();) {
       Id first = id_of(pairs[from]), last = first;
@@ -287,7 +288,7 @@ class Matching {
       from = to;
     }
     std::sort(done.begin(), done.end());
-    // Between neighbours there may be pairs that were not asked for.
+    // The range of ids may contain pairs that were not requested.
     std::vector<Id> asked, both;
     for (const Places& pair : pairs) asked.push_back(id_of(pair));
     std::sort(asked.begin(), asked.end());
@@ -300,7 +301,8 @@ class Matching {
     const std::vector<Places> pairs = pending_of(a, b);
     if (pairs.empty()) return;
     const Stopwatch watch;
-    if (second_.holds(blocks_[a])) std::swap(first_, second_);  // in sequence it was the other one
+    // In a sequence, block a was the second block before.
+    if (second_.holds(blocks_[a])) std::swap(first_, second_);
     report_.images_read += first_.load(database_, images_, blocks_[a]);
     if (a != b) report_.images_read += second_.load(database_, images_, blocks_[b]);
     report_.read_milliseconds += watch.milliseconds();
@@ -318,7 +320,8 @@ class Matching {
     }
   }
 
-  // One transaction. The image with the lower id is the first of a pair, as it is in the database.
+  // Matches a batch and writes it in one transaction. The image with the lower id is the first of a
+  // pair, as in the database.
   void match_batch(std::span<const Places> pairs, const LoadedBlock& other) {
     std::vector<MatchPair> views;
     for (const Places& pair : pairs) {
@@ -349,8 +352,8 @@ class Matching {
     events_.advance(int(pairs.size()));
   }
 
-  // Another run may have matched some of the pairs meanwhile, or replaced features: matches of
-  // features that are gone would join wrong points.
+  // Another run may meanwhile have matched some of these pairs, or replaced features: matches of
+  // deleted features would join wrong points.
   std::vector<char> still_wanted(std::span<const Places> pairs, const LoadedBlock& other) {
     std::vector<char> wanted(pairs.size(), 1);
     const std::int64_t version = database_.data_version();
@@ -370,7 +373,7 @@ class Matching {
         wanted[i] = 0;
         if (replaced_++ == 0) {
           events_.note(
-              "another run replaces features while this one matches them; pairs of these "
+              "another run is replacing features while this one matches them; pairs of these "
               "images are left for the next run of match-all");
         }
       }
@@ -378,7 +381,7 @@ class Matching {
     return wanted;
   }
 
-  // COLMAP would count a place of several orientations several times.
+  // COLMAP would count a position with several orientations several times.
   void keep_one_per_place(const Places& pair, const LoadedBlock& other,
                           std::vector<Match>& matches) {
     const std::vector<colmap::Point>* a = &first_.points(pair.first);
@@ -415,9 +418,9 @@ class Matching {
 
 void MatchAllOptions::validate() const {
   match.validate();
-  require(sequential >= 0, "the overlap of images in sequence is 0 or more, not ", sequential);
-  require(!(listed && sequential > 0), "pairs are listed or in sequence, not both");
-  require(block_bytes > 0, "a block has room for at least one byte");
+  require(sequential >= 0, "sequential is 0 or more images, not ", sequential);
+  require(!(listed && sequential > 0), "listed and sequential exclude each other; use one of them");
+  require(block_bytes > 0, "block_bytes must be at least 1");
 }
 
 MatchAllReport match_all(const Context& context, Database& database, const MatchAllOptions& options,

@@ -13,8 +13,8 @@
 namespace cornea::folder {
 namespace {
 
-// Options that are off by default and came after databases had been written: they stand in the text
-// only where they are on, so that those databases go on as they are.
+// Options that are off by default and were added after databases had been written: they are part of
+// the text only if they are on, so that older databases stay valid.
 constexpr const char* kOnlyIfOn[] = {"affine-shape", "domain-size-pooling", "upright"};
 bool is_only_if_on(const std::string& name) {
   return std::find(std::begin(kOnlyIfOn), std::end(kOnlyIfOn), name) != std::end(kOnlyIfOn);
@@ -63,7 +63,7 @@ std::string options_text(const MatchOptions& options) {
 
 std::string options_text(const VerifyOptions& options) {
   const TwoViewOptions& two_view = options.two_view;
-  // Those of E and H, which have no sample size and no target.
+  // The options of E and H, which have no sample size and no target.
   auto text_of_model = [](const std::string& model, const auto& o) {
     return text(" ", model, "-threshold=", catalog::exact_text(o.threshold), " ", model,
                 "-confidence=", catalog::exact_text(o.confidence), " ", model,

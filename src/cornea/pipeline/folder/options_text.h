@@ -1,5 +1,5 @@
-// Inside of pipeline: options as the text that a database remembers, and what two such texts differ
-// in.
+// Inside of pipeline: options as the text that a database records, and the differences between two
+// such texts.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace cornea::folder {
 
-// All options on which a result depends: "contrast=0.02 root=yes".
+// All options that affect a result: "contrast=0.02 root=yes".
 std::string options_text(const ExtractOptions& options);
 std::string options_text(const MatchOptions& options);
 std::string options_text(const VerifyOptions& options);
 
-// For a sentence: "contrast 0.02 then and 0.01 now"; empty where they are equal.
+// For an error sentence: "contrast 0.02 then and 0.01 now"; empty if they are equal.
 std::string options_difference(const std::string& then, const std::string& now);
 
 }  // namespace cornea::folder

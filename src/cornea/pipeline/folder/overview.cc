@@ -25,7 +25,7 @@ using colmap::Point;
 using colmap::TwoViewRow;
 using Matrix = std::array<double, 9>;
 
-// Of an image of the page, as far as the measures of its pairs need it.
+// What the measures of an image's pairs need to know of the image.
 struct Source {
   Id id = 0;
   std::optional<Intrinsics> camera = {};
@@ -45,13 +45,13 @@ bool is_flat(Configuration kind) {
          kind == Configuration::planar_or_panoramic;
 }
 
-// Distances of matches to what the row says of them; infinite where a lens has no inverse, and
-// empty where it says nothing.
+// Distances of matches to the model of the row; infinite where a lens model cannot be inverted, and
+// empty if the row has no model.
 std::vector<float> distances_to(const TwoViewRow& row, const std::optional<IntrinsicsPair>& cameras,
                                 const std::vector<Correspondence>& matches) {
   const bool by_h =
       is_set(row.H) && (is_flat(row.configuration) || (!is_set(row.F) && !is_set(row.E)));
-  // E holds for undistorted pixels, F as it is written for the pixels themselves.
+  // E refers to undistorted pixels, F as it is stored to the pixels themselves.
   const bool by_e = !by_h && is_set(row.E) && cameras;
   if (!by_h && !by_e && !is_set(row.F)) return {};
   const Matrix model = by_h ? *row.H : by_e ? fundamental_of(*row.E, *cameras) : *row.F;
@@ -66,8 +66,8 @@ std::vector<float> distances_to(const TwoViewRow& row, const std::optional<Intri
   return all;
 }
 
-// The median angle between the two viewing rays of a match, in degrees; -1 where the pose or a
-// camera is not known.
+// The median angle between the two viewing rays of a match, in degrees; -1 if the pose or a camera
+// is not known.
 float angle_of(const TwoViewRow& row, const std::optional<IntrinsicsPair>& cameras,
                const std::vector<Correspondence>& matches) {
   if (!row.R || !cameras) return -1;
@@ -110,7 +110,7 @@ class Overview {
     list_pairs();
     const std::size_t photographs = options_.thumbnails ? page_.images.size() : 0;
     events_.begin(int(photographs + to_measure()));
-    // Of all pairs, before those that have no room are left out.
+    // Uses all pairs, before those beyond most_pairs are left out.
     find_components(page_);
     if (options_.thumbnails) {
       add_thumbnails(context_, page_, photographs_,
@@ -155,7 +155,7 @@ class Overview {
     }
   }
 
-  // None where it is of a model that is not read, or cannot be.
+  // Empty if its model is not supported or its parameters are invalid.
   static std::optional<Intrinsics> known_camera(const colmap::Camera& camera) {
     try {
       return colmap::intrinsics_of(camera);
@@ -164,12 +164,13 @@ class Overview {
     }
   }
 
-  // All that were tried.
+  // All pairs that were tried.
   void list_pairs() {
     for (const Database::PairSummary& row : database_.pair_summaries()) {
       const auto [low, high] = colmap::pair_of(row.pair);
       const auto a = index_.find(low), b = index_.find(high);
-      if (a == index_.end() || b == index_.end() || low >= high) continue;  // no two images
+      // Not two images of the database.
+      if (a == index_.end() || b == index_.end() || low >= high) continue;
       FolderPagePair pair;
       pair.first = a->second, pair.second = b->second;
       pair.matches = limited(std::max(row.matches, row.inliers));
@@ -177,7 +178,7 @@ class Overview {
       pair.kind = row.configuration;
       const int kind = int(pair.kind);
       if (kind < 0 || kind > int(Configuration::watermark)) {
-        // COLMAP's numbers above are of geometries that were joined of several.
+        // COLMAP's higher configuration numbers are for merged geometries.
         pair.kind = pair.inliers > 0 ? Configuration::uncalibrated : Configuration::degenerate;
       }
       page_.pairs.push_back(std::move(pair));
@@ -189,7 +190,7 @@ class Overview {
     return std::pair(p.first, p.second) < std::pair(q.first, q.second);
   }
 
-  // Where there are too many, those that are worth most stay.
+  // If there are too many pairs, keep the best ones.
   void leave_out_pairs() {
     const auto most = std::size_t(options_.most_pairs);
     if (page_.pairs.size() <= most) return;
@@ -253,7 +254,7 @@ class Overview {
     for (const colmap::IndexPair& m : inliers) {
       if (m.first >= a.size() || m.second >= b.size()) {
         throw colmap::DamagedRow(text("it has an inlier of points ", m.first, " and ", m.second,
-                                      ", and the images have ", a.size(), " and ", b.size(),
+                                      ", but the images have ", a.size(), " and ", b.size(),
                                       " points; match and verify the two again"));
       }
       const Point &p = a[m.first], &q = b[m.second];
@@ -273,7 +274,7 @@ class Overview {
     return read;
   }
 
-  // Those that were estimated from the pair itself come before the images' own.
+  // Intrinsics that were estimated from the pair take precedence over those of the images.
   static std::optional<IntrinsicsPair> cameras_of(const TwoViewRow& row, const Source& a,
                                                   const Source& b) {
     if (!is_set(row.E) && !row.R) return std::nullopt;

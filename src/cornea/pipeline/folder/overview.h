@@ -1,9 +1,10 @@
-// What a COLMAP database says of a folder of photographs, as its page shows it
+// Collects what a COLMAP database contains about a folder of photographs, for its page
 // (report/folder_page.h).
 //
-// Nothing is estimated anew: distances, angles and lines come from the geometries and points that
-// the database holds, whoever wrote them. Photographs are read for their thumbnails; one that is
-// missing, cannot be read or has not the size that the database says is shown as such.
+// Nothing is estimated again: distances, angles and lines are computed from the geometries and
+// points in the database, whichever program wrote them. Photographs are only read for their
+// thumbnails; the page says so if one is missing, cannot be read or has another size than in the
+// database.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +19,22 @@
 namespace cornea {
 
 struct CORNEA_API OverviewOptions {
-  // Longest side of a thumbnail, pixels. 0: chosen by the number of images, 800 for few, down to
-  // 160 for very many.
+  // Longest side of a thumbnail, pixels. 0: chosen by the number of images, from 800 for a few down
+  // to 160 for very many.
   int thumbnail_side = 0;
-  bool thumbnails = true;  // whether photographs are read for them at all
-  int most_lines = 300;    // per pair, evenly chosen from its inliers
-  // Pairs that are listed: all that have a geometry come first, those with the most inliers, then
-  // those without one, those with the most matches.
+  bool thumbnails = true;  // whether photographs are read at all
+  int most_lines = 300;    // per pair, sampled evenly from its inliers
+  // Maximum number of listed pairs. Pairs with a geometry come first, by the number of inliers,
+  // then those without, by the number of matches.
   int most_pairs = 250000;
-  std::uint64_t max_pixels = std::uint64_t{1} << 28;  // of a photograph
+  std::uint64_t max_pixels = std::uint64_t{1} << 28;  // limit for a photograph
 
   void validate() const;
 };
 
-// Its title is the folder's name; stages, facts, command and files are the caller's to fill in, and
-// further warnings. Steps of `events` are images and pairs. Rows that cannot be are reported and
-// left out; stopped early, the page is of what was read until then, and the thumbnails are missing.
+// The title is the folder's name; stages, facts, command, files and further warnings are left to
+// the caller. The steps of `events` are images and pairs. Invalid rows are reported and left out.
+// If stopped early, the page shows what was read until then, without thumbnails.
 CORNEA_API FolderPage folder_overview(const Context& context, const colmap::Database& database,
                                       const std::filesystem::path& photographs,
                                       const OverviewOptions& options = {},

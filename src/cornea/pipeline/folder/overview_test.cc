@@ -12,11 +12,11 @@ namespace {
 
 using colmap::Configuration;
 using colmap::TwoViewRow;
-using testing::Told;
+using testing::RecordedEvents;
 namespace fs = std::filesystem;
 
-// Points of a scene with depth, before two cameras of which the second stands beside the first and
-// is not turned: x2 = x1 + 40 / depth.
+// Points of a scene with depth, seen by two cameras; the second is translated to the side without a
+// rotation: x2 = x1 + 40 / depth.
 class FolderOverview : public colmap::ColmapDatabase {
  protected:
   void SetUp() override {
@@ -44,12 +44,12 @@ class FolderOverview : public colmap::ColmapDatabase {
     row.t = {1, 0, 0};
     database.write_matches({1, 2}, matches);
     database.write_two_view(colmap::pair_id({1, 2}), row);
-    TwoViewRow turned;
-    turned.configuration = Configuration::planar_or_panoramic;
-    turned.inliers = matches;
-    turned.H = {1, 0, 0, 0, 1, 3, 0, 0, 1};
+    TwoViewRow rotated;
+    rotated.configuration = Configuration::planar_or_panoramic;
+    rotated.inliers = matches;
+    rotated.H = {1, 0, 0, 0, 1, 3, 0, 0, 1};
     database.write_matches({1, 3}, matches);
-    database.write_two_view(colmap::pair_id({1, 3}), turned);
+    database.write_two_view(colmap::pair_id({1, 3}), rotated);
     TwoViewRow none;
     none.configuration = Configuration::degenerate;
     database.write_matches({1, 4}, {{matches[0]}});
@@ -93,11 +93,11 @@ TEST_F(FolderOverview, ReadsImagesPairsAndComponents) {
 
 TEST_F(FolderOverview, MeasuresDistancesAndAngles) {
   const FolderPage page = overview();
-  EXPECT_NEAR(page.pairs[0].median_distance, 0, 1e-3);  // points move along their lines
+  EXPECT_NEAR(page.pairs[0].median_distance, 0, 1e-3);  // points move along their epipolar lines
   EXPECT_NEAR(page.pairs[1].median_distance, 6, 1e-3);  // 3 pixels in each image
   EXPECT_LT(page.pairs[1].angle_degrees, 0);
   EXPECT_LT(page.pairs[2].median_distance, 0);
-  // Rays of which the middle one moves by 20 / 3 to 10 of 768 pixels of focal length.
+  // The middle ray moves by 20 / 3 to 10 pixels at a focal length of 768.
   EXPECT_GT(page.pairs[0].angle_degrees, 0.4);
   EXPECT_LT(page.pairs[0].angle_degrees, 0.8);
   std::int64_t all = 0;
@@ -107,7 +107,7 @@ TEST_F(FolderOverview, MeasuresDistancesAndAngles) {
   EXPECT_EQ(page.distances.counts[59] + page.distances.counts[60], 40);
 }
 
-TEST_F(FolderOverview, ShowsPhotographsThatAreThoseOfTheDatabase) {
+TEST_F(FolderOverview, ShowsOnlyPhotographsThatFitTheDatabase) {
   OverviewOptions options;
   options.thumbnail_side = 64;
   const FolderPage page = overview(options);
@@ -132,7 +132,7 @@ TEST_F(FolderOverview, DoesNotLeaveTheFolder) {
   EXPECT_EQ(page.images[1].problem, "is not in the folder");
 }
 
-TEST_F(FolderOverview, ListsThePairsThatAreWorthMost) {
+TEST_F(FolderOverview, ListsThePairsWithMostInliersFirst) {
   OverviewOptions options;
   options.most_pairs = 2;
   const FolderPage page = overview(options);
@@ -143,7 +143,7 @@ TEST_F(FolderOverview, ListsThePairsThatAreWorthMost) {
   EXPECT_EQ(page.further_verified, 0);
 }
 
-TEST_F(FolderOverview, PairsThatAreNotListedConnectAllTheSame) {
+TEST_F(FolderOverview, PairsThatAreNotListedStillConnectImages) {
   const FolderPage all = overview();
   OverviewOptions options;
   options.most_pairs = 1;
@@ -160,14 +160,14 @@ TEST_F(FolderOverview, PairsThatAreNotListedConnectAllTheSame) {
     EXPECT_EQ(page.warnings[i].sentence, all.warnings[i].sentence);
 }
 
-TEST_F(FolderOverview, NamesRowsThatCannotBe) {
+TEST_F(FolderOverview, NamesInvalidRows) {
   change("UPDATE two_view_geometries SET data = zeroblob(16) WHERE rows = 30");
-  Told told;
-  const FolderPage page = overview({}, told.events());
-  ASSERT_EQ(told.sentences.size(), 1u);
-  EXPECT_TRUE(told.sentences[0].starts_with(
+  RecordedEvents recorded;
+  const FolderPage page = overview({}, recorded.events());
+  ASSERT_EQ(recorded.sentences.size(), 1u);
+  EXPECT_TRUE(recorded.sentences[0].starts_with(
       "the pair image 0.jpg and image 1.jpg is shown without its inliers: "))
-      << told.sentences[0];
+      << recorded.sentences[0];
   EXPECT_EQ(page.pairs[0].inliers, 30);
   EXPECT_TRUE(page.pairs[0].lines.empty());
   EXPECT_EQ(page.pairs[1].lines.size(), 40u);
@@ -181,11 +181,11 @@ TEST_F(FolderOverview, GivesTheSamePageForEveryNumberOfThreads) {
   EXPECT_EQ(bytes(1), bytes(3));
 }
 
-TEST_F(FolderOverview, TellsHowFarItIsAndStops) {
-  Told told;
-  overview({}, told.events());
-  EXPECT_EQ(told.totals, std::vector<int>{7});  // 5 images, 2 pairs with a geometry
-  EXPECT_EQ(told.advanced, 7);
+TEST_F(FolderOverview, ReportsProgressAndStops) {
+  RecordedEvents recorded;
+  overview({}, recorded.events());
+  EXPECT_EQ(recorded.totals, std::vector<int>{7});  // 5 images, 2 pairs with a geometry
+  EXPECT_EQ(recorded.advanced, 7);
   FolderEvents events;
   events.stop = [] { return true; };
   const FolderPage page = overview({}, events);

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using colmap::Database;
 using colmap::ImagePair;
 
-// For a sentence: the line, or as much of it as fits one.
+// The line in quotes, shortened to fit an error sentence.
 std::string in_quotes(const std::string& line) {
   constexpr std::size_t kLongest = 200;
   return "'" + (line.size() > kLongest ? line.substr(0, kLongest) + "..." : line) + "'";
@@ -33,7 +33,7 @@ PairList folder::read_pair_list(const fs::path& file, const ImageNames& names) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
       line.pop_back();
     if (line.empty() || line[0] == '#') continue;
-    const std::vector<ImagePair> ways = names.ways_to_part(line);
+    const std::vector<ImagePair> ways = names.ways_to_split(line);
     if (ways.size() != 1 || ways[0].first == ways[0].second) {
       list.refused.push_back(text(
           file.string(), ", line ", number, ": ", in_quotes(line), " ",

@@ -26,9 +26,9 @@ class PairLists : public ::testing::Test {
   Database database{folder / "database.db", Database::Open::create};
 };
 
-TEST_F(PairLists, NamesArePartedByWhiteSpaceAndMayHoldIt) {
+TEST_F(PairLists, NamesAreSeparatedByWhiteSpaceAndMayContainIt) {
   const PairList list =
-      read("# two a line\na b\n\n \tb\t  a \t\r\n\t\nfolder/view 1.png a\na b folder/view 1.png");
+      read("# two per line\na b\n\n \tb\t  a \t\r\n\t\nfolder/view 1.png a\na b folder/view 1.png");
   EXPECT_TRUE(list.refused.empty());
   EXPECT_EQ(list.pairs, (std::vector<ImagePair>{{1, 2}, {2, 1}, {4, 1}, {3, 4}}));
 }
@@ -42,7 +42,8 @@ TEST_F(PairLists, LinesThatDoNotNameTwoImagesAreRefused) {
   EXPECT_NE(list.refused[2].find("line 6: 'b' does not name"), std::string::npos);
 }
 
-// Each space is a place to part the line, and each part was once copied: hours for this one.
+// Every space is a possible split; copying both parts at each of them would take hours for this
+// line.
 TEST_F(PairLists, ALineOfMegabytesIsRefusedAtOnceInAShortSentence) {
   std::string line;
   while (line.size() < (std::size_t{4} << 20)) line += "a b ";

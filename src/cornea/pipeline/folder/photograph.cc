@@ -12,9 +12,10 @@ namespace {
 namespace fs = std::filesystem;
 using colmap::FileStamp;
 
-// The stamp is of the bytes that the pixels came from.
+// The stamp belongs to the bytes that the pixels were decoded from.
 Photograph read_stamped(const fs::path& file, const ReadOptions& reading, FileStamp& stamp) {
-  // Before it is read: one that changes on the way has another time afterwards.
+  // Taken before the file is read: a file that changes while it is read has another time
+  // afterwards.
   stamp = stamp_without_hash(file).value_or(FileStamp{});
   Photograph photograph = read_photograph(file, reading);
   stamp.bytes = std::int64_t(photograph.bytes);
@@ -35,7 +36,7 @@ Image<std::uint8_t> read_mask(const Pending& pending, const ExtractOptions& opti
   Image<std::uint8_t> mask = io::as_mask(read_stamped(file, reading, stamp.emplace()).image);
   if (mask.width() != width || mask.height() != height) {
     fail(ErrorCode::invalid_argument, "the mask ", file.string(), " has ", mask.width(), " x ",
-         mask.height(), " pixels and the image ", width, " x ", height, "; make them equal");
+         mask.height(), " pixels, but the image has ", width, " x ", height, "; make them equal");
   }
   return mask;
 }

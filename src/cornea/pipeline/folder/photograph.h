@@ -1,4 +1,4 @@
-// Inside of pipeline: a photograph of a folder on its way from its file to its features.
+// Inside of pipeline: a photograph of a folder, from its file to its features.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ inline constexpr colmap::Id kNoImage = -1;
 
 struct Pending {
   std::string name = {};
-  std::filesystem::path folder = {};  // in which its file is
-  colmap::Id image = kNoImage;        // of the row that it has
+  std::filesystem::path folder = {};  // where its file is
+  colmap::Id image = kNoImage;        // its row in the database, if it has one
   colmap::Camera camera = {};         // of that row
   bool again = false;                 // the row has features, which are replaced
-  bool shares = false;                // its camera with other images
-  bool needs_mask = false;            // without one it would get other features than it should
+  bool shares = false;                // shares its camera with other images
+  // its features were extracted with a mask, so it must have one again
+  bool needs_mask = false;
   std::filesystem::path file() const { return folder / name; }
 };
 
@@ -32,8 +33,8 @@ struct Decoded {
   Image<std::uint8_t> mask = {};
   colmap::FileStamp file = {};
   std::optional<colmap::FileStamp> mask_file = {};
-  core::Reduced reduced = {};  // both, as features are sought in them
-  std::string error = {};      // empty: it could be read
+  core::Reduced reduced = {};  // image and mask at the size of feature extraction
+  std::string error = {};      // empty if it could be read
   double milliseconds = 0;
 };
 

@@ -14,7 +14,7 @@ struct Place {
 };
 
 Place place_of(const GpsPosition& position, int image) {
-  constexpr double kRadius = 6378137, kFlattening = 1 / 298.257223563;  // of WGS 84
+  constexpr double kRadius = 6378137, kFlattening = 1 / 298.257223563;  // WGS 84
   constexpr double kEccentricity2 = kFlattening * (2 - kFlattening);
   const double latitude = position.latitude * std::numbers::pi / 180;
   const double longitude = position.longitude * std::numbers::pi / 180;
@@ -36,7 +36,7 @@ std::vector<Neighbours> neighbours_by_position(
   for (std::size_t i = 0; i < positions.size(); ++i) {
     if (positions[i]) places.push_back(place_of(*positions[i], int(i)));
   }
-  // Only what is near along one axis can be near.
+  // Sort along one axis: only images that are near along it can be near in space.
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return std::pair(a.z, a.image) < std::pair(b.z, b.image);
   });

@@ -1,4 +1,4 @@
-// Inside of pipeline: images that were taken near one another, by GPS.
+// Inside of pipeline: pairs of images that were taken near each other, by GPS.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace cornea::folder {
 
-// Each image with the `nearest` others within so many metres (ties: the lower index); rising, each
-// once. Distances are straight lines between points of the WGS 84 ellipsoid: altitudes by GPS are
-// too bad to count. Images without a position have none.
+// Pairs each image with its `nearest` others within the given number of metres (ties: the lower
+// index); sorted, each pair once. Distances are straight lines between points on the WGS 84
+// ellipsoid; GPS altitudes are too inaccurate to use. Images without a position have no neighbours.
 std::vector<Neighbours> neighbours_by_position(
     const std::vector<std::optional<GpsPosition>>& positions, int nearest, double max_metres);
 

@@ -40,7 +40,7 @@ class FolderRun {
   }
 
  private:
-  // Each returns before the next where it was stopped.
+  // Each stage is followed by a return if it was stopped.
   void do_stages() {
     extract();
     if (report_.stopped) return;
@@ -64,7 +64,7 @@ class FolderRun {
     return database_.count(table) > 0 && !earlier_options(database_, step, now).empty();
   }
 
-  // Before photographs are read for an hour.
+  // Checks this first, rather than after an hour of reading photographs.
   void stop_for_other_options() const {
     if (options_.redo || options_.changed != Changed::stop) return;
     const auto check = [&](const char* step, const char* table, const std::string& now) {
@@ -75,7 +75,7 @@ class FolderRun {
     check("verify", "two_view_geometries", options_text(options_.verify));
   }
 
-  // With all matches, for the options are remembered of all pairs together.
+  // Deletes all matches and geometries, because options are recorded for all pairs together.
   void begin_anew() {
     const bool other_matches = options_.changed == Changed::redo &&
                                differs("match", "matches", options_text(options_.match));
@@ -85,7 +85,7 @@ class FolderRun {
     transaction.commit();
   }
 
-  // Pairs that the choice will come to, as far as that can be known before.
+  // An estimate of the number of pairs before they are chosen.
   std::int64_t expected_pairs(std::int64_t images) const {
     const ChoosePairsOptions& pairs = options_.pairs;
     const bool few = pairs.choice == PairChoice::automatic && images <= pairs.all_up_to;
@@ -138,10 +138,10 @@ class FolderRun {
     begin(stage, 0);
     VerifyOptions options = options_.verify;
     options.changed = options_.changed;
-    options.redo = false;  // there are none of other options any more
+    options.redo = false;  // no rows of other options are left after the first round
     FolderEvents steps = events_.steps;
     if (stage == FolderStage::verify_further && options.changed == Changed::keep) {
-      steps.note = [](const std::string&) {};  // said in the first round
+      steps.note = [](const std::string&) {};  // notes were already given in the first round
     }
     VerifyReport done = verify_all(context_, database_, options, steps);
     report_.stopped = done.stopped;

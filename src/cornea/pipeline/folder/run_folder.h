@@ -1,12 +1,12 @@
-// A folder of photographs into a verified graph of views: all steps in one call.
+// From a folder of photographs to a verified view graph: all steps in one call.
 //
 //   extract_folder  ->  choose_pairs  ->  match_all  ->  verify_all
 //                       further_pairs  ->  match_all  ->  verify_all
 //
-// Each step leaves alone what the database holds already, and which pairs are chosen does not
-// depend on that: a run that was stopped at any moment, however hard, is continued by the next, and
-// ends with the contents of an undisturbed one. For all pairs these are the contents that the three
-// steps give one by one.
+// Each step skips what the database contains already, and the choice of pairs does not depend on
+// that. So a run that was interrupted at any moment, even killed, is continued by the next and ends
+// with the contents of an uninterrupted one. If all pairs are chosen, the contents are those of the
+// three steps run one by one.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ struct CORNEA_API FolderOptions {
   ChoosePairsOptions pairs = {};
   MatchOptions match = {};
   VerifyOptions verify = {};
-  // In the place of those of the steps. `stop` looks at matches and geometries too before anything
-  // is written. To make them again deletes all matches and geometries first where they are of other
-  // options, those of pairs that are not chosen now as well.
+  // Used instead of those of the steps. `stop` checks matches and geometries too before anything is
+  // written. Redo first deletes all matches and geometries that were made with other options,
+  // including those of pairs that are not chosen now.
   Changed changed = Changed::stop;
   bool redo = false;
 
@@ -45,13 +45,13 @@ struct CORNEA_API FolderOptions {
 enum class FolderStage { extract, choose, match, verify, match_further, verify_further };
 CORNEA_API std::string_view name(FolderStage stage);
 
-// What is left to do after a stage has begun; estimated where the pairs are not yet chosen.
+// The work left after a stage has begun; an estimate until the pairs are chosen.
 struct FolderAhead {
-  std::int64_t matches = 0, geometries = 0;  // pairs, of later stages
+  std::int64_t matches = 0, geometries = 0;  // pairs of later stages
 };
 
 struct FolderRunEvents {
-  // Before the steps of a stage; `steps.begin` follows with their number.
+  // Called before the steps of a stage; `steps.begin` follows with their number.
   std::function<void(FolderStage stage, const FolderAhead& ahead)> stage =
       [](FolderStage, const FolderAhead&) {};
   FolderEvents steps = {};
@@ -65,12 +65,13 @@ struct CORNEA_API FolderReport {
   bool stopped = false;                        // by FolderEvents::stop, before all was done
   FolderStage reached = FolderStage::extract;  // the last stage that began
 
-  // What the database holds now.
+  // Totals of the database after the run.
   std::int64_t images = 0, features = 0;
-  std::int64_t tried = 0, verified = 0;  // pairs with matches, be they none; with a geometry
+  // Pairs with a row of matches, even an empty one; pairs with a geometry.
+  std::int64_t tried = 0, verified = 0;
   std::int64_t matches = 0, inliers = 0;
-  // Images of each component, the largest first, of those that share a geometry; and the names of
-  // the images that share none.
+  // The number of images of each connected component of the view graph, the largest first, and the
+  // names of the images without any geometry.
   std::vector<int> components = {};
   std::vector<std::string> unconnected = {};
   double milliseconds = 0;  // the whole call
@@ -78,7 +79,7 @@ struct CORNEA_API FolderReport {
   std::int64_t further() const { return match_further.pairs; }  // pairs of the further round
   // Whether this run added or removed anything.
   bool did_something() const;
-  // Photographs and pairs that could not be done, each of which was reported.
+  // Photographs and pairs that failed, each of which was reported.
   std::int64_t failures() const;
 };
 

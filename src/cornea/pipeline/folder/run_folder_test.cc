@@ -10,7 +10,8 @@ namespace {
 
 using namespace testing;
 
-// Windows on one wall, each a step to the right of the one before; the last shows something else.
+// Overlapping windows on one wall, each one step to the right of the previous one; the last image
+// shows something else.
 class RunFolder : public OnEveryDevice {
  protected:
   static constexpr int kWindows = 8;
@@ -35,7 +36,7 @@ class RunFolder : public OnEveryDevice {
   const fs::path images = folder / "images";
 };
 
-TEST_P(RunFolder, OfAllPairsGivesWhatTheThreeStepsGive) {
+TEST_P(RunFolder, WithAllPairsEqualsTheThreeSteps) {
   Database one = made("one.db"), three = made("three.db");
   const FolderReport report = run_folder(context, images, one);
   extract_folder(context, images, three);
@@ -80,7 +81,7 @@ TEST_P(RunFolder, NeighboursOfNeighboursAreTriedInOneFurtherRound) {
   EXPECT_GT(both.verified, first.verified);
 }
 
-TEST_P(RunFolder, StoppedAnywhereItGoesOnToTheSameContents) {
+TEST_P(RunFolder, StoppedAnywhereItContinuesToTheSameContents) {
   for (const FolderOptions& options : {FolderOptions{}, retrieving()}) {
     const std::string choice(name(options.pairs.choice));
     Database whole = made(choice + ".whole");
@@ -122,7 +123,7 @@ TEST_P(RunFolder, OtherOptionsStopBeforeAnythingIsWritten) {
   }
 }
 
-TEST_P(RunFolder, OtherOptionsMakeAllPairsAgainWhereAsked) {
+TEST_P(RunFolder, OtherOptionsMakeAllPairsAgainIfAsked) {
   FolderOptions options = retrieving();
   Database database = made("c.db"), fresh = made("fresh.db");
   run_folder(context, images, database, options);
@@ -132,7 +133,8 @@ TEST_P(RunFolder, OtherOptionsMakeAllPairsAgainWhereAsked) {
   run_folder(context, images, database, options);
   run_folder(context, images, fresh, options);
   EXPECT_TRUE(dump(database) == dump(fresh));
-  // Kept, they stay, and a run without further ado says no more of them.
+  // With `keep` the old pairs stay, and a later run with default options does not mention them
+  // again.
   options.match.ratio = 0.8f;
   options.changed = Changed::keep;
   const Tables before = dump(database);
@@ -140,7 +142,7 @@ TEST_P(RunFolder, OtherOptionsMakeAllPairsAgainWhereAsked) {
   EXPECT_TRUE(dump(database) == before);
 }
 
-TEST_P(RunFolder, RedoDoesAllAgain) {
+TEST_P(RunFolder, RedoDoesEverythingAgain) {
   Database database = made("c.db");
   run_folder(context, images, database, retrieving());
   const Tables before = dump(database);
@@ -163,7 +165,7 @@ TEST_P(RunFolder, AnImageThatIsAddedIsJoinedToTheRest) {
   EXPECT_GT(second.components.front(), first.components.front());
 }
 
-TEST_P(RunFolder, StagesAreToldInOrderWithWhatIsLeft) {
+TEST_P(RunFolder, StagesAreReportedInOrderWithTheWorkLeft) {
   Database database = made("c.db");
   std::vector<FolderStage> stages;
   std::vector<std::int64_t> matches;

@@ -13,12 +13,13 @@
 namespace cornea::folder {
 namespace {
 
-constexpr std::size_t kLeastImages = 3;                             // two are no sequence
+// Two images do not show a regular step.
+constexpr std::size_t kLeastImages = 3;
 constexpr std::int64_t kLongestPause = std::int64_t{60} * 1000000;  // microseconds
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "a/frame_0010.JPG" is number 10 of "a/frame_" and ".jpg".
+// "a/frame_0010.JPG" is number 10 of the sequence with prefix "a/frame_" and ending ".jpg".
 struct NumberedName {
   std::string prefix, ending;
   std::int64_t number = 0;
@@ -44,8 +45,8 @@ struct Member {
   friend auto operator<=>(const Member&, const Member&) = default;
 };
 
-// The step from one number to the next that is the most frequent (ties: the smallest), where at
-// least half of the steps are it; else 0.
+// The most frequent step from one number to the next (ties: the smallest) if at least half of the
+// steps are equal to it; otherwise 0.
 std::int64_t usual_step(const std::vector<Member>& members) {
   std::map<std::int64_t, std::size_t> counts;
   for (std::size_t i = 1; i < members.size(); ++i) {
@@ -89,7 +90,7 @@ std::vector<Neighbours> neighbours_by_name(const std::vector<std::string>& names
     std::sort(members.begin(), members.end());
     const std::int64_t step = usual_step(members);
     std::int64_t largest = 0;
-    if (step <= 0) continue;  // 0: "a1.jpg" beside "a01.jpg"
+    if (step <= 0) continue;  // 0 for "a1.jpg" beside "a01.jpg"
     if (__builtin_mul_overflow(step, std::int64_t(overlap), &largest)) largest = INT64_MAX;
     add_neighbours(members, overlap, largest, all);
   }
@@ -126,7 +127,7 @@ std::vector<Neighbours> neighbours_by_time(const std::vector<Taken>& images, int
 std::optional<std::int64_t> microseconds_of(const std::string& taken) {
   using namespace std::chrono;
   int y = 0, month = 0, d = 0, hour = 0, minute = 0, second = 0;
-  constexpr std::size_t kSeconds = 19;  // characters up to them
+  constexpr std::size_t kSeconds = 19;  // length of the text up to the seconds
   if (taken.size() < kSeconds || std::sscanf(taken.c_str(), "%4d-%2d-%2d %2d:%2d:%2d", &y, &month,
                                              &d, &hour, &minute, &second) != 6) {
     return std::nullopt;

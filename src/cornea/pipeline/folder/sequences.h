@@ -1,5 +1,5 @@
-// Inside of pipeline: images that follow one another, by their names or by the times at which they
-// were taken (choose_pairs.h has the rules).
+// Inside of pipeline: images that follow one another, by name or by the time they were taken
+// (choose_pairs.h has the rules).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Neighbours {
   friend auto operator<=>(const Neighbours&, const Neighbours&) = default;
 };
 
-// Rising, each once.
+// Sorted, each pair once.
 std::vector<Neighbours> neighbours_by_name(const std::vector<std::string>& names, int overlap);
 
 struct Taken {
@@ -25,7 +25,7 @@ struct Taken {
 };
 std::vector<Neighbours> neighbours_by_time(const std::vector<Taken>& images, int overlap);
 
-// Of "2026-11-17 09:05:31.25" (Exif::taken); empty where it is none.
+// Parses "2026-11-17 09:05:31.25" (Exif::taken); empty if it is not a time.
 std::optional<std::int64_t> microseconds_of(const std::string& taken);
 
 }  // namespace cornea::folder

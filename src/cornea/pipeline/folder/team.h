@@ -1,4 +1,4 @@
-// Inside of pipeline: threads that work on a folder beside the caller's.
+// Inside of pipeline: worker threads besides the caller's.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace cornea::folder {
 
-// Threads that end with their owner, after `stop` was called.
+// Threads that are stopped by `stop` and joined in the destructor.
 class Team {
  public:
   explicit Team(std::function<void()> stop) : stop_(std::move(stop)) {}

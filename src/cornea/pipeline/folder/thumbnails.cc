@@ -12,17 +12,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a page has room for: about 5 MB of JPEG in one file, 10 MB in several.
+// The side for a page of reasonable size: about 5 MB of JPEG in one file, 10 MB in several.
 int side_for(std::size_t images) {
   return images <= 40 ? 800 : images <= 150 ? 480 : images <= 400 ? 320 : 160;
 }
 
-// A name of the database that leads out of the folder is none of its photographs.
+// A name in the database that leads out of the folder is not accepted.
 bool leads_out(const fs::path& name) {
   return name.is_absolute() || std::find(name.begin(), name.end(), "..") != name.end();
 }
 
-// Empty where it was made. `alone`: each photograph is one thread's work.
+// Why the thumbnail could not be made; empty if it was. `alone` is a single-threaded context,
+// because photographs are processed in parallel.
 std::string problem_of(const Context& alone, const fs::path& folder, int side,
                        std::uint64_t max_pixels, FolderPageImage& image) {
   const fs::path file = folder / image.name;
@@ -51,7 +52,7 @@ void add_thumbnails(const Context& context, FolderPage& page, const fs::path& fo
   const std::size_t count = page.images.size();
   const int side = options.side > 0 ? options.side : side_for(count);
   const Context alone = Context::cpu(1);
-  // In blocks, so that the caller's thread may tell how far it is, and stop.
+  // In blocks, so that the calling thread can report progress and stop.
   constexpr std::size_t kBlock = 64;
   for (std::size_t from = 0; from < count; from += kBlock) {
     const std::size_t to = std::min(count, from + kBlock);

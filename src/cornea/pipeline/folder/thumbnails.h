@@ -1,4 +1,4 @@
-// Inside of pipeline: small pictures of a folder's photographs for its page.
+// Inside of pipeline: thumbnails of a folder's photographs for its page.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace cornea::folder {
 
 struct ThumbnailOptions {
-  int side = 0;  // the longest, pixels; 0: by the number of images
+  int side = 0;  // longest side, pixels; 0: by the number of images
   std::uint64_t max_pixels = 0;
   const FolderEvents& events;
 };
 
-// As they are stored, as the points are: EXIF turns nothing. Of a photograph that cannot be shown
-// FolderPageImage::problem says why.
+// Thumbnails have the orientation of the stored pixels, as the points have: the EXIF orientation is
+// not applied. If a photograph cannot be shown, FolderPageImage::problem says why.
 void add_thumbnails(const Context& context, FolderPage& page, const std::filesystem::path& folder,
                     const ThumbnailOptions& options);
 

@@ -28,7 +28,8 @@ using colmap::IndexPair;
 using colmap::Point;
 using colmap::TwoViewRow;
 
-// Images in a row, by rising id, and the positions of their points as far as they were asked for.
+// A range of images in ascending order of ids, with the positions of those points that were
+// requested so far.
 class PointBlock {
  public:
   std::vector<Id> images;
@@ -63,7 +64,7 @@ class Verification {
     report_.pairs = database_.count("matches");
     report_.skipped = report_.pairs - database_.unverified_count();
     const bool again = is_to_be_redone();
-    // Before anything is lost: all that was there is still wanted by whoever stops here.
+    // Ask before anything is deleted: a user who stops here keeps all existing geometries.
     if (again && (report_.stopped = events_.stop())) return report_;
     if (again) delete_geometries();
     const std::int64_t pending = report_.pairs - report_.skipped;
@@ -76,7 +77,8 @@ class Verification {
       }
       blocks_[a].forget();
     }
-    // Not what is left of `pending`: another run may have verified some of these.
+    // Counted again instead of taken from `pending`, because another run may have verified some
+    // pairs.
     report_.missing = database_.unverifiable_count();
     report_.milliseconds = watch.milliseconds();
     return report_;
@@ -109,7 +111,7 @@ class Verification {
     constexpr std::size_t kMostImages = 256;
     constexpr std::int64_t kMostPoints = std::int64_t{2} << 20;  // 16 MB
     std::unordered_map<Id, int> counts;
-    std::vector<std::string> damaged, refused;  // the first are named with their pairs
+    std::vector<std::string> damaged, refused;  // the first are reported with their pairs
     for (const auto& [image, count] : database_.point_counts(&damaged)) counts[image] = count;
     std::int64_t points = 0;
     const std::vector<colmap::ImageRow> images = database_.images(&refused);
@@ -128,7 +130,7 @@ class Verification {
     }
   }
 
-  // The pairs of an image of one block with those of another have neighbouring ids.
+  // The pairs of an image of one block with those of another have consecutive ids.
   void verify_blocks(PointBlock& a, PointBlock& b) {
     for (const Id image : a.images) {
       const Id base = colmap::kMostImages * image;
@@ -153,7 +155,7 @@ class Verification {
     batch_.push_back(std::move(*pair));
   }
 
-  // Empty, with a sentence to the caller, where it is none that can be verified.
+  // Empty, after a report to the caller, if the pair cannot be verified.
   std::optional<Pair> read_pair(Id id, PointBlock& first_block, PointBlock& second_block) {
     try {
       return checked_pair(id, first_block, second_block);
@@ -178,7 +180,7 @@ class Verification {
     for (const IndexPair& m : pair.matches) {
       if (m.first >= a.size() || m.second >= b.size()) {
         throw colmap::DamagedRow(text("it has a match of points ", m.first, " and ", m.second,
-                                      ", and the images have ", a.size(), " and ", b.size(),
+                                      ", but the images have ", a.size(), " and ", b.size(),
                                       " points; match the two again with the option redo"));
       }
       pair.points.push_back({checked(a[m.first], first).x, a[m.first].y,
@@ -217,7 +219,7 @@ class Verification {
     correspondences_ = 0;
   }
 
-  // The key of a pair's random samples is its id.
+  // Random samples are keyed by the id of the pair.
   std::vector<TwoViewResult> estimated() {
     std::vector<std::span<const Correspondence>> pairs;
     std::vector<std::optional<IntrinsicsPair>> cameras;
@@ -232,7 +234,7 @@ class Verification {
     return results;
   }
 
-  // Whether another run has left the pair's matches and points as they were read.
+  // Whether the pair's matches and points are still those that were read.
   bool is_current(const Pair& pair) {
     bool current = false;
     try {
@@ -251,7 +253,7 @@ class Verification {
     }
     if (!current && replaced_++ == 0) {
       events_.note(
-          "another run replaces matches while this one verifies them; these pairs are left "
+          "another run is replacing matches while this one verifies them; these pairs are left "
           "for the next run of verify");
     }
     return current;
@@ -274,24 +276,26 @@ class Verification {
     return row;
   }
 
-  // What holds for the pair, and nothing else: of a plane F is one of many that contain it, and of
-  // a camera that only rotated the translation means nothing.
+  // Stores only the models that are valid for the pair: for a plane F is not unique, and for a
+  // camera that only rotated the translation is meaningless.
   static void set_models(TwoViewRow& row, const TwoViewResult& result) {
     const Configuration kind = result.configuration;
     const bool general = kind == Configuration::calibrated || kind == Configuration::uncalibrated;
-    const bool turned = kind == Configuration::panoramic;
-    const bool posed = kind == Configuration::calibrated || kind == Configuration::planar || turned;
+    const bool rotated = kind == Configuration::panoramic;
+    const bool posed =
+        kind == Configuration::calibrated || kind == Configuration::planar || rotated;
     auto set = [](auto& to, const std::array<double, 9>& matrix, bool holds) {
       if (holds && matrix != std::array<double, 9>{}) to = matrix;
     };
     set(row.F, result.F, general);
-    set(row.E, result.E, posed && !turned);
+    set(row.E, result.E, posed && !rotated);
     set(row.H, result.H, !general);
     set(row.R, result.R, posed);
-    if (row.R) row.t = turned ? std::array<double, 3>{} : result.t;
+    if (row.R) row.t = rotated ? std::array<double, 3>{} : result.t;
   }
 
-  // Of a plane also what E or F explains beside it, as in COLMAP: H may leave out a fifth of that.
+  // For a plane this includes the inliers of E or F besides those of H, as in COLMAP: H may miss a
+  // fifth of them.
   static const std::vector<std::uint8_t>& most_inliers(const TwoViewResult& result) {
     const Configuration kind = result.configuration;
     if (kind == Configuration::calibrated || kind == Configuration::uncalibrated) {
@@ -302,7 +306,7 @@ class Verification {
     return e >= f ? result.essential.inliers : result.fundamental.inliers;
   }
 
-  // Of matches that join the same two places the first.
+  // Of several matches between the same two positions the first is kept.
   static std::vector<Correspondence> add_inliers(TwoViewRow& row, const Pair& pair,
                                                  const TwoViewResult& result) {
     const bool repeats = std::size_t(result.fundamental.places) < pair.matches.size();
@@ -346,7 +350,7 @@ class Verification {
   std::unordered_map<Id, std::string> names_;
   std::vector<PointBlock> blocks_;
   const std::size_t most_pairs_;
-  std::int64_t version_ = 0;   // of the database, before anything was read
+  std::int64_t version_ = 0;   // data version before anything was read
   std::int64_t replaced_ = 0;  // pairs whose matches were replaced meanwhile
   VerifyReport report_;
   std::vector<Pair> batch_;
@@ -359,15 +363,15 @@ TwoViewOptions folder_two_view_options() {
   TwoViewOptions options;
   options.fundamental.max_hypotheses = options.essential.max_hypotheses =
       options.homography.max_hypotheses = 10000;
-  // COLMAP's 4 pixels of Sampson's error: whether a pair is calibrated or planar is then said as
-  // COLMAP says it, though its inliers are judged by the noise.
+  // COLMAP's 4 pixels of Sampson error: pairs are classified as calibrated or planar as COLMAP does
+  // it, although inliers are found with a threshold estimated from the noise.
   options.configuration_threshold = 11.3;
   return options;
 }
 
 void VerifyOptions::validate() const {
   two_view.validate();
-  require(min_inliers >= 0, "the least number of inliers is 0 or more, not ", min_inliers);
+  require(min_inliers >= 0, "min_inliers must be 0 or more, not ", min_inliers);
 }
 
 std::int64_t VerifyReport::general() const {

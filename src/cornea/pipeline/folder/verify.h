@@ -1,21 +1,22 @@
-// The geometry of every matched pair of a COLMAP database.
+// Estimates the geometry of every matched pair of a COLMAP database.
 //
-// Each pair gets one of COLMAP's configurations (geometry/two_view/two_view.h) with what holds for
-// it: CALIBRATED E, F and the pose; UNCALIBRATED F; PLANAR H, E and the pose; PANORAMIC H and the
-// rotation; PLANAR_OR_PANORAMIC H; WATERMARK what the pair would have otherwise. A pair with fewer
-// than `min_inliers` is DEGENERATE and holds nothing. The inliers are the rows; matches that join
-// the same two places count once and are written once. Pairs that have a row are left alone.
+// Each pair gets one of COLMAP's configurations (geometry/two_view/two_view.h) with the models that
+// are valid for it: CALIBRATED has E, F and the pose; UNCALIBRATED F; PLANAR H, E and the pose;
+// PANORAMIC H and the rotation; PLANAR_OR_PANORAMIC H; WATERMARK those that the pair would have
+// otherwise. A pair with fewer than `min_inliers` is DEGENERATE and has none. The rows are its
+// inlier matches; several matches between the same two positions count as one and are written once.
+// Pairs that have a row are skipped.
 //
-// Cameras: as in COLMAP, E is estimated where both cameras have a focal length that is known
-// (prior_focal_length). A pair with a guessed one, and one of a camera whose model is not read
-// (export/colmap/intrinsics.h), is verified without cameras and counted.
+// Cameras: as in COLMAP, E is estimated if both cameras have a known focal length
+// (prior_focal_length). A pair with a guessed focal length or an unsupported camera model
+// (export/colmap/intrinsics.h) is verified without cameras and counted.
 //
-// The random samples of a pair are keyed by its id, so that its result does not depend on what
-// else is verified, when, or on which device.
+// The random samples of a pair are keyed by its id, so its result does not depend on what else is
+// verified, when, or on which device.
 //
-// Pairs that cannot be (matches of points that are not there, positions that are no numbers, blobs
-// of a wrong length) are named by their images and left out, without a row. The database remembers
-// the options that geometries were made with.
+// Invalid pairs (matches of points that do not exist, positions that are not finite, blobs of a
+// wrong length) are reported with the names of their images and left out, without a row. The
+// database records the options that geometries were made with.
 #pragma once
 
 #include <array>
@@ -29,18 +30,18 @@
 
 namespace cornea {
 
-// The thresholds of F and E are chosen per pair, and each of F, E and H has at most 10,000
-// hypotheses.
+// The thresholds of F and E are chosen per pair, and F, E and H are limited to 10,000 hypotheses
+// each.
 CORNEA_API TwoViewOptions folder_two_view_options();
 
 struct CORNEA_API VerifyOptions {
   TwoViewOptions two_view = folder_two_view_options();
-  int min_inliers = 15;          // COLMAP's
-  bool use_cameras = true;       // of the database, where their focal lengths are known
+  int min_inliers = 15;          // as in COLMAP
+  bool use_cameras = true;       // use the database's cameras if their focal lengths are known
   bool detect_watermark = true;  // geometry/two_view/watermark.h
-  // Of pairs that have a geometry of other options; and all pairs with matches again. Their
-  // geometries are deleted first, in one transaction: where the run is stopped then, another one
-  // without redo goes on.
+  // `changed` applies to pairs whose geometry was made with other options; `redo` verifies all
+  // pairs with matches again. Old geometries are deleted first, in one transaction; if the run is
+  // then stopped, a run without redo continues it.
   Changed changed = Changed::stop;
   bool redo = false;
 
@@ -49,21 +50,21 @@ struct CORNEA_API VerifyOptions {
 
 struct CORNEA_API VerifyReport {
   std::int64_t pairs = 0;    // with matches
-  std::int64_t skipped = 0;  // had a geometry
+  std::int64_t skipped = 0;  // had a geometry already
   std::int64_t missing = 0;  // of images that are not in the database
   std::int64_t redone = 0;   // had a geometry, which was deleted
-  std::int64_t bad = 0;      // left out, each with a sentence
-  int bad_images = 0;        // have impossible ids; each with a sentence
-  int bad_cameras = 0;       // have parameters that cannot be; likewise
+  std::int64_t bad = 0;      // left out, each reported in a sentence
+  int bad_images = 0;        // with impossible ids, each reported in a sentence
+  int bad_cameras = 0;       // with invalid parameters, each reported in a sentence
   bool stopped = false;      // by FolderEvents::stop, before all was done
-  // Pairs that were verified now, by the number of their configuration; and some of them together.
+  // Number of pairs verified by this call, by configuration; and sums of several configurations.
   std::array<std::int64_t, 8> configurations{};
   std::int64_t of(Configuration kind) const { return configurations[std::size_t(kind)]; }
   std::int64_t general() const;  // E or F
   std::int64_t planar() const;   // H: a plane, a camera that only rotated, or either
   std::int64_t done() const;     // all
-  // Of these, with `use_cameras`: by E as well, and without, for a focal length that is a guess or
-  // for a camera that is not read.
+  // Of these pairs, if `use_cameras`: E was estimated too; a focal length was guessed; a camera
+  // model is not supported.
   std::int64_t with_cameras = 0, guessed_cameras = 0, unread_cameras = 0;
   std::uint64_t inliers = 0;
   double milliseconds = 0;  // the whole call

@@ -1,4 +1,4 @@
-// Verification with the cameras of a database, of points whose geometry is known.
+// Tests of verification with the cameras of a database, on points with known geometry.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,19 +27,19 @@ using colmap::TwoViewRow;
 constexpr int kWidth = 640, kHeight = 480;
 constexpr double kFocal = 600;
 constexpr int kPoints = 200, kOutliers = 60;
-// Degrees. The noise alone moves the pose: that of least squares over the right matches of the
-// second and the third image is off by 0.55.
+// Degrees. The noise alone moves the pose: the least-squares pose over the correct matches of the
+// second and third images is off by 0.55.
 constexpr double kPoseError = 0.7;
 const std::vector<Id> kAllPairs = {pair_id({1, 2}), pair_id({1, 3}), pair_id({2, 3})};
 
-// Their axes do not meet: where they do, any focal length explains the points.
+// The optical axes do not meet: if they did, any focal length would explain the points.
 std::vector<Camera> three_cameras() {
   return {look_at({-1.5, -6, 0.5}, {0, 0, -0.9}, kWidth, kHeight, kFocal),
           look_at({0, -6.2, 0.8}, {0.45, 0, 0.9}, kWidth, kHeight, kFocal, 0.1),
           look_at({1.5, -5.5, 0.2}, {-0.9, 0, 0}, kWidth, kHeight, kFocal, -0.3)};
 }
 
-// Of a box of points in front of the cameras; on a plane where it is flat.
+// Random points in a box in front of the cameras; on a plane if `flat`.
 std::vector<Eigen::Vector3d> world(bool flat = false) {
   core::Random random(5);
   auto uniform = [&](double reach) { return reach * (2 * random.uniform() - 1); };
@@ -50,8 +50,8 @@ std::vector<Eigen::Vector3d> world(bool flat = false) {
   return all;
 }
 
-// Where a lens shows a place of camera coordinates, x / z and y / z: the model in intrinsics.h,
-// written out.
+// Projects camera coordinates x / z and y / z through a lens: the model in intrinsics.h, written
+// out.
 Eigen::Vector2d shown(const Intrinsics& c, double x, double y) {
   const double r2 = x * x + y * y, radial = 1 + c.k1 * r2 + c.k2 * r2 * r2;
   return {c.fx * (x * radial + 2 * c.p1 * x * y + c.p2 * (r2 + 2 * x * x)) + c.cx,
@@ -60,7 +60,7 @@ Eigen::Vector2d shown(const Intrinsics& c, double x, double y) {
 
 const Intrinsics kStraight{kFocal, kFocal, (kWidth - 1) / 2.0, (kHeight - 1) / 2.0};
 
-struct Heard {
+struct RecordedSentences {
   std::vector<std::string> failures, notes;
   FolderEvents events() {
     FolderEvents made;
@@ -72,8 +72,8 @@ struct Heard {
 
 class VerifyCameras : public testing::OnEveryDevice {
  protected:
-  // Three images of a world with 0.3 pixels of noise, matched, with some wrong matches per pair; a
-  // camera of its own for each.
+  // Three images of the points with 0.3 pixels of noise, matched, with some wrong matches per pair;
+  // each image has a camera of its own.
   Database made(const std::vector<Eigen::Vector3d>& points, const Intrinsics& lens = kStraight,
                 const std::vector<Camera>& cameras = three_cameras()) const {
     Database database(file, Database::Open::create);
@@ -103,7 +103,7 @@ class VerifyCameras : public testing::OnEveryDevice {
     transaction.commit();
     return database;
   }
-  // The camera that all three have, in COLMAP's coordinates.
+  // The camera of all three images, in COLMAP's coordinates.
   static colmap::Camera known() {
     return {0, 1, kWidth, kHeight, {kFocal, kFocal, kWidth / 2.0, kHeight / 2.0}, true};
   }
@@ -121,7 +121,8 @@ class VerifyCameras : public testing::OnEveryDevice {
     return verify_all(context, database, options);
   }
 
-  // The largest angle between the pose of a row and the true one, of rotation and of direction.
+  // The larger of the errors in rotation and in direction of translation between the pose of a row
+  // and the true one.
   static double pose_error(const TwoViewRow& row, Id pair,
                            const std::vector<Camera>& cameras = three_cameras()) {
     const auto [first, second] = colmap::pair_of(pair);
@@ -154,7 +155,7 @@ TEST_P(VerifyCameras, KnownFocalLengthsGiveTheEssentialMatrixAndThePose) {
     EXPECT_LT(pose_error(row, pair), kPoseError);
     EXPECT_GT(row.inliers.size(), std::size_t(kPoints * 0.95));
     EXPECT_LT(row.inliers.size(), std::size_t(kPoints + kOutliers / 4));
-    // E is the pose's, [t]x R, up to its sign and size.
+    // E equals [t]x R of the pose up to sign and scale.
     const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> E(row.E->data()),
         R(row.R->data());
     const Eigen::Vector3d t(row.t->data());
@@ -192,20 +193,20 @@ TEST_P(VerifyCameras, AWrongFocalLengthLeavesThePairUncalibrated) {
   EXPECT_FALSE(database.two_view(kAllPairs[0]).value().R.has_value());
 }
 
-TEST_P(VerifyCameras, CamerasAreLeftAsideIfAsked) {
+TEST_P(VerifyCameras, CamerasAreIgnoredIfAsked) {
   Database database = made(world()), guessed(folder / "guessed.db", Database::Open::create);
   const VerifyReport report = verify_all(context, database, {.use_cameras = false});
   EXPECT_EQ(report.of(Configuration::uncalibrated), 3);
   EXPECT_EQ(report.with_cameras + report.guessed_cameras + report.unread_cameras, 0);
   const TwoViewRow aside = database.two_view(kAllPairs[0]).value();
-  // The same as with a focal length that is not known.
+  // As with an unknown focal length.
   colmap::Camera camera = known();
   camera.prior_focal_length = false;
   set_cameras(database, camera);
   again(database);
   EXPECT_EQ(database.two_view(kAllPairs[0]).value().F, aside.F);
   EXPECT_EQ(database.two_view(kAllPairs[0]).value().inliers, aside.inliers);
-  // Other options than those of the rows that are there.
+  // Options other than those of the existing rows.
   EXPECT_THROW(verify_all(context, database, {.use_cameras = false}), Error);
 }
 
@@ -226,7 +227,7 @@ TEST_P(VerifyCameras, AllFiveModelsAreTheSameCamera) {
   }
 }
 
-TEST_P(VerifyCameras, DistortionIsTakenAway) {
+TEST_P(VerifyCameras, DistortionIsRemoved) {
   Intrinsics bent = kStraight;
   bent.k1 = -0.25, bent.k2 = 0.05, bent.p1 = 0.004, bent.p2 = -0.003;
   Database database = made(world(), bent);
@@ -258,13 +259,13 @@ TEST_P(VerifyCameras, APlaneHasAHomographyAndWithCamerasAPose) {
   EXPECT_FALSE(database.two_view(kAllPairs[0]).value().R.has_value());
 }
 
-TEST_P(VerifyCameras, ACameraThatTurnedHasARotationAndNoTranslation) {
-  std::vector<Camera> turned = three_cameras();
+TEST_P(VerifyCameras, ARotatingCameraHasARotationAndNoTranslation) {
+  std::vector<Camera> rotated = three_cameras();
   for (int i = 1; i < 3; ++i) {
-    const Eigen::Vector3d eye = turned[0].centre();
-    turned[i] = look_at(eye, {0.4 * i, 0, 0.1 * i}, kWidth, kHeight, kFocal, 0.05 * i);
+    const Eigen::Vector3d eye = rotated[0].centre();
+    rotated[i] = look_at(eye, {0.4 * i, 0, 0.1 * i}, kWidth, kHeight, kFocal, 0.05 * i);
   }
-  Database database = made(world(), kStraight, turned);
+  Database database = made(world(), kStraight, rotated);
   const VerifyReport report = verify_all(context, database);
   EXPECT_EQ(report.of(Configuration::panoramic), 3);
   for (const Id pair : kAllPairs) {
@@ -273,44 +274,44 @@ TEST_P(VerifyCameras, ACameraThatTurnedHasARotationAndNoTranslation) {
     EXPECT_FALSE(row.F || row.E);
     EXPECT_EQ(*row.t, (std::array<double, 3>{}));
     const auto [first, second] = colmap::pair_of(pair);
-    const Eigen::Matrix3d R = turned[second - 1].R * turned[first - 1].R.transpose();
+    const Eigen::Matrix3d R = rotated[second - 1].R * rotated[first - 1].R.transpose();
     const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> found(row.R->data());
     EXPECT_LT(Eigen::AngleAxisd(Eigen::Matrix3d(found * R.transpose())).angle(), 0.005);
   }
 }
 
-TEST_P(VerifyCameras, ModelsThatAreNotReadAreNamedAndThePairsVerified) {
+TEST_P(VerifyCameras, UnsupportedModelsAreNamedAndThePairsVerified) {
   Database database = made(world());
   set_camera(database, 1, {0, 5, kWidth, kHeight, {600, 600, 320, 240, 0, 0, 0, 0}, true});
-  Heard told;
-  const VerifyReport report = verify_all(context, database, {}, told.events());
+  RecordedSentences recorded;
+  const VerifyReport report = verify_all(context, database, {}, recorded.events());
   EXPECT_EQ(report.of(Configuration::uncalibrated), 2);
   EXPECT_EQ(report.of(Configuration::calibrated), 1);
   EXPECT_EQ(report.unread_cameras, 2);
   EXPECT_EQ(report.with_cameras, 1);
   EXPECT_EQ(report.bad_cameras, 0);
-  EXPECT_TRUE(told.failures.empty());
-  ASSERT_EQ(told.notes.size(), 1u);
-  EXPECT_NE(told.notes[0].find("1 camera has the model OPENCV_FISHEYE"), std::string::npos)
-      << told.notes[0];
+  EXPECT_TRUE(recorded.failures.empty());
+  ASSERT_EQ(recorded.notes.size(), 1u);
+  EXPECT_NE(recorded.notes[0].find("1 camera has the model OPENCV_FISHEYE"), std::string::npos)
+      << recorded.notes[0];
 }
 
-TEST_P(VerifyCameras, CamerasThatCannotBeAreReportedAndThePairsVerified) {
+TEST_P(VerifyCameras, InvalidCamerasAreReportedAndThePairsVerified) {
   Database database = made(world());
   change("UPDATE cameras SET params = x'0011' WHERE camera_id = 1");
   colmap::Camera camera = known();
   camera.params.pop_back();
   set_camera(database, 2, camera);
-  Heard told;
-  const VerifyReport report = verify_all(context, database, {}, told.events());
+  RecordedSentences recorded;
+  const VerifyReport report = verify_all(context, database, {}, recorded.events());
   EXPECT_EQ(report.bad_cameras, 2);
   EXPECT_EQ(report.unread_cameras, 3);
   EXPECT_EQ(report.of(Configuration::uncalibrated), 3);
-  ASSERT_EQ(told.failures.size(), 2u);
-  EXPECT_NE(told.failures[0].find("camera 1 has parameters of 2 bytes"), std::string::npos);
-  EXPECT_NE(told.failures[1].find("camera 2 has 3 parameters"), std::string::npos);
-  // Of nobody's concern where cameras are left aside.
-  Heard nothing;
+  ASSERT_EQ(recorded.failures.size(), 2u);
+  EXPECT_NE(recorded.failures[0].find("camera 1 has parameters of 2 bytes"), std::string::npos);
+  EXPECT_NE(recorded.failures[1].find("camera 2 has 3 parameters"), std::string::npos);
+  // Invalid cameras are not reported if cameras are not used.
+  RecordedSentences nothing;
   VerifyOptions aside;
   aside.use_cameras = false;
   aside.redo = true;
@@ -318,8 +319,8 @@ TEST_P(VerifyCameras, CamerasThatCannotBeAreReportedAndThePairsVerified) {
   EXPECT_TRUE(nothing.failures.empty());
 }
 
-TEST_P(VerifyCameras, PointsOfAnyoneAreVerified) {
-  // Of two or four numbers each, and without descriptors.
+TEST_P(VerifyCameras, PointsOfOtherProgramsAreVerified) {
+  // Rows of two or four numbers per point, and without descriptors.
   Database database = made(world());
   verify_all(context, database);
   const TwoViewRow expected = database.two_view(kAllPairs[0]).value();

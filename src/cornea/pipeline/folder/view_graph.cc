@@ -62,8 +62,8 @@ struct Neighbour {
 };
 using Adjacency = std::unordered_map<Id, std::vector<Neighbour>>;
 
-// Of each image the neighbours with most inliers. So an image that looks like thousands of others
-// does not make millions of pairs.
+// For each image its neighbours with most inliers. The limit keeps an image that looks like
+// thousands of others from creating millions of pairs.
 Adjacency strongest_neighbours(const std::vector<Edge>& edges) {
   constexpr std::size_t kMost = 50;
   Adjacency all;
@@ -85,13 +85,13 @@ Adjacency strongest_neighbours(const std::vector<Edge>& edges) {
 std::vector<ImagePair> neighbours_of_neighbours(const std::vector<Edge>& edges,
                                                 const std::vector<Id>& chosen, int per_image) {
   const Adjacency joined = strongest_neighbours(edges);
-  Adjacency joins_it;  // by a: the b that have a among their strongest
+  Adjacency joins_it;  // indexed by a: all b that have a among their strongest
   for (const auto& [b, neighbours] : joined) {
     for (const Neighbour& a : neighbours) joins_it[a.image].push_back({b, a.inliers});
   }
   std::vector<Id> pairs;
   std::unordered_map<Id, std::int64_t> scores;
-  std::vector<Neighbour> candidates;  // the score in the place of inliers
+  std::vector<Neighbour> candidates;  // with the score in place of the inliers
   for (const auto& [a, middles] : joins_it) {
     scores.clear();
     for (const Neighbour& b : middles) {

@@ -14,7 +14,7 @@ TEST(ViewGraph, ComponentsAreTheLargestFirst) {
   const std::vector<std::vector<Id>> found =
       components_of({1, 2, 3, 4, 5, 6, 9}, {{{2, 9}, 20}, {{3, 5}, 20}, {{5, 6}, 20}});
   EXPECT_EQ(found, (std::vector<std::vector<Id>>{{3, 5, 6}, {2, 9}, {1}, {4}}));
-  // An image that is not there joins nothing.
+  // An image that is not in the list joins nothing.
   EXPECT_EQ(components_of({1, 2}, {{{1, 7}, 20}, {{2, 7}, 20}}).size(), 2u);
 }
 
@@ -27,7 +27,7 @@ TEST(ViewGraph, OnlyGeometriesOfTheSceneJoin) {
   for (const auto kind : {undefined, degenerate, watermark}) EXPECT_FALSE(joins(kind, 15));
 }
 
-// Pairs that were chosen, of which those with an edge are joined.
+// The ids of chosen pairs; those with an edge are joined.
 std::vector<Id> ids(const Pairs& pairs) {
   std::vector<Id> all;
   for (const ImagePair& pair : pairs) all.push_back(pair_id(pair));
@@ -39,27 +39,28 @@ TEST(ViewGraph, NeighboursOfNeighboursAreTriedOnce) {
   const std::vector<Edge> path = {{{1, 2}, 30}, {{2, 3}, 40}, {{3, 4}, 50}};
   const auto chosen = ids({{1, 2}, {2, 3}, {3, 4}});
   EXPECT_EQ(neighbours_of_neighbours(path, chosen, 5), (Pairs{{1, 3}, {2, 4}}));
-  // What was chosen and has no geometry is not tried again.
+  // Pairs that were chosen and have no geometry are not tried again.
   EXPECT_EQ(neighbours_of_neighbours(path, ids({{1, 2}, {1, 3}, {2, 3}, {3, 4}}), 5),
             (Pairs{{2, 4}}));
   EXPECT_TRUE(neighbours_of_neighbours(path, chosen, 0).empty());
 }
 
 TEST(ViewGraph, TheBestScoresPerImageAreKept) {
-  // 1 and 5 share the neighbours 2 and 3, 1 and 4 the neighbour 2 alone.
+  // Images 1 and 5 share the neighbours 2 and 3; images 1 and 4 share only 2.
   const std::vector<Edge> edges = {
       {{1, 2}, 20}, {{1, 3}, 20}, {{2, 4}, 90}, {{2, 5}, 15}, {{3, 5}, 30}};
   std::vector<Id> chosen;
   for (const Edge& edge : edges) chosen.push_back(pair_id(edge.images));
   std::sort(chosen.begin(), chosen.end());
-  // Scores: 1-5 15 + 20, 1-4 20, 2-3 20 + 15, 4-5 15. With one per image 4 asks for 1 and 3 for 2.
+  // Scores: 1-5 15 + 20, 1-4 20, 2-3 20 + 15, 4-5 15. With one per image, 4 proposes 1 and 3
+  // proposes 2.
   EXPECT_EQ(neighbours_of_neighbours(edges, chosen, 1), (Pairs{{1, 4}, {1, 5}, {2, 3}}));
   EXPECT_EQ(neighbours_of_neighbours(edges, chosen, 2), (Pairs{{1, 4}, {1, 5}, {2, 3}, {4, 5}}));
 }
 
 TEST(ViewGraph, AHubDoesNotJoinAllWithAll) {
-  // One image with 200 neighbours: only the 50 with most inliers are tried with each other, which
-  // are 2 to 51 here.
+  // One image with 200 neighbours: only the 50 with most inliers, 2 to 51 here, are tried with each
+  // other.
   std::vector<Edge> star;
   std::vector<Id> chosen;
   for (Id i = 2; i <= 201; ++i) {

@@ -1,5 +1,6 @@
-// The matches and the geometries of one block of pairs: a database of its images and features on
-// the local disk, the step of a folder on that, and what it gave in a database of its own.
+// The match and verify items: one block of pairs each. An item copies its images and features into
+// a database on the local disk, runs the folder's step on it, and writes the result into a database
+// of its own.
 #include "cornea/core/error.h"
 #include "cornea/pipeline/folder/image_order.h"
 #include "cornea/pipeline/folder/match_all.h"
@@ -67,7 +68,7 @@ class Block {
     return database;
   }
 
-  // What the step gave, as the item's file.
+  // Writes the result of the step as the item's file.
   template <class F>
   void write(const fs::path& file, const std::string& words, F&& f) const {
     Database out(file, Database::Open::scratch, task_.options.schema);

@@ -1,4 +1,4 @@
-// The pairs of all shards, and of the further round, cut into blocks.
+// The choose and choose_further items: choose pairs over all shards and split them into blocks.
 #include <algorithm>
 #include <list>
 #include <unordered_map>
@@ -19,7 +19,7 @@ using colmap::Database;
 using colmap::Id;
 using colmap::ImagePair;
 
-// The images of all shards. Some of their files are open at a time.
+// The images of all shards. At most kMostOpen of their files are open at a time.
 class ShardCollection : public folder::Collection {
  public:
   ShardCollection(const Task& task, ShardItemReport& report) : work_(task.work), plan_(task.plan) {
@@ -68,7 +68,8 @@ class ShardCollection : public folder::Collection {
 
   const std::vector<std::string>& digests() const { return digests_; }
   const Database& open(int number) {
-    constexpr std::size_t kMostOpen = 200;  // of the thousand files that a process may have
+    // Well below the usual limit of 1,024 open files per process.
+    constexpr std::size_t kMostOpen = 200;
     const auto known = open_.find(number);
     if (known != open_.end()) {
       recent_.splice(recent_.begin(), recent_, known->second);
@@ -96,8 +97,8 @@ class ShardCollection : public folder::Collection {
   std::unordered_map<int, std::list<std::pair<int, Database>>::iterator> open_;
 };
 
-// The cameras of all shards, with the ids that one run over all images would give them. Images
-// share a camera over shards as they do within one.
+// The cameras of all shards, with the ids that one run over all images would give them. Images of
+// different shards share a camera by the same rule as images within one shard.
 class WholeCameras {
  public:
   WholeCameras(Database& out, CameraSharing sharing) : out_(out), sharing_(sharing) {}
@@ -107,7 +108,7 @@ class WholeCameras {
     for (const colmap::Camera& camera : shard.cameras()) cameras[camera.id] = camera;
     std::unordered_map<Id, std::string> common;
     for (const auto& [words, camera] : shard.camera_groups()) common[camera] = words;
-    std::unordered_map<Id, Id> own;  // of this shard's cameras
+    std::unordered_map<Id, Id> own;  // ids in this shard -> ids in the whole
     for (const colmap::ImageRow& row : shard.images()) {
       const std::string group = group_of(row, common[row.camera]);
       Id& camera = group.empty() ? own[row.camera] : groups_[group].id;
@@ -167,13 +168,13 @@ std::vector<ImagePair> all_pairs(const std::vector<folder::CollectionImage>& ima
   return pairs;
 }
 
-// Cuts pairs into blocks and writes these, with the digest by which later items know them. Within a
-// transaction.
+// Splits pairs into blocks and writes them, with the digest by which later items recognise this
+// choice. Must run within a transaction.
 void write_blocks(Database& out, const std::vector<ImagePair>& pairs, bool all,
                   const std::unordered_map<Id, int>& features, const std::string& words,
                   const ShardOptions& options, ShardItemReport& report) {
   std::vector<Id> order;
-  if (all) {  // every order is as good
+  if (all) {  // all pairs are chosen, so no order keeps related images together better than another
     for (const ImagePair& pair : pairs) {
       if (order.empty() || order.back() != pair.first) order.push_back(pair.first);
     }
@@ -197,7 +198,8 @@ void write_blocks(Database& out, const std::vector<ImagePair>& pairs, bool all,
   colmap::write_note(out, "made_of", words);
 }
 
-// Photographs that came after the plan, where their folder is here.
+// Reports photographs that were added after the plan was made, if the folder exists on this
+// machine.
 void report_additions(const Task& task, ShardItemReport& report) {
   std::error_code ignored;
   if (!fs::is_directory(task.photographs, ignored)) return;
@@ -210,11 +212,11 @@ void report_additions(const Task& task, ShardItemReport& report) {
     if (at == task.plan.images.end() || at->name != name) added.push_back(name);
   }
   if (added.empty()) return;
-  report.failed.push_back(text(task.photographs.string(), ": has ", added.size(),
-                               added.size() == 1 ? " photograph" : " photographs",
-                               " that the plan does not have, ", added.front(),
-                               added.size() == 1 ? "" : " among them",
-                               "; they are left out: plan again into another folder to have them"));
+  report.failed.push_back(
+      text(task.photographs.string(), ": has ", added.size(),
+           added.size() == 1 ? " photograph" : " photographs", " that are not in the plan, ",
+           added.front(), added.size() == 1 ? "" : " among them",
+           "; they are left out: make a new plan in another folder to include them"));
   task.events.report(report.failed.back());
 }
 
@@ -245,7 +247,7 @@ void choose_item(const Task& task, const fs::path& file, ShardItemReport& report
     features[image.id] = image.features;
     report.features += image.features;
   }
-  // A pair of a list may have an image without features.
+  // A pair from a list may name an image without features.
   std::erase_if(chosen.pairs, [&](const ImagePair& pair) {
     return !features.contains(pair.first) || !features.contains(pair.second);
   });
@@ -289,7 +291,7 @@ void further_item(const Task& task, const fs::path& file, ShardItemReport& repor
       task.options.folder.pairs.further > 0 &&
       (chosen.choice == PairChoice::retrieve || chosen.choice == PairChoice::spatial);
   for (int k = 1; k <= colmap::count_blocks(choice); ++k) {
-    // Also where none is wanted: further pairs come after all others.
+    // Required even if no further pairs are wanted: the further round comes after all other items.
     const ItemFile verified =
         require_item(files, {ShardStep::verify, k},
                      made_of(words_of_geometries(digest, task.options, k)), wanted);

@@ -1,4 +1,4 @@
-// The features of one shard.
+// The extract item: the features of one shard.
 #include <system_error>
 
 #include "cornea/core/error.h"
@@ -22,7 +22,8 @@ folder::ListedImages listed(const ShardPlan& plan, int number) {
   return {std::move(images), plan.photographs};
 }
 
-// A number for all that later steps depend on: the features by what they were made of.
+// A digest of everything that later steps depend on; features are represented by the file and
+// options they were computed from.
 std::string digest_of(const Database& database) {
   std::string all;
   database.visit_records([&](const colmap::ImageRecord& record) {

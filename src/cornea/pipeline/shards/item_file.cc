@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr char kLocalFront[] = "cornea-item-";
 constexpr char kLock[] = "lock";
 
-// "00003.1258291200.9f86d081884c7d65.db"
+// Parses a name such as "00003.1258291200.9f86d081884c7d65.db".
 std::optional<ItemFile> parsed(const fs::path& path) {
   const std::string name = path.filename().string();
   ItemFile file{.path = path};
@@ -54,9 +54,10 @@ void check(const std::error_code& failed, const fs::path& path, const char* what
        "); check the folder, its permissions and the free space");
 }
 
-// Those whose process is gone: it held their lock as long as it lived.
+// Removes folders of processes that have ended: a process holds a lock on its folder as long as it
+// lives.
 void remove_leftovers(const fs::path& local) {
-  constexpr std::chrono::minutes kYoung(1);  // it may not have its lock yet
+  constexpr std::chrono::minutes kYoung(1);  // a younger folder may not be locked yet
   std::error_code failed;
   for (auto it = fs::directory_iterator(local, failed); !failed && it != fs::directory_iterator();
        it.increment(failed)) {
@@ -73,7 +74,7 @@ void remove_leftovers(const fs::path& local) {
   }
 }
 
-// What was being copied when a process was killed; a copy takes no day.
+// Removes partial copies of processes that were killed; no copy takes a whole day.
 void remove_old_parts(const fs::path& folder) {
   constexpr std::chrono::hours kOld(24);
   std::error_code failed;
@@ -108,10 +109,10 @@ std::string damage_of(const ItemFile& file, bool read) {
   const auto bytes = std::int64_t(fs::file_size(file.path, failed));
   if (failed) return text(file.path.string(), ": cannot be read (", failed.message(), ")");
   if (bytes != file.bytes) {
-    return text(file.path.string(), ": has ", bytes, " bytes, and was made with ", file.bytes);
+    return text(file.path.string(), ": has ", bytes, " bytes, but was written with ", file.bytes);
   }
   if (read && io::content_hash_of_file(file.path) != file.hash) {
-    return text(file.path.string(), ": its contents are not those that it was made with");
+    return text(file.path.string(), ": its contents have changed since it was written");
   }
   return "";
 }
@@ -121,7 +122,7 @@ FoundItem find_item(const std::multimap<int, ItemFile>& files, int number, const
   FoundItem found;
   const auto [first, last] = files.equal_range(number);
   for (auto it = first; it != last; ++it) {
-    if (found.file) break;  // two processes did it: one is enough
+    if (found.file) break;  // two processes did the same item; one file is enough
     std::string damage = damage_of(it->second, read);
     if (damage.empty()) {
       try {
@@ -137,9 +138,9 @@ FoundItem find_item(const std::multimap<int, ItemFile>& files, int number, const
     found.others.push_back(it->second);
     found.damaged |= !damage.empty();
     found.sentences.push_back(
-        damage.empty()
-            ? text(it->second.path.string(), ": was made of something else than there is now")
-            : damage);
+        damage.empty() ? text(it->second.path.string(),
+                              ": was made from inputs or options that have changed since")
+                       : damage);
   }
   return found;
 }
@@ -162,13 +163,13 @@ Fits made_of(const std::string& words) {
 LocalFolder::LocalFolder(const fs::path& local) {
   std::error_code failed;
   const fs::path place = local.empty() ? fs::temp_directory_path(failed) : local;
-  check(failed, "the system's folder for temporary files", "is not there");
+  check(failed, "the system's folder for temporary files", "does not exist");
   fs::create_directories(place, failed);
-  check(failed, place, "cannot be made");
+  check(failed, place, "cannot be created");
   remove_leftovers(place);
   std::string name = (place / (std::string(kLocalFront) + "XXXXXX")).string();
   if (!::mkdtemp(name.data())) {
-    check(std::error_code(errno, std::generic_category()), place, "takes no new folder");
+    check(std::error_code(errno, std::generic_category()), place, "does not allow a new folder");
   }
   path_ = name;
   lock_ = ::open((path_ / kLock).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
@@ -185,7 +186,8 @@ void move_whole(const fs::path& from, const fs::path& target) {
   std::error_code failed;
   fs::rename(from, target, failed);
   if (!failed) return;
-  // On another disk: under another name first, so that it appears whole.
+  // `target` is on another disk: copy under a temporary name and rename, so that the file appears
+  // whole.
   const fs::path part = target.parent_path() / (".cornea-" + random_digits() + ".part");
   failed.clear();
   fs::copy_file(from, part, failed);
@@ -193,14 +195,14 @@ void move_whole(const fs::path& from, const fs::path& target) {
   if (!failed) return;
   std::error_code ignored;
   fs::remove(part, ignored);
-  check(failed, target, "cannot be put in place");
+  check(failed, target, "cannot be written");
 }
 
 ItemFile put_in_place(const fs::path& from, const fs::path& work, const ShardItem& item) {
   const fs::path folder = work / name(item.step);
   std::error_code failed;
   fs::create_directories(folder, failed);
-  check(failed, folder, "cannot be made");
+  check(failed, folder, "cannot be created");
   remove_old_parts(folder);
   ItemFile file{.path = {}, .number = item.number};
   file.bytes = std::int64_t(fs::file_size(from, failed));

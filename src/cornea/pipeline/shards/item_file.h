@@ -1,4 +1,4 @@
-// Inside of pipeline: the files of items, which are made elsewhere and moved into place whole.
+// Inside of pipeline: the files of items, which are written elsewhere and moved into place whole.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using core::hexadecimal;
 
 std::uint64_t hash_of(const std::string& text);
 
-// A file by what its name says of it.
+// A file, described by the fields of its name.
 struct ItemFile {
   std::filesystem::path path = {};
   int number = 0;
@@ -27,15 +27,16 @@ struct ItemFile {
   std::uint64_t hash = 0;
 };
 
-// All files of a step by the number of their items, damaged ones too.
+// All files of a step by item number, including damaged ones.
 std::multimap<int, ItemFile> files_of(const std::filesystem::path& work, ShardStep step);
 
-// Why it is not what its name says; empty where it is. With `read` its hash is compared as well.
+// Describes how the file differs from what its name says; empty if it does not. With `read` its
+// hash is checked as well.
 std::string damage_of(const ItemFile& file, bool read);
 
-// The file of an item that was made of what it should be, if there is one. What is there instead,
-// and why it is not taken, goes to `others` and `sentences`; whether one of them was damaged, and
-// not only made of something else, to `damaged`.
+// The file of an item that was made from the right inputs, if there is one. Files that were
+// rejected go to `others`, the reasons to `sentences`; `damaged` says whether one of them was
+// damaged rather than made from other inputs.
 struct FoundItem {
   std::optional<ItemFile> file = {};
   std::vector<ItemFile> others = {};
@@ -45,14 +46,14 @@ struct FoundItem {
 using Fits = std::function<bool(const colmap::Database&)>;
 FoundItem find_item(const std::multimap<int, ItemFile>& files, int number, const Fits& fits,
                     bool read);
-// The same, of an item that must be there; an error says to do it first.
+// As above for an item that must exist; otherwise an error says to do it first.
 ItemFile require_item(const std::multimap<int, ItemFile>& files, const ShardItem& item,
                       const Fits& fits, bool read);
-// Whether a file says that it was made of this.
+// Accepts a file that was recorded as made from exactly these words.
 Fits made_of(const std::string& words);
 
-// A folder of its own on a local disk, gone with this object. What processes that were killed have
-// left in the same place is removed.
+// A folder on a local disk that is deleted with this object. Folders that killed processes left
+// beside it are removed.
 class LocalFolder {
  public:
   explicit LocalFolder(const std::filesystem::path& local);
@@ -66,7 +67,7 @@ class LocalFolder {
   int lock_ = -1;
 };
 
-// Moves a finished file to its place, under its name; `target` may lie on another disk.
+// Moves a finished file to `target`, which may be on another disk.
 void move_whole(const std::filesystem::path& from, const std::filesystem::path& target);
 ItemFile put_in_place(const std::filesystem::path& from, const std::filesystem::path& work,
                       const ShardItem& item);

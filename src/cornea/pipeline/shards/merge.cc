@@ -1,4 +1,5 @@
-// merge_shards() of shards.h: the databases of all items in one, and in one per component.
+// merge_shards() of shards.h: merges the databases of all items into one, and into one per
+// component.
 #include <algorithm>
 #include <system_error>
 #include <unordered_map>
@@ -20,7 +21,7 @@ using colmap::copy_from;
 using colmap::Database;
 using colmap::Id;
 
-// The pairs of a block, or those of them that are in a component.
+// The pairs of a block, or those of them that belong to one component.
 struct BlockFiles {
   ItemFile matches, geometries;
 };
@@ -51,7 +52,7 @@ class Merging {
   }
 
  private:
-  // All of them, with their hashes: what is merged is what was made.
+  // Finds all files and checks their hashes, so that no damaged file is merged.
   void find_files() {
     choice_ = require_choice(work_, plan_, options_);
     const Database choice(choice_.path, Database::Open::finished);
@@ -151,7 +152,7 @@ class Merging {
         copy_from(out, block.geometries.path, [](Attached& from) { from.copy_two_views(); });
         events_.advance(1);
       }
-      // So that `run_folder` on this database finds its choice made.
+      // Records the choice, so that `run_folder` on this database does not choose again.
       const std::vector<std::string> from = colmap::notes(choice, "chosen_from");
       if (!from.empty()) {
         Database::Transaction transaction(out);
@@ -164,7 +165,7 @@ class Merging {
 
   void place(const fs::path& file, const fs::path& target) {
     report_.bytes += std::int64_t(fs::file_size(file));
-    // The log of a database that was there would be taken for this one's.
+    // SQLite would replay a log left by the replaced database into the new one.
     std::error_code ignored;
     for (const char* ending : {"-wal", "-shm", "-journal"}) {
       fs::remove(target.string() + ending, ignored);
@@ -172,7 +173,8 @@ class Merging {
     move_whole(file, target);
   }
 
-  // Of each component the pairs of each block. Pairs of two components were tried in vain.
+  // Writes the pairs of each block to the database of their component. A pair that joins two
+  // components has no geometry, so it is left out.
   void write_components() {
     std::unordered_map<Id, std::size_t> component_of;
     for (std::size_t c = 0; c < components_.size(); ++c) {

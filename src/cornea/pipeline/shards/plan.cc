@@ -1,4 +1,4 @@
-// The plan of shards.h: what it is and its file.
+// The plan of shards.h and its file.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr char kFirstLine[] = "cornea shards 1";
 constexpr char kFile[] = "plan.txt";
 
-// A name on one line, whatever bytes it has.
+// Escapes a name of arbitrary bytes so that it fits on one line.
 std::string escaped(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -92,8 +92,8 @@ void sort_images(ShardPlan& plan) {
 }
 
 [[noreturn]] void fail_damaged(const fs::path& file, const std::string& what) {
-  fail(ErrorCode::io, file.string(), ": is no plan of shards, or damaged (", what,
-       "); plan into another folder");
+  fail(ErrorCode::io, file.string(), ": is not a plan of shards, or it is damaged (", what,
+       "); make a new plan in another folder");
 }
 
 std::vector<std::string_view> lines_of(std::string_view all) {
@@ -107,16 +107,16 @@ std::vector<std::string_view> lines_of(std::string_view all) {
 }
 
 ShardPlan parse(const fs::path& file, const std::string& all) {
-  // The last line is the hash of those before it.
+  // The last line is the hash of all lines before it.
   const std::size_t last = all.rfind("hash=");
   if (last == std::string::npos || last == 0 || all[last - 1] != '\n' ||
       all.substr(last) !=
           text("hash=", shards::hexadecimal(shards::hash_of(all.substr(0, last))), "\n")) {
-    fail_damaged(file, "its hash does not fit");
+    fail_damaged(file, "wrong hash");
   }
   const std::vector<std::string_view> lines = lines_of(std::string_view(all).substr(0, last));
   ShardPlan plan;
-  if (lines.empty() || lines[0] != kFirstLine) fail_damaged(file, "another first line");
+  if (lines.empty() || lines[0] != kFirstLine) fail_damaged(file, "unknown first line");
   std::size_t i = 1;
   for (; i < lines.size() && !lines[i].starts_with("images="); ++i) {
     const std::size_t equals = std::min(lines[i].find('='), lines[i].size() - 1);
@@ -150,7 +150,7 @@ std::uint64_t ShardPlan::key() const { return shards::hash_of(text_of(*this)); }
 
 void ShardPlan::validate() const {
   require(size >= 1 && size <= 1000000, "a shard has 1 to 1,000,000 images, not ", size);
-  require(!images.empty(), photographs, ": there is no image to plan for");
+  require(!images.empty(), photographs, ": holds no images");
   require(std::int64_t(images.size()) < colmap::kMostImages - 1, "a database has room for ",
           colmap::kMostImages - 1, " images, not ", images.size());
   for (std::size_t i = 1; i < images.size(); ++i) {
@@ -165,7 +165,7 @@ ShardPlan plan_shards(const fs::path& photographs, const fs::path& masks, int si
   ShardPlan plan{.photographs = folder::canonical_name(photographs), .size = size};
   plan.images.reserve(listing.names.size());
   for (std::string& name : listing.names) {
-    std::error_code failed;  // one that cannot be reached is named when it is read
+    std::error_code failed;  // a file that cannot be reached is reported when it is read
     const auto bytes = std::int64_t(fs::file_size(photographs / name, failed));
     plan.images.push_back({std::move(name), failed ? 0 : bytes});
   }
@@ -177,7 +177,7 @@ ShardPlan plan_shards(const fs::path& photographs, const fs::path& masks, int si
 ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& list, int size) {
   const auto all = contents_of(list);
   if (!all) {
-    fail(ErrorCode::io, list.string(), ": cannot be read; name a file with a line per image");
+    fail(ErrorCode::io, list.string(), ": cannot be read; name a file with one line per image");
   }
   ShardPlan plan{.photographs = photographs, .size = size};
   int number = 0;
@@ -187,7 +187,7 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
     auto image = image_of(line);
     if (!image) {
       fail(ErrorCode::io, list.string(), ", line ", number,
-           ": is not the number of bytes of a file, a space and its name");
+           ": is not a file size in bytes, a space and the file name");
     }
     if (folder::kind_of_name(image->name) == folder::NameKind::image) {
       plan.images.push_back(std::move(*image));
@@ -210,13 +210,13 @@ void write_shard_plan(const fs::path& work, const ShardPlan& plan) {
                        : other.size != plan.size               ? "shards of another size"
                        : other.photographs != plan.photographs ? "another folder"
                                                                : "other photographs";
-    fail(ErrorCode::io, work.string(), ": has a plan of ", what,
-         " already; plan into a new folder, or give what that one was given");
+    fail(ErrorCode::io, work.string(), ": already has a plan with ", what,
+         "; make the plan in a new folder, or use the same arguments again");
   }
   std::error_code failed;
   fs::create_directories(work, failed);
   if (failed) {
-    fail(ErrorCode::io, work.string(), ": cannot be made (", failed.message(),
+    fail(ErrorCode::io, work.string(), ": cannot be created (", failed.message(),
          "); check the path and its permissions");
   }
   io::write_whole_file(file, {reinterpret_cast<const std::uint8_t*>(whole.data()), whole.size()});

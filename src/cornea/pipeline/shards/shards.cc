@@ -1,4 +1,4 @@
-// Items of shards.h: which there are, whether one is done, and doing it.
+// The items of shards.h: listing them, checking whether one is done, and doing it.
 #include "cornea/pipeline/shards/shards.h"
 
 #include <algorithm>
@@ -138,7 +138,8 @@ ShardItemReport run_shard_item(const Context& context, const fs::path& work, con
     const ItemFile placed = put_in_place(file, work, item);
     report.file = placed.path;
     report.bytes_written = placed.bytes;
-    // What was there before this began; nothing that another process may just have made.
+    // Only files that existed before this process began; never one that another process has just
+    // written.
     std::vector<ItemFile> old = there.others;
     if (there.file) old.push_back(*there.file);
     std::error_code ignored;
@@ -173,7 +174,7 @@ ShardStatus shard_status(const fs::path& work, const ShardOptions& options, bool
     std::function<std::string(int)> words = [](int) { return std::string(); };
     try {
       words = words_of_items(task, step.step);
-    } catch (const Error&) {  // what they are made of is not there
+    } catch (const Error&) {  // the inputs of these items do not exist yet
     }
     for (int k = 1; k <= step.items; ++k) {
       FoundItem found = find_item(files, k, made_of(words(k)), check);

@@ -10,7 +10,8 @@ namespace {
 
 using namespace testing;
 
-// Windows on two walls, each a step to the right of the one before, and one that shows neither.
+// Overlapping windows on two walls, each window one step to the right of the previous one, and an
+// image that shows neither wall.
 class Shards : public ::testing::Test {
  protected:
   static constexpr int kWindows = 6;
@@ -37,19 +38,19 @@ class Shards : public ::testing::Test {
     options.local = folder / "local";
     return options;
   }
-  // All items that are there to be done, the last first.
+  // Runs all open items, the last first, to show that their order does not matter.
   std::vector<ShardItemReport> run_steps(const ShardOptions& options, int first = 0) {
     std::vector<ShardItemReport> reports;
     const ShardPlan plan = read_shard_plan(work);
     for (int step = first; step < kShardSteps; ++step) {
       for (int k = count_items(work, plan, ShardStep(step), options); k >= 1; --k) {
         reports.push_back(
-            run_shard_item(context, work, {ShardStep(step), k}, options, told.events()));
+            run_shard_item(context, work, {ShardStep(step), k}, options, recorded.events()));
       }
     }
     return reports;
   }
-  // Every table there is, past our own code.
+  // Every table of a database, read with plain SQL instead of our own code.
   static Tables everything(const fs::path& file) {
     Tables all;
     for (const std::string& row :
@@ -69,7 +70,7 @@ class Shards : public ::testing::Test {
     return everything(file);
   }
   Tables merged(const ShardOptions& options, const MergeOptions& merge = {}) {
-    report = merge_shards(work, folder / "merged.db", options, merge, told.events());
+    report = merge_shards(work, folder / "merged.db", options, merge, recorded.events());
     return everything(folder / "merged.db");
   }
   static void expect_equal(const Tables& a, const Tables& b) {
@@ -89,11 +90,11 @@ class Shards : public ::testing::Test {
   const Context context = Context::cpu(2);
   const TemporaryFolder folder;
   const fs::path photos = folder / "photos", work = folder / "work";
-  Told told;
+  RecordedEvents recorded;
   MergeReport report;
 };
 
-TEST_F(Shards, MergedHaveTheContentsOfOneRun) {
+TEST_F(Shards, MergedDatabaseEqualsThatOfOneRun) {
   for (const PairChoice choice :
        {PairChoice::retrieve, PairChoice::automatic, PairChoice::all, PairChoice::sequential}) {
     SCOPED_TRACE(name(choice));
@@ -105,12 +106,12 @@ TEST_F(Shards, MergedHaveTheContentsOfOneRun) {
     EXPECT_EQ(report.images, 2 * kWindows + 1);
     EXPECT_EQ(report.components, (std::vector<int>{kWindows, kWindows}));
     EXPECT_EQ(report.unconnected, 1);
-    EXPECT_TRUE(told.sentences.empty());
+    EXPECT_TRUE(recorded.sentences.empty());
   }
   EXPECT_TRUE(fs::is_empty(folder / "local"));
 }
 
-TEST_F(Shards, OfTheSchemaOf4AndSharedCamerasToo) {
+TEST_F(Shards, MergedDatabaseEqualsThatOfOneRunWithSchema4AndSharedCameras) {
   for (const CameraSharing sharing : {CameraSharing::single, CameraSharing::per_folder}) {
     fs::remove_all(work);
     ShardOptions asked = options();
@@ -138,7 +139,7 @@ TEST_F(Shards, DoneItemsAreLeftAloneAndDamagedOnesMadeAgain) {
   run_steps(options());
   const Tables before = merged(options());
   for (const ShardItemReport& item : run_steps(options())) EXPECT_TRUE(item.already);
-  // Cut in half; one byte changed.
+  // One file is truncated to half, in another one byte is changed.
   fs::resize_file(file_of(ShardStep::extract, 2),
                   fs::file_size(file_of(ShardStep::extract, 2)) / 2);
   {
@@ -183,11 +184,12 @@ TEST_F(Shards, AFileOfAnotherSizeThanPlannedIsNamed) {
   write_window(photos / "a1.png", smooth_noise(400, 120, 5), 77);
   const ShardItemReport done = run_shard_item(context, work, {}, options());
   ASSERT_EQ(done.failed.size(), 1u);
-  EXPECT_NE(done.failed[0].find("bytes and had"), std::string::npos);
+  EXPECT_NE(done.failed[0].find("bytes but had"), std::string::npos);
   EXPECT_EQ(done.images, 2 * kWindows);
 }
 
-// A photograph that is mended changes a shard; pairs chosen from the old one must not be used.
+// A repaired photograph changes a shard; pairs that were chosen from the old shard must not be
+// used.
 TEST_F(Shards, AChangedShardIsNotMatchedByAnOldChoice) {
   const fs::path broken = photos / "a2.png", aside = folder / "aside.png";
   write_shard_plan(work, plan_shards(photos, {}, 4));
@@ -234,7 +236,7 @@ TEST_F(Shards, ComponentsAreDatabasesOfTheirOwn) {
   EXPECT_FALSE(fs::exists(folder / "parts" / "component_0003.db"));
 }
 
-// A log that a killed process left beside the old file must not be played into the new one.
+// A log that a killed process left beside the old file must not be replayed into the new one.
 TEST_F(Shards, MergingReplacesADatabaseWithItsLog) {
   write_shard_plan(work, plan_shards(photos, {}, 7));
   run_steps(options(PairChoice::sequential));
@@ -286,7 +288,7 @@ TEST_F(Shards, AListGivesThePlanOfItsFolder) {
   EXPECT_THROW(plan_listed_shards(plan.photographs, folder / "list", 4), Error);
 }
 
-TEST_F(Shards, StepsOutOfTurnAreRefused) {
+TEST_F(Shards, StepsOutOfOrderAreRefused) {
   write_shard_plan(work, plan_shards(photos, {}, 4));
   EXPECT_THROW(run_shard_item(context, work, {ShardStep::choose, 1}, options()), Error);
   EXPECT_THROW(run_shard_item(context, work, {ShardStep::match, 1}, options()), Error);

@@ -1,4 +1,4 @@
-// Inside of pipeline: what the items of shards.h do, step by step.
+// Inside of pipeline: the work of the items of shards.h, step by step.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct Task {
   const ShardPlan& plan;
   const ShardOptions& options;
   const FolderEvents& events;
-  const std::filesystem::path& photographs;  // on this machine
+  const std::filesystem::path& photographs;  // where the folder is on this machine
 };
 
-// All that the contents of a file depend on, as text. A choice has a digest: what it chose, from
-// what.
+// Everything that the contents of a file depend on, as text. A choice is represented by its digest:
+// what was chosen, from what.
 std::string words_of_shard(const ShardPlan& plan, const ShardOptions& options, int number);
 std::string words_of_choice(const ShardPlan& plan, const ShardOptions& options,
                             const std::vector<std::string>& shard_digests);
@@ -34,23 +34,24 @@ std::string words_of_matches(const std::string& choice_digest, const ShardOption
 std::string words_of_geometries(const std::string& choice_digest, const ShardOptions& options,
                                 int block);
 
-int shard_of(const ShardPlan& plan, colmap::Id image);  // from 1
-// The folder's or its part's photographs of a shard, by rising id.
+int shard_of(const ShardPlan& plan, colmap::Id image);  // counted from 1
+// The photographs of a shard, in ascending order of their ids.
 std::vector<ShardImage> images_of_shard(const ShardPlan& plan, int number);
 
-// The choice that is there for this plan and these options; where `shards_fit` it need not be of
-// the shards that are there now, which whoever reads one of them checks.
+// The existing choice for this plan and these options. It may stem from shards other than the
+// current ones; require_shard() checks each shard that is read.
 ItemFile require_choice(const std::filesystem::path& work, const ShardPlan& plan,
                         const ShardOptions& options);
-// The further one that is there for this choice.
+// The existing further choice for this choice.
 ItemFile require_further(const std::filesystem::path& work, const ShardOptions& options,
                          const std::string& choice_digest);
-// Shards as the choice saw them: of each the file, whose hash is compared where `read`.
+// The file of a shard, which must be the one that the choice was made from; with `read` its hash is
+// checked.
 ItemFile require_shard(const std::multimap<int, ItemFile>& files, const ShardPlan& plan,
                        const ShardOptions& options, int number, const std::string& digest,
                        bool read);
 
-// Each makes `file` on a local disk.
+// Each of these functions writes `file` on a local disk.
 void extract_item(const Task& task, int number, const std::filesystem::path& file,
                   ShardItemReport& report);
 void choose_item(const Task& task, const std::filesystem::path& file, ShardItemReport& report);
@@ -60,11 +61,11 @@ void match_item(const Task& task, const ShardItem& item, const LocalFolder& loca
 void verify_item(const Task& task, const ShardItem& item, const LocalFolder& local,
                  const std::filesystem::path& file, ShardItemReport& report);
 
-// The choice that a step's blocks are of: choose, or choose_further.
+// Whether a step works on the blocks of choose_further instead of those of choose.
 inline bool is_further(ShardStep step) { return step >= ShardStep::choose_further; }
 
-// The words by which items of this step are done, by their number; `task` is used as long as they
-// are asked for. An error where what they are made of is not there.
+// The words by which an item of this step is recognised as done, by item number; `task` must
+// outlive the returned function. An error if the inputs of the items do not exist.
 std::function<std::string(int)> words_of_items(const Task& task, ShardStep step);
 
 }  // namespace cornea::shards

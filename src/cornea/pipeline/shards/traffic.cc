@@ -1,4 +1,4 @@
-// What steps read and write, as far as that is known.
+// Estimates what steps read and write.
 #include <algorithm>
 
 #include "cornea/core/error.h"
@@ -11,12 +11,13 @@ namespace fs = std::filesystem;
 using namespace shards;
 using colmap::Database;
 
-constexpr std::int64_t kEmptyFile = std::int64_t{1} << 20;  // a page per table, 64 kB each
+constexpr std::int64_t kEmptyFile = std::int64_t{1} << 20;  // one page of 64 kB per table
 constexpr std::int64_t kKeypoint = 24, kDescriptor = std::int64_t(Features::kLength), kMatch = 8;
 
-// Before anything is extracted nobody knows more than the most features of an image.
+// Before extraction only the maximum number of features of an image is known.
 std::int64_t most_features(const ShardOptions& options) {
-  constexpr std::int64_t kWithoutLimit = 20000;  // as many as a photograph of 12 megapixels has
+  // About as many as a photograph of 12 megapixels has.
+  constexpr std::int64_t kWithoutLimit = 20000;
   const SiftOptions& sift = options.folder.extract.sift;
   const int per_point = std::max(sift.orientations, 1);
   return (sift.max_points > 0 ? sift.max_points : kWithoutLimit) * per_point;
@@ -40,7 +41,7 @@ std::int64_t expected_further(const ShardOptions& options, std::int64_t images) 
   return has_round ? images * pairs.further : 0;
 }
 
-// Of match and verify, where a block has so many features.
+// For match and verify, given the number of features of a block.
 struct BlockSums {
   std::int64_t blocks = 0, pairs = 0, features = 0, most_features = 0;
 };
@@ -91,7 +92,7 @@ std::vector<ShardTraffic> shard_traffic(const fs::path& work, const ShardOptions
   }
   extract.written = images * features * (kKeypoint + kDescriptor) + plan.shards() * kEmptyFile;
   all.push_back(extract);
-  // Their hash, and descriptors and sizes of features twice.
+  // Shards are read once for their hash, and descriptors and sizes of features twice.
   const std::int64_t choose = 3 * extract.written;
   all.push_back({ShardStep::choose, false, 1, choose, images * 200 + kEmptyFile, choose});
   const std::int64_t further = expected_further(options, images);
@@ -107,7 +108,7 @@ std::vector<ShardTraffic> shard_traffic(const fs::path& work, const ShardOptions
     add_blocks(all, ShardStep::match_further, ShardStep::verify_further, sums_of(more), true,
                features);
     return all;
-  } catch (const Error&) {  // not chosen yet
+  } catch (const Error&) {  // pairs are not chosen yet
   }
   if (!known) {
     const std::int64_t pairs = expected_pairs(options, images);

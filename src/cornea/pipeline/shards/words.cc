@@ -1,4 +1,4 @@
-// What the contents of files depend on, and how the files of earlier steps are found by it.
+// What the contents of files depend on, and how files of earlier steps are found by it.
 #include <algorithm>
 
 #include "cornea/catalog/options_table.h"
@@ -37,7 +37,7 @@ std::string pair_words(const ShardOptions& options) {
               " block-pairs=", options.block_pairs, " schema=", schema_words(options));
 }
 
-// Whatever shards it was made of, as long as it says which.
+// Accepts a choice made from any shards, as long as it records which.
 Fits choice_of(const ShardPlan& plan, const ShardOptions& options) {
   return [&](const Database& database) {
     return colmap::note(database, "made_of") ==
@@ -107,7 +107,7 @@ ItemFile require_shard(const std::multimap<int, ItemFile>& files, const ShardPla
   const Database database(file.path, Database::Open::finished);
   if (digest.empty() || colmap::note(database, "digest") == digest) return file;
   fail(ErrorCode::io, file.path.string(),
-       ": has other features than those that pairs were chosen from; choose the pairs again");
+       ": its features are not those that pairs were chosen from; choose the pairs again");
 }
 
 }  // namespace cornea::shards

@@ -1,16 +1,16 @@
-// A histogram in which a range can be chosen: clicking chooses one bar, dragging several, arrow keys
-// go from bar to bar.
+// A histogram with a selectable range: a click selects one bar, dragging selects several, arrow
+// keys go from bar to bar.
 //
-//   box, name      the element, which takes keys; what it is a histogram of. What is chosen in words and
-//                  the button that lets go of it come after the box, as ID-text and ID-clear
-//   bins           [{in, out}], stacked; the last is of all beyond the axis
-//   axis, unit     its end, and what stands behind its first number
+//   box, name      the element, which takes keys; what it is a histogram of. The selection in words and
+//                  the button that clears it follow the box, as ID-text and ID-clear
+//   bins           [{in, out}], stacked; the last bin holds everything beyond the axis
+//   axis, unit     its end, and the unit after its first number
 //   label          of the picture; counted(n): "3 matches"
-//   limit          {value, name} of a line across, or null
-//   isFaded(k)     whether a bar is not chosen
-//   chosen()       first and last chosen bar, or null; choose(a, b): choose(null) lets go
-//   isCut()        whether something else than bars is chosen that clear lets go of
-//   said(a, b), hint  what the bars a to b hold, in words; what can be done
+//   limit          {value, name} of a vertical line, or null
+//   isFaded(k)     whether a bar is not selected
+//   chosen()       first and last selected bar, or null; choose(a, b) selects, choose(null) clears
+//   isCut()        whether something other than bars is selected that the clear button resets
+//   said(a, b), hint  the contents of the bars a to b in words; what the user can do
 
 function makeBars(o) {
   const kBins = o.bins.length - 1;
@@ -28,19 +28,20 @@ function makeBars(o) {
   o.box.after(line);
   let plot = 1;        // width of the axis on the screen
   let under = null;    // the bar under the pointer
-  let anchor = null;   // the bar where a drag or a range of keys began
+  let anchor = null;   // the bar where a drag or a keyboard selection began
 
   const binLeft = (k) => k === kBins ? plot + kGap : plot * k / kBins;
   const binWidth = (k) => k === kBins ? kBeyond : plot / kBins;
   const binAt = (x) => x >= plot + kGap / 2 ? kBins : Math.max(0, Math.min(kBins - 1, Math.floor(x / plot * kBins)));
 
-  // Drawn anew where the width changes; otherwise only its classes change (see show).
+  // Redrawn when the width changes; otherwise only its classes change (see show).
   bars.draw = () => {
     o.box.textContent = '';
     const width = Math.max(200, o.box.clientWidth);
     plot = width - kBeyond - kGap;
     const picture = svg('svg', {viewBox: '0 0 ' + width + ' ' + kHigh, role: 'img', 'aria-label': o.label});
-    // The bar of all that lies beyond does not make the others small: it is cut where it is taller.
+    // The bar of values beyond the axis does not scale the others down: it is truncated if it is
+    // taller.
     const tallest = Math.max(1, ...o.bins.slice(0, kBins).map((b) => b.in + b.out));
     const beyond = o.bins[kBins].in + o.bins[kBins].out, cut = beyond > tallest;
     const rise = (count) => (kBottom - kTop) * Math.min(1, count / tallest);
@@ -78,7 +79,7 @@ function makeBars(o) {
     bars.show();
   };
 
-  // The chosen range and the bar under the pointer, in the picture and in words.
+  // Updates the selected range and the bar under the pointer, in the picture and in words.
   bars.show = () => {
     o.box.querySelectorAll('.bin').forEach((bin, k) => {
       bin.classList.toggle('faded', o.isFaded(k));
@@ -95,7 +96,7 @@ function makeBars(o) {
   };
 
   const binOf = (event) => binAt(event.clientX - o.box.getBoundingClientRect().left);
-  let before = null;  // the bars chosen when the press began
+  let before = null;  // the bars selected when the press began
   o.box.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
     o.box.setPointerCapture(event.pointerId);
@@ -114,7 +115,7 @@ function makeBars(o) {
     if (anchor === null) return;
     const again = before && before[0] === before[1] && before[0] === anchor && under === anchor;
     if (event.type === 'pointercancel') before ? o.choose(...before) : o.choose(null);
-    else if (again) o.choose(null);  // a second click on the one chosen bar lets go of it
+    else if (again) o.choose(null);  // a second click on the only selected bar clears the selection
     anchor = null;
     if (event.pointerType !== 'mouse') under = null;
     bars.show();

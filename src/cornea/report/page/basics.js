@@ -1,5 +1,5 @@
-// What the pages share: their data, elements, numbers in words, times, files, copying. The scripts of
-// a page share one function's scope; those that all pages have come first (page_text.cc).
+// Shared by the pages: their data, elements, numbers in words, times, files, copying. The scripts
+// of a page share one function's scope; those that all pages have come first (page_text.cc).
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const root = document.documentElement;
@@ -26,7 +26,7 @@ function svg(tag, attributes, text) {
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 const floats = (base64) => new Float32Array(bytesOf(base64).buffer);
 
-// To four times a number that is easily read.
+// Rounds up to four times a round number.
 function roundUp(v) {
   const power = Math.pow(10, Math.floor(Math.log10(Math.max(v, 0.04) / 4)));
   return 4 * power * [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => 4 * power * step >= v * 0.999999);
@@ -61,7 +61,7 @@ function copies(button, text) {
     try {
       await navigator.clipboard.writeText(text);
       done = true;
-    } catch (error) {  // not allowed from a file: the old way
+    } catch (error) {  // not allowed for a page opened from a file: use the old interface
       const area = make('textarea', text);
       area.style.position = 'fixed';
       area.style.opacity = '0';
@@ -88,7 +88,7 @@ function writeStages() {
     at('stages').append(make('span', name.replace('_', ' ')), track, make('span', milliseconds(ms), 'ms'));
   }
   const sum = make('div', undefined, 'total');
-  sum.append(make('span', 'together'), make('span', milliseconds(totalTime())));
+  sum.append(make('span', 'total'), make('span', milliseconds(totalTime())));
   at('stages').append(sum);
 }
 

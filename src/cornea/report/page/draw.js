@@ -1,10 +1,11 @@
-// The photographs and the marks on them.
+// Draws the photographs and the marks on them.
 
 const view = {zoom: 1, centre: [{x: 0.5, y: 0.5}, {x: 0.5, y: 0.5}]};
 let chosen = null;   // by a click or a key
 let pointed = null;  // under the pointer
 const kMostZoom = 40;
-// Marks per photograph and lines between them until all are asked for; and the most lines then.
+// Marks per photograph and lines between them until "Draw all" is on, and the maximum number of
+// lines then.
 const kFewMarks = 120, kFewLinks = 16, kMostLinks = 2000;
 
 const panels = [0, 1].map((i) => ({
@@ -13,7 +14,7 @@ const panels = [0, 1].map((i) => ({
 }));
 const viewer = at('viewer'), links = at('links');
 
-// Pixels of a photograph have their centres at whole numbers; its preview may be smaller.
+// Pixel centres of a photograph are at integers; its preview may be smaller.
 function toScreen(panel, p) {
   const scale = panels[panel].fit * view.zoom, c = view.centre[panel];
   return {x: panels[panel].w / 2 + (p.x + 0.5 - c.x * panels[panel].width) * scale,
@@ -29,7 +30,8 @@ const isInside = (panel, p) => p.x >= 0 && p.y >= 0 && p.x <= panels[panel].w &&
 const kColours = {inlier: '#4fb0ff', outlier: '#ff9a1f', match: '#ffe45c'};
 const kOther = '#ffffff', kDark = 'rgba(0,0,0,0.5)';
 
-// A mark is drawn once and then copied: a dark line under a bright one, told apart by its shape.
+// A mark is drawn once and then copied: a dark line under a bright one, with a distinct shape per
+// kind.
 function makeSprite(kind, size, bright, density) {
   const sprite = document.createElement('canvas');
   const side = Math.ceil((2 * size + 6) * density);
@@ -63,7 +65,7 @@ function sprite(kind, size, bright, density) {
   return sprites.get(key);
 }
 
-// Marks leave most of the picture to be seen: smaller where there are many, larger where the view is
+// Marks must not hide the image: they are smaller if there are many, and larger if the view is
 // close.
 function markSize() {
   if (!shown.all) return 3.5;
@@ -71,11 +73,11 @@ function markSize() {
   return Math.round(4 * Math.min(4, Math.max(1.5, 0.17 * room))) / 4;
 }
 
-// What decides which marks and lines there are; which of them is lit does not.
+// Everything that decides which marks and lines are drawn; the highlighted one does not.
 const scene = () => JSON.stringify([view, shown, shown.cut === Infinity, panels.map((p) => [p.w, p.h, p.density])]);
 
-// The matches that have marks in this view: of those that lie in it in either photograph all, or the
-// first by rank.
+// The matches with marks in this view: those visible in either photograph, either all or the first
+// by rank.
 let marked = {of: '', matches: [], all: 0};
 function markedMatches() {
   if (marked.of === scene()) return marked.matches;
@@ -106,7 +108,7 @@ function drawPanel(i) {
   if (lit) drawLit(c, i, lit);
 }
 
-// Coverage, marks and residuals of what is shown, on a sheet of their own.
+// Draws coverage, marks and residuals on a canvas of their own.
 function drawMarks(i) {
   const panel = panels[i], density = panel.density;
   resize(panel.marks, panel.w, panel.h, density);
@@ -139,7 +141,7 @@ function drawMarks(i) {
   }
 }
 
-// A white line with a dark edge, through these places.
+// A white line with a dark edge through these points.
 function strokeBoth(c, places, closed) {
   for (const [colour, width] of [[kDark, 4], ['#ffffff', 1.8]]) {
     c.beginPath();
@@ -156,7 +158,7 @@ function drawLit(c, i, match) {
   const ends = line && lineInImage(line, i);
   if (ends) strokeBoth(c, ends.map((p) => toScreen(i, p)), false);
   const target = planar && mapped(i, match.points[1 - i]);
-  if (target) {  // where the homography puts the partner
+  if (target) {  // where the homography maps the partner
     const p = toScreen(i, target);
     strokeBoth(c, [[0, -12], [12, 0], [0, 12], [-12, 0]].map(([x, y]) => ({x: p.x + x, y: p.y + y})), true);
   }
@@ -167,10 +169,11 @@ function drawLit(c, i, match) {
 }
 
 const roomOf = (i) => panels[i].canvas.parentElement.clientWidth;
-let seen = {width: 0, height: 0};  // of the window: on a phone its bars come and go with the height
+// Size of the window; on a phone its height changes as the browser's bars come and go.
+let seen = {width: 0, height: 0};
 
-// Both panels have one height, so that they stay in step. False where there is no room: in a tab that
-// was never shown, for instance; what is drawn then waits for the first that there is.
+// Both panels have the same height, so that they stay in step. False if there is no room, for
+// instance in a tab that was never shown; drawing then waits until there is.
 function layout() {
   const density = window.devicePixelRatio || 1;
   const stacked = window.matchMedia('(max-width: 760px)').matches;

@@ -1,5 +1,5 @@
-// What was found in a folder: images and pairs as columns of numbers, and who is whose neighbour.
-// folder_page.cc says in which order the scripts of the page come.
+// The contents of a folder: images and pairs as columns of numbers, and adjacency. folder_page.cc
+// defines the order of the scripts of the page.
 
 const column = (base64, Type) => new Type(bytesOf(base64).buffer);
 const images = {
@@ -17,21 +17,22 @@ const pairs = {
 };
 const pairCount = pairs.first.length;
 
-const kUnverified = 0, kDegenerate = 1, kWatermark = 7;  // of COLMAP's configurations
+const kUnverified = 0, kDegenerate = 1, kWatermark = 7;  // COLMAP's configurations
 const hasGeometry = (p) => pairs.kind[p] > kDegenerate && pairs.inliers[p] > 0;
 const connects = (p) => hasGeometry(p) && pairs.kind[p] !== kWatermark;
 const kindText = (kind) => kind === kUnverified ? 'not verified' : kind === kDegenerate ? 'no geometry' : data.pairs.kinds[kind];
 const kindOfPair = (p) => hasGeometry(p) ? pairs.kind[p] : Math.min(pairs.kind[p], kDegenerate);
 const isAlone = (i) => data.components[images.component[i]][0] === 1;
 
-// The order of the matrix: by component, the largest first, and in it as in the database.
+// The order of the matrix: by component, the largest first, and within a component as in the
+// database.
 const order = Uint32Array.from(images.names.keys()).sort((a, b) => images.component[a] - images.component[b] || a - b);
 const place = new Uint32Array(imageCount);
 order.forEach((image, k) => { place[image] = k; });
 const componentStart = new Uint32Array(data.components.length + 1);
 for (let c = 0; c < data.components.length; ++c) componentStart[c + 1] = componentStart[c] + data.components[c][0];
 
-// Pairs are sorted by their images: those of a first image stand together.
+// Pairs are sorted by their images, so those of a first image are consecutive.
 const rowStart = new Uint32Array(imageCount + 1);
 for (let p = 0; p < pairCount; ++p) rowStart[pairs.first[p] + 1] += 1;
 for (let i = 0; i < imageCount; ++i) rowStart[i + 1] += rowStart[i];
@@ -48,7 +49,7 @@ function pairAt(a, b) {
   return low < rowStart[first + 1] && pairs.second[low] === second ? low : null;
 }
 
-// Of each image the pairs that connect it.
+// For each image the pairs that connect it.
 const aroundStart = new Uint32Array(imageCount + 1);
 for (let p = 0; p < pairCount; ++p) {
   if (!connects(p)) continue;
@@ -72,22 +73,22 @@ for (let p = 0; p < pairCount; ++p) {
   geometries += 1;
   if (connects(p)) connecting += 1;
 }
-// From few inliers to many, 0 to 1, by their logarithm: a pair of 30 differs from one of 300 as that
-// from one of 3,000.
+// The strength of a pair, 0 to 1, by the logarithm of its inliers: 30 inliers relate to 300 as 300
+// to 3,000.
 const strength = (inliers) => Math.log(Math.max(1, inliers / 10)) / Math.log(Math.max(2, mostInliers / 10));
 
-// Weakest first, so that what is drawn last is what matters most.
+// Weakest first, so that the most important pairs are drawn last.
 const byStrength = Uint32Array.from({length: pairCount}, (_, p) => p)
     .sort((a, b) => Number(hasGeometry(a)) - Number(hasGeometry(b)) || pairs.inliers[a] - pairs.inliers[b]);
 
 // ---- What is chosen -------------------------------------------------------------------------
 
-// cell: places of the matrix, row and column; image: of the graph; focus: {label, set} of the images
-// that the table is about, or null.
+// cell: row and column of the matrix; image: of the graph; focus: {label, set} of the images that
+// the table is limited to, or null.
 const picked = {cell: null, image: null, focus: null};
 const focusNumbers = new WeakMap();
 let focuses = 0;
-// Tells one focus from another.
+// A number that identifies a focus.
 function focusNumber() {
   if (!picked.focus) return 0;
   if (!focusNumbers.has(picked.focus)) focusNumbers.set(picked.focus, ++focuses);

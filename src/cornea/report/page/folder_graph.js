@@ -1,11 +1,11 @@
-// The graph of images and the pairs that connect them, at places that were computed with the page.
-// Where images are far enough apart on the screen they are thumbnails, otherwise dots.
+// The view graph: images and the pairs that connect them, at positions that were computed with the
+// page. Images are thumbnails if they are far enough apart on the screen, otherwise dots.
 
 const graph = {canvas: at('graph'), hover: null, sheet: make('canvas'), state: '', drawn: '',
   width: data.images.graph[0] / 1000, height: data.images.graph[1] / 1000};
 graph.x = Float32Array.from(images.x, (v) => v / 65535 * graph.width);
 graph.y = Float32Array.from(images.y, (v) => v / 65535 * graph.height);
-const kMostEdges = 20000;  // drawn, the strongest
+const kMostEdges = 20000;  // maximum number drawn, the strongest
 const drawnEdges = [];
 for (let k = pairCount - 1; k >= 0 && drawnEdges.length < kMostEdges; --k) {
   if (connects(byStrength[k])) drawnEdges.push(byStrength[k]);
@@ -15,13 +15,13 @@ drawnEdges.reverse();
 const nodeSide = () => Math.min(0.92 * graph.glide.scale(), 150);
 const areThumbnails = () => nodeSide() >= 24;
 
-// Lines look four ways by their inliers.
+// Four line styles by the number of inliers.
 const kEdgeLooks = [{level: 8, alpha: 0.3, width: 0.7}, {level: 14, alpha: 0.42, width: 0.9}, {level: 20, alpha: 0.55, width: 1.2},
   {level: 28, alpha: 0.7, width: 1.7}];
 const edgesOfLook = kEdgeLooks.map(() => []);
 for (const p of drawnEdges) edgesOfLook[Math.max(0, Math.min(3, Math.floor(4 * strength(pairs.inliers[p]))))].push(p);
-// Of more lines in view none is wider than a pixel: such lines are drawn several times as fast, and between
-// so many nobody tells widths apart.
+// If more lines are in view, none is wider than a pixel: such lines are drawn several times as
+// fast, and different widths could not be distinguished anyway.
 const kMostWideEdges = 800;
 
 // In units of the graph.
@@ -79,7 +79,7 @@ function paintNode(pen, g, i, lit) {
   }
 }
 
-// What there is when nothing is chosen, on a sheet of its own.
+// Draws everything that does not depend on the selection, on a canvas of its own.
 function paintGraph(sheet, g) {
   const pen = sheet.getContext('2d'), focus = picked.focus && picked.focus.set;
   pen.setTransform(g.density, 0, 0, g.density, 0, 0);

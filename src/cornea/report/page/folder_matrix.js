@@ -1,10 +1,10 @@
-// The match matrix: a cell per pair of images, drawn pixel by pixel from the columns of pairs. Images
-// stand in the order of their components, so that these are squares along the diagonal.
+// The match matrix: one cell per pair of images, drawn pixel by pixel from the columns of pairs.
+// Images are ordered by component, so that components are squares along the diagonal.
 
 const matrix = {canvas: at('matrix'), hover: null, sheet: make('canvas'), state: '', drawn: ''};
 const kMargin = 34;  // for the images along both sides
 
-// Of the page's style, once per drawing.
+// A colour of the page's style, looked up once per drawing.
 function colourOf(name) {
   const text = getComputedStyle(root).getPropertyValue(name).trim();
   const pen = make('canvas').getContext('2d');
@@ -23,14 +23,14 @@ function palette() {
   return {well: well, card: colourOf('--card'), tried: colourOf('--tried'), mark: colourOf('--out'), line: colourOf('--edge-solid'), ink: colourOf('--ink'),
     levels: Array.from({length: kLevels + 1}, (_, k) => mixed(weak, strong, k / kLevels))};
 }
-let colours = null;  // made anew when the theme changes
+let colours = null;  // computed again when the theme changes
 
 const levelOf = (p) => Math.max(0, Math.min(kLevels, Math.round(kLevels * strength(pairs.inliers[p]))));
 
 // Size of a cell on the screen.
 const cellSize = () => matrix.glide.scale();
 
-// Onto a sheet of the canvas's size.
+// Draws onto a canvas of the same size.
 function paintCells(sheet, g) {
   const w = sheet.width, h = sheet.height, d = g.density, pen = sheet.getContext('2d');
   const picture = pen.createImageData(w, h), out = new Uint32Array(picture.data.buffer);
@@ -44,7 +44,7 @@ function paintCells(sheet, g) {
     if (size < 1) { x1 = Math.min(w, x0 + 1); y1 = Math.min(h, y0 + 1); }
     for (let y = y0; y < y1 - apart; ++y) out.fill(colour, y * w + x0, Math.max(y * w + x0, y * w + x1 - apart));
   };
-  // The ground of the matrix itself.
+  // The background of the matrix.
   const right = Math.min(w, Math.floor(left + imageCount * size)), bottom = Math.min(h, Math.floor(top + imageCount * size));
   for (let y = Math.max(edge, Math.floor(top)); y < bottom; ++y) {
     out.fill(ground, y * w + Math.max(edge, Math.floor(left)), Math.max(y * w + edge, y * w + right));
@@ -67,7 +67,7 @@ function paintCells(sheet, g) {
   pen.putImageData(picture, 0, 0);
 }
 
-// Images along both sides where there is room for them; otherwise a bar per component.
+// Images along both sides if there is room for them; otherwise one bar per component.
 function paintSides(pen, g) {
   const size = g.scale(), box = kMargin - 6;
   // Beside the matrix, also where it is narrower or lower than the canvas.
@@ -120,7 +120,7 @@ function drawMatrix() {
   const drawn = [state, matrix.hover, picked.cell, focusNumber(), thumbnailsCome].join(';');
   if (matrix.drawn === drawn) return;
   matrix.drawn = drawn;
-  if (matrix.state !== state) {  // the cells themselves, on a sheet of their own
+  if (matrix.state !== state) {  // the cells themselves, on a canvas of their own
     matrix.state = state;
     resize(matrix.sheet, g.w, g.h, g.density);
     paintCells(matrix.sheet, g);
@@ -141,7 +141,8 @@ function drawMatrix() {
     pen.strokeStyle = css(mixed(colours.line, colours.ink, 0.35));
     pen.strokeRect(Math.round(a.x) - 0.5, Math.round(a.y) - 0.5, Math.round(size), Math.round(size));
   }
-  if (picked.focus && picked.focus.set.size < imageCount) {  // rows of what the table is about
+  // The rows of the images that the table is limited to.
+  if (picked.focus && picked.focus.set.size < imageCount) {
     pen.fillStyle = css(colours.mark);
     for (const i of picked.focus.set) {
       const a = g.toScreen(place[i], place[i]);
@@ -163,8 +164,8 @@ function drawMatrix() {
   pen.restore();
 }
 
-// The cell at a place of the screen; where cells are smaller than a finger or a pointer, the nearest
-// one that holds a pair.
+// The cell at a position on the screen; if cells are smaller than a finger or a pointer, the
+// nearest one with a pair.
 function cellAt(sx, sy, reach) {
   const g = matrix.glide, p = g.toContent(sx, sy), col = Math.floor(p.x), row = Math.floor(p.y);
   if (sx < kMargin || sy < kMargin || col < 0 || row < 0 || col >= imageCount || row >= imageCount) return null;
@@ -216,7 +217,7 @@ matrix.glide = makeGlide({
     const cell = cellAt(x, y, touch ? 16 : 5), p = pairOfCell(cell);
     const again = cell && picked.cell && cell[0] === picked.cell[0] && cell[1] === picked.cell[1];
     pickCell(cell);
-    // A finger chooses first, and opens with a second touch.
+    // On a touch screen the first touch selects, and the second opens.
     if (p !== null && (!touch || again)) openPair(p);
   },
   leave: () => { matrix.hover = null; say(); draw(); },

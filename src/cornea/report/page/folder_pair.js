@@ -1,4 +1,4 @@
-// One pair, in a window of the page: both photographs and its inliers as lines between them.
+// One pair in a dialog of the page: both photographs and its inliers as lines between them.
 
 const pairView = {dialog: at('pair'), canvas: at('pair-canvas'), p: null, lines: new Uint16Array(0), hover: null, boxes: []};
 
@@ -12,12 +12,12 @@ function openPair(p) {
   title.textContent = '';
   title.append(names[0], make('span', ' and ', 'and'), names[1]);
   at('pair-sentence').textContent = !hasGeometry(p)
-    ? (pairs.kind[p] === kUnverified ? 'The matches of this pair were not verified: none is known to be right.'
-      : 'No geometry explains more of the matches than chance would.')
+    ? (pairs.kind[p] === kUnverified ? 'The matches of this pair were not verified: none is known to be correct.'
+      : 'No geometry explains more of the matches than expected by chance.')
     : pairs.kind[p] === kWatermark ? 'The matches do not move between the photographs: a watermark or a time stamp.'
-      : {'planar': 'A homography explains the matches: the scene is flat.',
+      : {'planar': 'A homography explains the matches: the scene is planar.',
         'panoramic': 'A homography explains the matches: the camera only rotated, which gives no depth.',
-        'planar or panoramic': 'A homography explains the matches: the scene is flat, or the camera only rotated.',
+        'planar or panoramic': 'A homography explains the matches: the scene is planar, or the camera only rotated.',
         'calibrated': 'An essential matrix explains the matches; both focal lengths are known.',
         'uncalibrated': 'A fundamental matrix explains the matches.'}[kindText(pairs.kind[p])] || '';
   const figures = at('pair-figures');

@@ -1,12 +1,13 @@
-// Thumbnails and lines. They are in the page itself, or in files beside it that are read when they are
-// asked for: scripts, because a page from a disk may not read anything else.
+// Thumbnails and lines. They are in the page itself, or in files beside it that are loaded on
+// demand. These files are scripts, because a page opened from disk may not load anything else.
 
 const parts = {thumbnails: [], lines: []};
-const expected = {thumbnails: new Map(), lines: new Map()};  // what to do when a part has come
+// Callbacks for parts that have not been loaded yet.
+const expected = {thumbnails: new Map(), lines: new Map()};
 
 window.corneaPart = (what, number, key, contents) => {
   if (key !== data.key) {
-    tellOfParts('belong to another run');
+    reportParts('belong to another run');
     return;
   }
   parts[what][number] = contents;
@@ -14,7 +15,7 @@ window.corneaPart = (what, number, key, contents) => {
   expected[what].delete(number);
 };
 
-function tellOfParts(problem) {
+function reportParts(problem) {
   at('parts-problem').hidden = false;
   at('parts-problem').textContent = 'Files in the folder ' + data.parts.folder + ' beside this page ' + problem +
       ': some thumbnails and lines cannot be shown. Copy the folder together with the page, or make the page again.';
@@ -42,18 +43,18 @@ function withPart(what, number, then) {
   expected[what].set(number, [then]);
   const script = make('script');
   script.src = data.parts.folder + '/' + what + '-' + String(number).padStart(3, '0') + '.js';
-  script.onerror = () => tellOfParts('are missing');
+  script.onerror = () => reportParts('are missing');
   document.body.append(script);
   return undefined;
 }
 
 // ---- Thumbnails -----------------------------------------------------------------------------
 
-const kSmall = 128;  // longest side of what the graph and the matrix draw
+const kSmall = 128;  // longest side of the thumbnails in the graph and the matrix
 const thumbnails = new Map();
 let thumbnailsCome = 0;
 
-// {image, small} once it is there, otherwise null; `then` is called when it has come.
+// {image, small} once it is loaded, otherwise null; `then` is called when it is loaded.
 function thumbnail(i, then) {
   const known = thumbnails.get(i);
   if (known) {
@@ -88,8 +89,8 @@ function thumbnail(i, then) {
   return thumbnails.get(i).small ? entry : null;
 }
 
-// An element that shows the thumbnail of an image, or that there is none. An <img>: many canvases would each
-// be a layer of their own, which costs time in every frame.
+// An element that shows the thumbnail of an image, or that there is none. An <img>, because many
+// canvases would each be a layer of their own, which costs time in every frame.
 function thumbnailElement(i, side) {
   const missing = Boolean(images.problems[i]), element = make(missing ? 'span' : 'img', undefined, missing ? 'thumb none' : 'thumb');
   const w = images.width[i] || 4, h = images.height[i] || 3, scale = side / Math.max(w, h);
@@ -107,7 +108,7 @@ function thumbnailElement(i, side) {
 
 // ---- Lines ----------------------------------------------------------------------------------
 
-// Of a pair: x1, y1, x2, y2 as shares of the sides, one line after the other.
+// Lines of a pair: x1, y1, x2, y2 as fractions of the sides, one line after the other.
 function withLines(p, then) {
   const number = partOf('lines', p);
   withPart('lines', number, () => {

@@ -1,12 +1,12 @@
-// The table of pairs, what is listed in it, and the histograms that choose from it.
+// The table of pairs, its filters, and the histograms that select from it.
 
-// search: words in lower case that the names hold; kind: 'geometry', 'none', a number or 'all'; ranges
-// of the histograms: first and last bar, or null.
+// search: lower-case words that the names contain; kind: 'geometry', 'none', a number or 'all';
+// ranges of the histograms: first and last bar, or null.
 const filter = {words: [], kind: 'all', features: null, inliers: null, distances: null};
 const lowerNames = images.names.map((name) => name.toLowerCase());
 const known = (v) => v >= 0 ? v : Infinity;
 
-// A name whose folder gives way where there is no room for both.
+// A name whose folder part is shortened first if there is no room for both.
 function fillName(cell, i) {
   const name = images.names[i], base = baseName(name), folder = name.slice(0, name.length - base.length);
   if (folder && name.endsWith(base)) cell.append(make('span', folder, 'in-folder'));
@@ -27,7 +27,7 @@ const pairColumns = [
 // ---- Histograms -----------------------------------------------------------------------------
 
 const kBars = 40;
-// The end of an axis: what is easily read above nearly all of the values.
+// The end of an axis: a round number above nearly all values.
 function axisOf(values) {
   const sorted = Float64Array.from(values).sort();
   return sorted.length ? Math.max(4, roundUp(sorted[Math.floor(0.98 * (sorted.length - 1))] * 1.02)) : 4;
@@ -37,7 +37,7 @@ const inlierAxis = axisOf(pairs.inliers.filter((_, p) => hasGeometry(p)));
 const barOf = (value, axis, bars) => value < axis ? Math.floor(value / axis * bars) : bars;
 const featureBar = (i) => barOf(images.features[i], featureAxis, kBars);
 const inlierBar = (p) => barOf(pairs.inliers[p], inlierAxis, kBars);
-// Bars of the distances are as wide as they were counted.
+// The bars of distances have the width with which they were counted.
 const distanceBars = Math.max(1, data.distances.counts.length - 1), distanceAxis = data.distances.width * distanceBars;
 const distanceBar = (p) => pairs.distance[p] < 0 ? -1 : barOf(pairs.distance[p], distanceAxis, distanceBars);
 const inRange = (bar, range) => !range || (bar >= range[0] && bar <= range[1]);
@@ -97,11 +97,11 @@ const table = makeRows({
     const count = table.listed.length;
     at('table-count').textContent = count === pairCount ? whole(count) : whole(count) + ' of ' + whole(pairCount);
     at('table-none').hidden = count > 0;
-    at('table-none').textContent = pairCount ? 'No pair is listed: the filters leave none.' : 'No pair was tried.';
+    at('table-none').textContent = pairCount ? 'No pair matches the filters.' : 'No pair was tried.';
   },
 });
 
-// A pair, wherever it was chosen: in the matrix, the graph and the table.
+// Selects a pair in the matrix, the graph and the table alike.
 function pickPair(p) {
   const a = place[pairs.first[p]], b = place[pairs.second[p]];
   pickCell([Math.min(a, b), Math.max(a, b)]);
@@ -118,7 +118,8 @@ function filterPairs() {
   draw();
 }
 
-// The table, the graph and the matrix speak of these images; `look`: and show them as large as they can.
+// Limits the table, the graph and the matrix to these images; `look`: also shows them as large as
+// possible.
 function focusOn(focus, look) {
   picked.focus = focus;
   filterPairs();

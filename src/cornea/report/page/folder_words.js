@@ -1,7 +1,6 @@
-// Words and numbers of the folder, and the beginning. Everything that is a name goes into the page as
-// text.
+// Words and numbers of the folder page, and its start. Every name is inserted as text.
 
-// What is under the pointer or chosen.
+// Describes what is under the pointer or selected.
 function say() {
   const cell = matrix.hover || picked.cell, image = graph.hover !== null ? graph.hover : picked.image;
   const said = at('said'), thumbs = at('picked-thumbs'), p = pairOfCell(cell);
@@ -80,7 +79,7 @@ function writeWarnings() {
   at('warnings').hidden = !data.warnings.length;
 }
 
-// Images of a component in steps over all of it.
+// An even sample of the images of a component.
 function sampleOf(members, most) {
   const count = Math.min(most, members.length);
   return Array.from({length: count}, (_, k) => members[Math.floor(k * members.length / count)]);
@@ -88,7 +87,7 @@ function sampleOf(members, most) {
 
 function writeGroups() {
   const kMostGroups = 12, kMostAlone = 48, kThumb = 72, list = at('groups');
-  // As many as there is room for beside or, on a narrow screen, below the words.
+  // As many as fit beside or, on a narrow screen, below the words.
   const room = list.clientWidth - (window.innerWidth < 760 ? 24 : 240), most = Math.max(3, Math.min(24, Math.floor(room / (kThumb + 8))));
   const groups = data.components.filter((c) => c[0] > 1).length;
   for (let c = 0; c < Math.min(groups, kMostGroups); ++c) {
@@ -156,7 +155,7 @@ function writeFolderWords() {
 // ---- Begin ----------------------------------------------------------------------------------
 
 let waiting = false, theme = null, printing = false;
-// Colours are those of the page's style, which has changed.
+// Reads the colours again after the page's style has changed.
 function takeColours() {
   theme = isDark();
   colours = palette();
@@ -175,7 +174,7 @@ function draw() {
   });
 }
 
-// Paper is white: drawn anew before it is printed, and afterwards.
+// Paper is white: redraws before and after printing.
 function printed(now) {
   printing = now;
   takeColours();
@@ -192,7 +191,7 @@ function fitToWindow() {
   draw();
 }
 
-// After the parts that are in the page itself.
+// Runs after the parts that are in the page itself.
 document.addEventListener('DOMContentLoaded', () => {
   takeColours();
   writeFolderWords();
@@ -205,6 +204,6 @@ document.addEventListener('DOMContentLoaded', () => {
   requestAnimationFrame(() => requestAnimationFrame((now) => { root.dataset.ready = 'yes'; root.dataset.readyAt = now; }));
 });
 
-// For tests and the curious.
+// For tests and for the browser's console.
 window.corneaFolder = {images: images, pairs: pairs, picked: picked, matrix: matrix, graph: graph, table: table, order: order, filter: filter,
   pairAt: pairAt, pairOfCell: pairOfCell, openPair: openPair, pairView: pairView};

@@ -1,5 +1,5 @@
-// What was found: numbers of matches as Float32Array, eight per match. page.cc says in which order
-// the scripts of the page come.
+// The matches as a Float32Array, eight numbers per match. page.cc defines the order of the scripts
+// of the page.
 
 // ---- The matches ----------------------------------------------------------------------------
 
@@ -19,20 +19,20 @@ const hasDistances = matches.length > 0 && hasGeometry;
 const inlierDistances = matches.filter((m) => m.inlier).map((m) => m.distance).sort((a, b) => a - b);
 const kindOf = (m) => !hasGeometry ? 'match' : m.inlier ? 'inlier' : 'outlier';
 
-// The axis of the histogram and of the slider; what lies beyond shares one bar.
+// The axis of the histogram and of the slider; values beyond it share one bar.
 const axis = data.threshold > 0 ? 2 * data.threshold
     : roundUp(2 * (inlierDistances[inlierDistances.length - 1] || 0));
 const kBins = 40;
 for (const m of matches) m.bin = m.distance < axis ? Math.floor(m.distance / axis * kBins) : kBins;
 
-// The order in which matches get their marks where only some are drawn: steps of the golden ratio
-// spread over the list, and what is drawn of the whole stays drawn when the view comes closer.
+// The order in which matches get marks if only some are drawn: steps of the golden ratio sample the
+// list evenly, and marks that are drawn in the full view stay when zooming in.
 const byRank = matches.map((m, i) => ({m: m, key: (i * 0.6180339887498949) % 1}))
     .sort((a, b) => a.key - b.key).map((entry) => entry.m);
 
 // ---- What is shown --------------------------------------------------------------------------
 
-// cut: largest distance; bins: first and last bar of the histogram that are chosen, or null; all:
+// cut: largest distance; bins: first and last selected bar of the histogram, or null; all: draw
 // every mark instead of the first few by rank.
 const shown = {inliers: true, outliers: true, others: false, links: true, residuals: false, coverage: false,
   all: false, cut: Infinity, bins: null};

@@ -1,22 +1,22 @@
-// What can be moved and zoomed: wheel, mouse and fingers on a canvas, and the buttons beside it.
+// Panning and zooming: wheel, mouse and fingers on a canvas, and the buttons beside it.
 
-// A wheel that began by scrolling the page goes on with that, until the pointer moves.
+// A wheel gesture that began by scrolling the page keeps scrolling until the pointer moves.
 let scrolledAt = -Infinity, pointerAt = -Infinity;
 window.addEventListener('scroll', () => { scrolledAt = performance.now(); }, {passive: true});
 const scrollsThePage = () => pointerAt < scrolledAt || performance.now() - scrolledAt < 300;
 
-// All places are pixels of the screen from the canvas's corner.
+// All positions are pixels of the screen relative to the canvas's corner.
 //
-//   isZoomed()            where it is not, a wheel scrolls the page
-//   wheelZoomsIn          whether a wheel may zoom in where nothing is zoomed yet; a trackpad's two
-//                         fingers always may
-//   zoom(x, y, factor, wheel)  keeps what lies there where it is
+//   isZoomed()            if it is not, a wheel scrolls the page
+//   wheelZoomsIn          whether a wheel may zoom in if nothing is zoomed yet; a pinch on a trackpad
+//                         always may
+//   zoom(x, y, factor, wheel)  zooms about this position
 //   canDrag()             whether one finger or the mouse moves something
-//   drag(dx, dy)          does so; pan(dx, dy): so do two fingers, beside zooming
+//   drag(dx, dy)          one finger or the mouse moves; pan(dx, dy): two fingers move while zooming
 //   held(now)             a drag began or ended
 //   hover(x, y)           the mouse is there, and no button is down
-//   press(x, y, touch)    was clicked or touched; leave(): the pointer went away
-//   reset                 after a double click, if there is one
+//   press(x, y, touch)    a click or a touch; leave(): the pointer left
+//   reset                 called after a double click, if given
 function listenToGestures(canvas, o) {
   const fingers = new Map();
   let pressed = {x: 0, y: 0}, moved = false;
@@ -29,9 +29,9 @@ function listenToGestures(canvas, o) {
     return {length: Math.hypot(a.x - b.x, a.y - b.y), x: (a.x + b.x) / 2, y: (a.y + b.y) / 2};
   };
   canvas.addEventListener('wheel', (event) => {
-    const pinch = event.ctrlKey || event.metaKey;  // what a trackpad sends for two fingers
+    const pinch = event.ctrlKey || event.metaKey;  // browsers report a trackpad pinch this way
     if (event.deltaY === 0) return;
-    // Where there is nothing to zoom out of, the page scrolls.
+    // If there is nothing to zoom out of, the page scrolls.
     if (!pinch && !o.isZoomed() && (!o.wheelZoomsIn || event.deltaY > 0 || scrollsThePage())) return;
     event.preventDefault();
     const p = placeOf(event), amount = Math.max(-240, Math.min(240, event.deltaY * (event.deltaMode === 1 ? 16 : 1)));
@@ -53,7 +53,7 @@ function listenToGestures(canvas, o) {
       if (event.pointerType === 'mouse') o.hover(p.x, p.y);
       return;
     }
-    // A hand is never quite still.
+    // Tolerance, because a hand is never quite still.
     if (fingers.size > 1 || Math.hypot(p.x - pressed.x, p.y - pressed.y) > (event.pointerType === 'mouse' ? 4 : 10)) moved = true;
     const before = fingers.size === 2 ? gap() : null;
     fingers.set(event.pointerId, p);
@@ -77,8 +77,9 @@ function listenToGestures(canvas, o) {
   if (o.reset) canvas.addEventListener('dblclick', (event) => { event.preventDefault(); o.reset(); });
 }
 
-// Three buttons in a box: out, back to the whole, in. `of`: the words behind "Zoom out"; whole: what the
-// middle one shows; by(factor), reset: what they do. Returns a function that says how far it is zoomed.
+// Three buttons in a box: zoom out, reset, zoom in. `of`: the words after "Zoom out"; whole: what
+// the middle one shows; by(factor), reset: what they do. Returns a function that displays the zoom
+// factor.
 function makeZoomButtons(box, o) {
   const button = (name, text, label, action) => {
     const element = make('button', text, 'quiet');

@@ -1,13 +1,13 @@
-// A drawing that can be moved and zoomed: by gestures, buttons and keys. The page scrolls past it where
-// there is nothing to zoom out of.
+// A drawing that can be panned and zoomed by gestures, buttons and keys. The page scrolls past it
+// if there is nothing to zoom out of.
 //
-//   canvas, width, height  of what is drawn, in its own units; tall(w): height on the screen
+//   canvas, width, height  of the drawing, in its own units; tall(w): height on the screen
 //   margin                 pixels left free at the left and the top
 //   mostZoom               number, or a function
-//   draw()                 after a change of the view
-//   hover(x, y), press(x, y, touch), leave()  at places of the screen
-//   buttons, name          element for the buttons that zoom; what it is that they zoom
-//   keys                   {key: action(event)} beside those that zoom
+//   draw()                 called after a change of the view
+//   hover(x, y), press(x, y, touch), leave()  at positions on the screen
+//   buttons, name          element for the zoom buttons; the name of what they zoom
+//   keys                   {key: action(event)} in addition to those that zoom
 
 function makeGlide(o) {
   const g = {zoom: 1, x: o.width / 2, y: o.height / 2, w: 1, h: 1, density: 1, fit: 1, margin: o.margin || 0};
@@ -40,7 +40,7 @@ function makeGlide(o) {
   g.zoomIn = (factor) => g.zoomAt(g.margin + roomX() / 2, g.margin + roomY() / 2, factor);
   g.reset = () => { g.zoom = 1; g.changed(); };
   const sayZoom = makeZoomButtons(o.buttons, {outOf: ' of the ' + o.name, into: 'to the ' + o.name, whole: 'Whole ' + o.name, by: g.zoomIn, reset: g.reset});
-  // Shows this part of the content, with some room around it.
+  // Shows this part of the content, with a margin.
   g.showBox = (left, top, right, bottom) => {
     g.zoom = 1;
     g.zoom = 0.9 * Math.min(roomX() / ((right - left) * g.fit), roomY() / ((bottom - top) * g.fit));
@@ -48,7 +48,7 @@ function makeGlide(o) {
     g.y = (top + bottom) / 2;
     g.changed();
   };
-  // Brings a place into view.
+  // Scrolls a position into view.
   g.reveal = (x, y) => {
     const halfX = roomX() / g.scale() / 2, halfY = roomY() / g.scale() / 2, edge = 0.85;
     g.x = Math.max(x - edge * halfX, Math.min(x + edge * halfX, g.x));

@@ -1,6 +1,8 @@
-// The histogram of distances. What is not chosen is not shown on the photographs and in the table.
+// The histogram of distances. Matches outside of the selection are hidden on the photographs and in
+// the table.
 
-const bins = Array.from({length: kBins + 1}, () => ({in: 0, out: 0}));  // the last: beyond the axis
+// The last bin: beyond the axis.
+const bins = Array.from({length: kBins + 1}, () => ({in: 0, out: 0}));
 if (hasDistances) for (const m of matches) bins[m.bin][m.inlier ? 'in' : 'out'] += 1;
 
 // From the lower end of bar a to the upper end of bar b.
@@ -15,7 +17,7 @@ function countText(a, b) {
   return plural(inside, 'inlier', 'inliers') + ', ' + plural(outside, 'outlier', 'outliers');
 }
 
-// Chooses the bars from a to b; null: all of them.
+// Selects the bars from a to b; null: all of them.
 function chooseBins(a, b) {
   shown.bins = a === null ? null : [a, b];
   shown.cut = Infinity;
@@ -33,5 +35,5 @@ const histogram = !hasDistances ? {draw: () => {}, show: () => {}} : makeBars({
       : shown.cut < (k === kBins ? axis : axis * (k + 0.5) / kBins),
   chosen: () => shown.bins, choose: chooseBins, isCut: () => shown.cut !== Infinity,
   said: (a, b) => rangeText(a, b) + ': ' + countText(a, b),
-  hint: 'Click a bar or drag over several to choose these matches.',
+  hint: 'Click a bar or drag over several to select these matches.',
 });

@@ -1,10 +1,10 @@
-// What lies over the photographs besides marks: lines between partners, residuals, the cells of the
-// frame that hold inliers, and the two patches of a chosen match.
+// What is drawn over the photographs besides marks: lines between partners, residuals, the grid
+// cells that contain inliers, and the two patches of a selected match.
 
 // ---- Lines ----------------------------------------------------------------------------------
 
-// From a match's point in one photograph to the one in the other, over the gap between them: the
-// first by rank of the matches that have marks in both.
+// Lines from a match's point in one photograph to that in the other, across the gap between them:
+// the first by rank of the matches with marks in both.
 let linked = {of: '', matches: [], all: 0};
 function drawLinks() {
   const frame = viewer.getBoundingClientRect(), density = panels[0].density;
@@ -51,14 +51,14 @@ function drawLinks() {
 
 // ---- Residuals ------------------------------------------------------------------------------
 
-// How much residuals are enlarged: so that half the threshold, which is the share of one photograph,
-// takes about 24 points of the screen.
+// The magnification of residuals: half the threshold, which is the share of one photograph, takes
+// about 24 points of the screen.
 function residualFactor() {
   const scale = Math.min(panels[0].fit, panels[1].fit) * view.zoom;
   return roundDown(Math.max(1, 24 / (axis / 4 * scale)));
 }
 
-// Matches far beyond the threshold have none: theirs would cover the photograph.
+// Matches far beyond the threshold have no residuals: these would cover the photograph.
 const hasResidual = (m) => hasDistances && m.distance <= axis;
 const beyondAxis = matches.some((m) => !hasResidual(m));
 
@@ -87,7 +87,7 @@ const coverage = data.coverage.map((cells) => ({
   cells: cells, side: Math.round(Math.sqrt(cells.length)), held: cells.filter((count) => count > 0).length,
 }));
 
-// Cells without an inlier are dimmed; the others carry their number of inliers.
+// Cells without an inlier are dimmed; the others show their number of inliers.
 function drawCoverage(c, i) {
   const {cells, side} = coverage[i], panel = panels[i];
   cells.forEach((count, k) => {
@@ -120,7 +120,7 @@ function drawCoverage(c, i) {
 
 // ---- The patches of a match -----------------------------------------------------------------
 
-// Both places of the lit match, side by side at one scale.
+// Both patches of the highlighted match, side by side at one scale.
 function drawLoupes() {
   const match = pointed || chosen;
   at('loupes').classList.toggle('empty', !match);
@@ -133,7 +133,8 @@ function drawLoupes() {
     c.setTransform(density, 0, 0, density, 0, 0);
     c.clearRect(0, 0, w, h);
     if (!match) return;
-    const shows = Math.max(48, Math.min(...panels.map((p) => Math.max(p.width, p.height))) / 12);  // pixels across
+    // Pixels across.
+    const shows = Math.max(48, Math.min(...panels.map((p) => Math.max(p.width, p.height))) / 12);
     const scale = w / shows, p = match.points[i];
     const place = (q) => ({x: w / 2 + (q.x - p.x) * scale, y: h / 2 + (q.y - p.y) * scale});
     const corner = place({x: -0.5, y: -0.5});

@@ -1,4 +1,4 @@
-// Zoom, pan, pointing and choosing: mouse, fingers and keys.
+// Zoom, pan, pointing and selecting: mouse, fingers and keys.
 
 // ---- Zoom and pan, in step ------------------------------------------------------------------
 
@@ -13,15 +13,16 @@ function clampView() {
   });
 }
 
-// Moves a panel's view so that a point of its photograph lies at (x, y), as far as the border allows.
+// Moves a panel's view so that a point of its photograph is at (x, y), as far as the border allows.
 function showAt(i, p, x, y) {
   const panel = panels[i], scale = panel.fit * view.zoom;
   view.centre[i] = {x: (p.x + 0.5 - (x - panel.w / 2) / scale) / panel.width,
     y: (p.y + 0.5 - (y - panel.h / 2) / scale) / panel.height};
 }
 
-// What the other photograph shows of the place (x, y) of panel i: beside the partner of a match that
-// is near, the chosen one or else the nearest inlier, as far as it lies beside the match here.
+// The position in the other photograph that corresponds to (x, y) of panel i: that of the partner
+// of a nearby match (the selected one, or else the nearest inlier), with the same offset as the
+// match has here.
 function partnerOf(i, x, y) {
   const here = chosen && toScreen(i, chosen.points[i]);
   const match = here && Math.hypot(here.x - x, here.y - y) < 30 ? chosen
@@ -31,8 +32,8 @@ function partnerOf(i, x, y) {
   return {x: match.points[1 - i].x + (x - p.x) / scale, y: match.points[1 - i].y + (y - p.y) / scale};
 }
 
-// Keeps what lies at (x, y) of a panel where it is, and shows the same of the scene at that place of
-// the other.
+// Zooms about (x, y) of a panel, and shows the same part of the scene at that position of the
+// other.
 function zoomAt(i, x, y, factor) {
   const j = 1 - i, there = {x: panels[j].w * x / panels[i].w, y: panels[j].h * y / panels[i].h};
   const here = toPoint(i, x, y), partner = partnerOf(i, x, y) || toPoint(j, there.x, there.y);
@@ -43,7 +44,8 @@ function zoomAt(i, x, y, factor) {
   draw();
 }
 
-// By keys and buttons: at the chosen match, which goes to the middle of both, or at the middle.
+// Zooms by keys and buttons: about the selected match, which is centred in both, or about the
+// middle.
 function zoomIn(i, factor) {
   if (!chosen) return zoomAt(i, panels[i].w / 2, panels[i].h / 2, factor);
   view.zoom = Math.min(kMostZoom, Math.max(1, view.zoom * factor));
@@ -87,23 +89,23 @@ function nearest(i, x, y, reach, among = () => true) {
   return best;
 }
 
-// What the lit match is; or, where none is, what to do.
+// Describes the highlighted match or, if there is none, what the user can do.
 function describe(m) {
   const place = (p) => '(' + p.x.toFixed(1) + ', ' + p.y.toFixed(1) + ')';
   const line = at('selection');
   line.textContent = '';
   if (!m) {
     const kept = matches.length < data.matchCount
-        ? ' The page holds ' + whole(matches.length) + ' of ' + whole(data.matchCount) + ' matches, evenly chosen.' : '';
+        ? ' The page holds ' + whole(matches.length) + ' of ' + whole(data.matchCount) + ' matches, an even sample.' : '';
     line.textContent = (!matches.length ? 'There is no match to point at.'
-      : planar ? 'Point at a match: its partner lights up, and a diamond where the plane puts it.'
-        : data.F ? 'Point at a match: its partner lights up, with the epipolar line of each in the other.'
-          : 'Point at a match: its partner lights up. No geometry says which are right.') + kept;
+      : planar ? 'Point at a match: its partner lights up, with a diamond where the homography maps it.'
+        : data.F ? 'Point at a match: its partner lights up, with the epipolar lines of both.'
+          : 'Point at a match: its partner lights up. Without a geometry no match is known to be correct.') + kept;
     return;
   }
   line.append(make('b', {inlier: 'Inlier', outlier: 'Outlier', match: 'Match'}[kindOf(m)]),
       '  ' + place(m.points[0]) + ' \u2194 ' + place(m.points[1]) +
-      (hasDistances ? ', ' + pixels(m.distance) + (planar ? ' from where the plane puts it' : ' from the epipolar lines') : '') +
+      (hasDistances ? ', ' + pixels(m.distance) + (planar ? ' from where the homography maps it' : ' from the epipolar lines') : '') +
       ', ratio ' + m.ratio.toFixed(2));
 }
 
@@ -118,8 +120,8 @@ function light(next, byClick) {
   draw();
 }
 
-// Chooses the match at (x, y) of a panel, and brings its partner to the same place of the other
-// where that does not show it.
+// Selects the match at (x, y) of a panel, and brings its partner to the same position of the other
+// panel if it is not visible there.
 function choose(i, x, y, reach) {
   const match = nearest(i, x, y, reach), j = 1 - i;
   if (match && view.zoom > 1 && !isInside(j, toScreen(j, match.points[j]))) {
@@ -129,13 +131,13 @@ function choose(i, x, y, reach) {
   light(match, true);
 }
 
-// Chooses a match of the table, and a view that has it in both panels.
+// Selects a match of the table, and a view that shows it in both panels.
 function chooseRow(match) {
   if (view.zoom > 1) centreOn(match);
   light(match, true);
 }
 
-// The next match of the table, whose order is that of distance unless it was sorted otherwise.
+// The next match of the table, which is ordered by distance unless it was sorted otherwise.
 function step(direction) {
   const next = table.next(chosen, direction);
   if (next) chooseRow(next);
@@ -151,7 +153,7 @@ panels.forEach((panel, i) => listenToGestures(panel.canvas, {
   reset: reset,
 }));
 
-// Keys work wherever on the page one is; arrows move the photograph that has the focus.
+// Keys work anywhere on the page; arrows move the photograph that has the focus.
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   const panel = panels.findIndex((p) => p.canvas === event.target), i = Math.max(0, panel);

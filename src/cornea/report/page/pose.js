@@ -1,14 +1,14 @@
-// How the view of the cameras is turned and zoomed, and what is said beside it.
+// Rotation and zoom of the view of the cameras, and the words beside it.
 
-// ---- Turning and zooming --------------------------------------------------------------------
+// ---- Rotating and zooming --------------------------------------------------------------------
 
-function turn(dx, dy) {
+function rotate(dx, dy) {
   space.yaw += dx;
   space.pitch = Math.max(-Math.PI / 2, Math.min(Math.PI / 2, space.pitch + dy));
   draw();
 }
 
-// Keeps what lies at (x, y) where it is.
+// Zooms about (x, y).
 function zoomSpace(x, y, factor) {
   const next = Math.min(kMostSpaceZoom, Math.max(kLeastZoom, space.zoom * factor)), by = next / space.zoom;
   const [fromX, fromY] = [x - space.w / 2, y - space.h / 2];
@@ -20,7 +20,7 @@ function zoomSpace(x, y, factor) {
 }
 
 function resetSpace() {
-  Object.assign(space, {yaw: kTurn.yaw, pitch: kTurn.pitch, zoom: 1, x: 0, y: 0});
+  Object.assign(space, {yaw: kFirstView.yaw, pitch: kFirstView.pitch, zoom: 1, x: 0, y: 0});
   draw();
 }
 
@@ -37,9 +37,9 @@ function spotAt(x, y, reach) {
 function listenInSpace() {
   listenToGestures(spaceCanvas, {
     isZoomed: () => space.zoom > 1, wheelZoomsIn: true,
-    // A wheel ends where the page scrolls again.
+    // A wheel stops zooming out where the page scrolls again.
     zoom: (x, y, factor, wheel) => zoomSpace(x, y, wheel ? Math.max(factor, 1 / space.zoom) : factor),
-    canDrag: () => true, drag: (dx, dy) => turn(-dx * 0.008, dy * 0.008),
+    canDrag: () => true, drag: (dx, dy) => rotate(-dx * 0.008, dy * 0.008),
     pan: (dx, dy) => { space.x += dx; space.y += dy; draw(); },
     held: (now) => spaceCanvas.classList.toggle('turning', now),
     hover: (x, y) => { light(spotAt(x, y, 10), false); spaceCanvas.classList.toggle('over', Boolean(pointed)); },
@@ -50,8 +50,8 @@ function listenInSpace() {
   spaceCanvas.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const far = Math.PI / 24, middle = [space.w / 2, space.h / 2];
-    const keys = {ArrowLeft: () => turn(far, 0), ArrowRight: () => turn(-far, 0), ArrowUp: () => turn(0, -far),
-      ArrowDown: () => turn(0, far), '+': () => zoomSpace(...middle, 1.25), '=': () => zoomSpace(...middle, 1.25),
+    const keys = {ArrowLeft: () => rotate(far, 0), ArrowRight: () => rotate(-far, 0), ArrowUp: () => rotate(0, -far),
+      ArrowDown: () => rotate(0, far), '+': () => zoomSpace(...middle, 1.25), '=': () => zoomSpace(...middle, 1.25),
       '-': () => zoomSpace(...middle, 0.8), '0': resetSpace};
     if (!keys[event.key]) return;
     event.preventDefault();
@@ -66,7 +66,7 @@ function listenInSpace() {
       draw();
     });
   }
-  // Paper is white: drawn anew before it is printed, and afterwards.
+  // Paper is white: redraws before and after printing.
   window.matchMedia('print').addEventListener('change', drawSpace);
   window.addEventListener('beforeprint', drawSpace);
   window.addEventListener('afterprint', drawSpace);

@@ -1,17 +1,17 @@
-// A table in the order that one of its heads asks for. Only the rows in view are elements of the page,
-// so that many thousands scroll like few.
+// A sortable table. Only the rows in view are elements of the page, so that thousands of rows
+// scroll like a few.
 //
 //   box, inside    the part that scrolls, and in it the one that holds the rows
-//   heads          of the columns: {key, name, value(item), text(item), disabled, down}; down: from
-//                  the highest at first; fill(cell, item) in place of text: puts into the cell what
-//                  is more than text
-//   items          what the rows are of, in the order that decides between equals
+//   heads          of the columns: {key, name, value(item), text(item), disabled, down}; down: sorted
+//                  from the highest at first; fill(cell, item) instead of text, if the cell holds
+//                  more than text
+//   items          the items of the rows; their order breaks ties
 //   sorting        {key, up} to begin with
 //   isShown, isChosen, classOf (of a row), choose (after a click or a key), open (Enter, or a double
 //                  click), point (under the mouse, null: nothing), listed (after the list changed)
 
 function makeRows(o) {
-  const kRow = 30, kSpare = 6;  // height of a row; rows kept ready above and below
+  const kRow = 30, kSpare = 6;  // height of a row; extra rows above and below the view
   const table = {sorting: o.sorting, sorted: [], listed: []};
 
   table.sort = () => {
@@ -26,7 +26,7 @@ function makeRows(o) {
     table.list();
   };
 
-  // After a change of what is shown.
+  // Called after a change of what is shown.
   table.list = () => {
     table.listed = table.sorted.filter(o.isShown);
     o.inside.style.height = table.listed.length * kRow + 'px';
@@ -51,9 +51,9 @@ function makeRows(o) {
     return row;
   };
 
-  const rows = new Map();  // those that are elements, by their place in the list
-  // Rows that come into view are made, those that leave it go; they stand in the order of the list, as a
-  // screen reader reads them.
+  const rows = new Map();  // the rows that are elements, by index in the list
+  // Creates rows that come into view and removes those that leave it; they are kept in the order of
+  // the list, as a screen reader reads them.
   const scrolled = () => {
     const from = Math.max(0, Math.floor(o.box.scrollTop / kRow) - kSpare);
     const to = Math.min(table.listed.length, Math.ceil((o.box.scrollTop + o.box.clientHeight) / kRow) + kSpare);
@@ -71,14 +71,14 @@ function makeRows(o) {
       next = rows.get(k);
     }
   };
-  // After a change of the list or of what is chosen.
+  // Called after a change of the list or of the selection.
   table.draw = () => {
     o.inside.replaceChildren();
     rows.clear();
     scrolled();
   };
 
-  // The row of an item, brought into the table's view; the page itself does not move.
+  // Scrolls the row of an item into the table's view; the page itself does not move.
   table.show = (item) => {
     const k = item === null ? -1 : table.listed.indexOf(item);
     if (k >= 0) {
@@ -89,7 +89,7 @@ function makeRows(o) {
     table.draw();
   };
 
-  // The item that many rows on, from the end to the beginning and back.
+  // The item that many rows further, wrapping around at both ends.
   table.next = (item, direction) => {
     const count = table.listed.length, from = item === null ? -1 : table.listed.indexOf(item);
     if (!count) return null;

@@ -1,8 +1,8 @@
-// The geometry between the photographs in the page's own words: epipolar lines, where a homography
-// puts a point, and what a match lacks to agree with them.
+// The two-view geometry in JavaScript: epipolar lines, points mapped by a homography, and residuals
+// of matches.
 
-// Where F was made of E and a lens bends lines, F joins undistorted pixels: u = fx x + cx of the ray
-// (x, y, 1). Elsewhere these are the pixels themselves.
+// If F was computed from E and a lens has distortion, F relates undistorted pixels: u = fx x + cx
+// of the ray (x, y, 1). Otherwise these are the pixels themselves.
 const lenses = data.pose && data.pose.ofUndistorted ? data.pose.cameras : null;
 
 function distorted(i, p) {
@@ -13,7 +13,7 @@ function distorted(i, p) {
     y: fy * (y * radial + p1 * (r + 2 * y * y) + 2 * p2 * x * y) + cy};
 }
 
-// The inverse, by going back by what is too much until nothing is.
+// The inverse of the distortion, by fixed-point iteration.
 function undistorted(i, p) {
   let q = p;
   for (let k = 0; lenses && k < 100; ++k) {
@@ -24,7 +24,7 @@ function undistorted(i, p) {
   return q;
 }
 
-// The line in image i that the point p of the other image allows: F x1, or F^T x2.
+// The epipolar line in image i of the point p of the other image: F x1, or F^T x2.
 function epipolarLine(i, pixel) {
   if (!data.F || planar) return null;
   const F = data.F, p = undistorted(1 - i, pixel);
@@ -32,7 +32,7 @@ function epipolarLine(i, pixel) {
       : [0, 1, 2].map((k) => F[0][k] * p.x + F[1][k] * p.y + F[2][k]);
 }
 
-// The part of a photograph's plane that its border takes, undistorted.
+// The bounds of a photograph's border after undistortion.
 function borders(panel, i) {
   const corners = [];
   for (const x of [-0.5, panel.width / 2, panel.width - 0.5]) {
@@ -42,8 +42,8 @@ function borders(panel, i) {
   return {left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys)};
 }
 
-// Its two ends at the border of photograph i, or the curve that a lens makes of it; null where it
-// misses the photograph.
+// The two ends of the line at the border of photograph i, or the curve that the lens makes of it;
+// null if it misses the photograph.
 function lineInImage([a, b, c], i) {
   const panel = panels[i], {left, top, right, bottom} = borders(panel, i);
   const ends = [];
@@ -65,7 +65,7 @@ function lineInImage([a, b, c], i) {
       {x: p.x + (q.x - p.x) * k / kParts, y: p.y + (q.y - p.y) * k / kParts}));
 }
 
-// H x1 in the second image, its inverse's x2 in the first.
+// H x1 in the second image, H^-1 x2 in the first.
 function mapped(i, p) {
   if (!data.H) return null;
   const [[a, b, c], [d, e, f], [g, h, k]] = data.H;
@@ -79,7 +79,7 @@ function mapped(i, p) {
 }
 
 // From a match's point in image i to the nearest point of its epipolar line, or to where the
-// homography puts it: pixels. Null where there is no such place.
+// homography maps its partner: pixels. Null if there is no such point.
 function residual(i, match) {
   const p = match.points[i], partner = match.points[1 - i];
   if (planar) {

@@ -1,11 +1,12 @@
-// The two cameras and the triangulated points in three dimensions: turned by dragging or by arrow
-// keys, zoomed by the wheel, two fingers or keys. Coordinates are those of the first camera (x right,
-// y down, z forward), in units of the distance between the cameras.
+// The two cameras and the triangulated points in three dimensions: rotated by dragging or by arrow
+// keys, zoomed by the wheel, two fingers or keys. Coordinates are those of the first camera (x
+// right, y down, z forward), in units of the baseline.
 
 const pose = data.pose;
 const spaceCanvas = at('space');
-const kTurn = {yaw: -0.62, pitch: 0.42};  // radians: from behind the first camera, above and to its left
-const space = {yaw: kTurn.yaw, pitch: kTurn.pitch, zoom: 1, x: 0, y: 0, w: 1, h: 1, density: 1, byDistance: false};
+// radians: from behind the first camera, above and to its left
+const kFirstView = {yaw: -0.62, pitch: 0.42};
+const space = {yaw: kFirstView.yaw, pitch: kFirstView.pitch, zoom: 1, x: 0, y: 0, w: 1, h: 1, density: 1, byDistance: false};
 const kLeastZoom = 0.4, kMostSpaceZoom = 200;
 
 // ---- What there is --------------------------------------------------------------------------
@@ -14,7 +15,7 @@ const times = (m, p) => m.map((row) => row[0] * p[0] + row[1] * p[1] + row[2] * 
 const transposed = (m) => [0, 1, 2].map((i) => m.map((row) => row[i]));
 const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 
-// The matches that have a point, with it.
+// The matches that have a triangulated point, with that point.
 function readSpots() {
   const numbers = floats(pose.points), spots = [];
   matches.forEach((m, i) => {
@@ -27,8 +28,9 @@ const spots = pose ? readSpots() : [];
 const spotOf = new Map(spots.map((spot) => [spot.match, spot]));
 const centres = pose ? [[0, 0, 0], times(transposed(pose.R), pose.t).map((v) => -v)] : [];
 
-// The box that the first view shows: both cameras and all points but the outermost, which may lie
-// many times farther away than the scene. The distance is held against the nearer half's.
+// The box of the first view: both cameras and all points but the outermost, which may be many times
+// farther away than the scene: those beyond the 95th percentile of the distances or 4 times the median
+// are left out.
 function framed() {
   const away = spots.map((spot) => Math.hypot(...spot.p)).sort((a, b) => a - b);
   const limit = spots.length ? Math.min(quantile(away, 0.95), 4 * quantile(away, 0.5)) : 1;
@@ -41,10 +43,11 @@ function framed() {
   return {near: near, middle: sides.map(([a, b]) => (a + b) / 2), radius: Math.max(0.6, Math.hypot(...sides.map(([a, b]) => (b - a) / 2)))};
 }
 const frame = pose ? framed() : {near: [], middle: [0, 0, 0], radius: 1};
-// How far in front of its camera a photograph is drawn: seen beside the scene, and not beyond it.
+// How far in front of its camera a photograph is drawn: visible beside the scene, but not beyond
+// it.
 const plateDepth = Math.max(0.3, 0.22 * frame.radius);
 
-// The corners of a photograph, where its camera puts it, from the top left clockwise.
+// The corners of a photograph as its camera places it, from the top left clockwise.
 function plate(i) {
   const [fx, fy, cx, cy] = pose.cameras[i], {width, height} = data.photographs[i];
   const back = i ? transposed(pose.R) : [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -55,7 +58,7 @@ function plate(i) {
 }
 const plates = pose ? [plate(0), plate(1)] : [];
 
-// The colour of each point: that of the first photograph where it was seen.
+// The colour of each point is that of its pixel in the first photograph.
 function readColours() {
   const photo = panels[0].photo, sheet = document.createElement('canvas');
   const scale = Math.min(1, 1000 / Math.max(photo.naturalWidth, photo.naturalHeight));
@@ -75,7 +78,7 @@ function readColours() {
 
 // ---- Drawing --------------------------------------------------------------------------------
 
-// The eye stands four radii from the middle.
+// The eye is four radii from the middle.
 const kEye = 4;
 function seenFrom(yaw, pitch) {
   const [sy, cy, sp, cp] = [Math.sin(yaw), Math.cos(yaw), Math.sin(pitch), Math.cos(pitch)], {middle, radius} = frame;
@@ -87,9 +90,9 @@ function seenFrom(yaw, pitch) {
   };
 }
 
-// What the first view takes of the plane that it is seen on: it is shown as large as the canvas allows.
+// The extent of the first view on the image plane, which is scaled to fill the canvas.
 function extent() {
-  const see = seenFrom(kTurn.yaw, kTurn.pitch);
+  const see = seenFrom(kFirstView.yaw, kFirstView.pitch);
   const points = frame.near.map((spot) => see(spot.p)), cameras = [...plates.flat(), ...centres].map(see);
   const ends = (key) => {
     const sorted = points.map((p) => p[key]).sort((a, b) => a - b), all = cameras.map((p) => p[key]);
@@ -118,7 +121,7 @@ function path(c, places, closed) {
   if (closed) c.closePath();
 }
 
-// A photograph on its plate, as two triangles, each mapped by the one linear map that fits it.
+// A photograph on its plate as two triangles, each drawn with its own affine map.
 function drawPhotograph(c, i, corners) {
   const photo = panels[i].photo, w = photo.naturalWidth, h = photo.naturalHeight;
   const [a, b, d, e] = corners;  // top left, top right, bottom right, bottom left
@@ -148,7 +151,7 @@ function drawCamera(c, i, project, ink, ground) {
     path(c, [eye, corner], false);
     c.stroke();
   }
-  // Its number behind it, where nothing is drawn.
+  // Its number is behind it, where nothing else is drawn.
   const front = corners.reduce((sum, p) => ({x: sum.x + p.x / 4, y: sum.y + p.y / 4}), {x: 0, y: 0});
   const away = Math.max(1, Math.hypot(eye.x - front.x, eye.y - front.y));
   const x = eye.x + 13 * (eye.x - front.x) / away, y = eye.y + 13 * (eye.y - front.y) / away;
@@ -163,7 +166,7 @@ function drawCamera(c, i, project, ink, ground) {
   c.fillText(String(i + 1), x, y + 0.5);
 }
 
-// From blue, no distance, to orange, the threshold: the colours of inliers and outliers.
+// From blue, distance 0, to orange, the threshold: the colours of inliers and outliers.
 function distanceColour(match, from, to) {
   const share = Math.min(1, match.distance / (data.threshold || axis));
   return 'rgb(' + from.map((v, k) => Math.round(v + (to[k] - v) * share)).join() + ')';
@@ -192,7 +195,7 @@ function drawSpots(c, project, edge) {
   c.globalAlpha = 1;
 }
 
-// The lit match's two rays and its point.
+// The two rays of the highlighted match and its point.
 function drawRays(c, project, ink) {
   const spot = spotOf.get(pointed || chosen);
   if (!spot) return;
@@ -230,6 +233,6 @@ function drawSpace() {
   }
   for (const i of eyes[0].depth > eyes[1].depth ? [0, 1] : [1, 0]) drawCamera(c, i, project, ink, ground);
   drawRays(c, project, ink);
-  at('space-reset').classList.toggle('gone', space.yaw === kTurn.yaw && space.pitch === kTurn.pitch &&
+  at('space-reset').classList.toggle('gone', space.yaw === kFirstView.yaw && space.pitch === kFirstView.pitch &&
       space.zoom === 1 && space.x === 0 && space.y === 0);
 }

@@ -1,4 +1,4 @@
-// The table of matches, in the order of distance unless sorted otherwise.
+// The table of matches, ordered by distance unless sorted otherwise.
 
 const columns = [
   {key: 'index', name: 'No.', value: (m) => m.index, text: (m) => whole(m.index + 1)},
@@ -21,7 +21,7 @@ const table = makeRows({
     at('table-count').textContent = !matches.length ? '' : count === matches.length
       ? whole(count) : whole(count) + ' of ' + whole(matches.length);
     at('table-none').hidden = count > 0;
-    at('table-none').textContent = matches.length ? 'No match is shown: a switch or a range hides them all.'
+    at('table-none').textContent = matches.length ? 'No match is shown: the switches or ranges hide them all.'
       : 'There are no matches to list.';
   },
 });

@@ -1,4 +1,5 @@
-// Dark or light: the system's choice until the button says otherwise. Each page has a function draw().
+// Dark or light: the system's setting until the button overrides it. Each page has a function
+// draw().
 
 const isDark = () => (root.dataset.theme ||
     (window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
@@ -6,7 +7,7 @@ const nameTheme = () => { at('theme-name').textContent = isDark() ? 'Light' : 'D
 try {
   const kept = localStorage.getItem('cornea-theme');
   if (kept === 'dark' || kept === 'light') root.dataset.theme = kept;
-} catch (error) { /* no storage for files here: the system's choice holds */ }
+} catch (error) { /* pages opened from files may have no storage: the system's setting is used */ }
 at('theme').addEventListener('click', () => {
   root.dataset.theme = isDark() ? 'light' : 'dark';
   try { localStorage.setItem('cornea-theme', root.dataset.theme); } catch (error) { /* as above */ }

@@ -1,15 +1,15 @@
-// Words and numbers, switches and the theme. Everything that is a name goes into the page as text.
+// Words and numbers, switches and the theme. Every name is inserted as text.
 
 // ---- Words and numbers ----------------------------------------------------------------------
 
-// Where there is no geometry: why, and what of the page can still be used.
+// If there is no geometry: why, and which parts of the page are still useful.
 const kNothing = {
-  none: 'There is no fundamental matrix: of all that were tried, none agrees with more matches than chance would. ' +
-      'Without it there are no epipolar lines and no distances to them, and no match is known to be right. The table ' +
+  none: 'There is no fundamental matrix: none of the hypotheses agrees with more matches than expected by chance. ' +
+      'Without it there are no epipolar lines and no distances to them, and no match is known to be correct. The table ' +
       'lists the most distinctive matches first (lowest ratio).',
   degenerate: 'There is no fundamental matrix: the matched points are equal or lie on a line, so that many matrices fit ' +
-      'them equally well. Points spread over both photographs would fix one.',
-  'too few points': 'There is no fundamental matrix: there are fewer matches than its estimation takes.',
+      'them equally well. Points spread over both photographs would determine one.',
+  'too few points': 'There is no fundamental matrix: there are fewer matches than its estimation needs.',
 };
 
 function writeMatrix() {
@@ -28,7 +28,7 @@ function writeMatrix() {
   copies(at('copy-matrix'), '[' + matrix.map((row) => '[' + row.join(', ') + ']').join(',\n ') + ']');
 }
 
-// Five digits; a number far from 1 as a power of ten.
+// Five significant digits; numbers far from 1 in scientific notation.
 function number(v) {
   if (v === null) return '\u2013';
   const size = Math.abs(v);
@@ -65,9 +65,9 @@ function writeWords() {
   at('count-inliers').textContent = whole(data.inlierCount);
   at('count-outliers').textContent = whole(data.matchCount - data.inlierCount);
   at('distances-text').textContent = !hasGeometry ? ''
-    : (planar ? 'How far each point lies from where the plane\u2019s homography puts it, in both photographs together.'
-      : 'How far each match lies from its two epipolar lines, both distances added.') +
-      (data.threshold > 0 ? ' Inliers lie below the threshold.' : '');
+    : (planar ? 'The distance of each point from where the homography maps its partner, summed over both photographs.'
+      : 'The sum of the distances of each match to its two epipolar lines.') +
+      (data.threshold > 0 ? ' Inliers are below the threshold.' : '');
   if (!hasGeometry) {
     for (const name of ['in', 'residual', 'cover', 'slider']) document.querySelector('.toolbar .' + name).hidden = true;
     root.classList.add('without-geometry');
@@ -85,7 +85,7 @@ function writeWords() {
 
 // ---- Switches and slider ---------------------------------------------------------------------
 
-// After a change of what is shown.
+// Called after a change of what is shown.
 function filterChanged() {
   if (chosen && !isShown(chosen)) light(null, true);
   table.list();
@@ -132,11 +132,11 @@ Promise.all(panels.map((panel) => panel.photo.decode())).then(() => {
   fitToWindow();
   readSlider();
   window.addEventListener('resize', fitToWindow);
-  // A scroll bar that comes or goes changes the width too.
+  // A scroll bar that appears or disappears changes the width too.
   new ResizeObserver(() => { if (roomOf(0) !== panels[0].w) fitToWindow(); }).observe(viewer);
   root.dataset.ready = 'yes';
 });
 
-// For tests and the curious.
+// For tests and for the browser's console.
 window.corneaPage = {matches: matches, view: view, chosen: () => chosen, listed: () => table.listed, toScreen: toScreen,
   epipolarLine: epipolarLine, lineInImage: lineInImage, residual: residual, bins: bins, coverage: coverage, space: space, spots: spots};
