@@ -200,7 +200,7 @@ TEST_F(ImportCommandTest, DescriptorsThatDoNotFitAreNamed) {
     return npy_table(std::size_t(columns), std::vector<std::uint8_t>(std::size_t(rows * columns)));
   };
   refused(bytes(kPoints, 64), "descriptors of 64 bytes; SIFT's have 128");
-  refused(bytes(kPoints - 1, 128), "holds 39 descriptors of 40 points");
+  refused(bytes(kPoints - 1, 128), "holds 39 descriptors for 40 points");
   refused(npy_table(256, std::vector<float>(256 * kPoints)), "has no column for the type");
   const float nan = std::numeric_limits<float>::quiet_NaN();
   refused(npy_table(8, std::vector<float>(8 * kPoints, nan)), "holds nan", {"--schema", "4"});
