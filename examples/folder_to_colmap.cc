@@ -21,7 +21,8 @@ int main(int argc, char** argv) try {
     return 2;
   }
   const std::filesystem::path photographs = argv[1], file = argv[2];
-  cornea::require(std::filesystem::is_directory(photographs), argv[1], ": is not a folder");
+  // Before the database is made, which would stay behind.
+  cornea::require(!cornea::list_images(photographs).names.empty(), argv[1], ": holds no images");
   cornea::colmap::Database database(file, cornea::colmap::Database::Open::create);
 
   cornea::FolderRunEvents events;

@@ -21,8 +21,9 @@ def main():
     parser.add_argument("photographs", metavar="PHOTOGRAPHS", type=Path)
     parser.add_argument("database", metavar="DATABASE", type=Path)
     arguments = parser.parse_args()
-    if not arguments.photographs.is_dir():
-        raise ValueError(f"{arguments.photographs}: is not a folder")
+    # Before the database is made, which would stay behind.
+    if not arguments.photographs.is_dir() or not any(arguments.photographs.iterdir()):
+        raise ValueError(f"{arguments.photographs}: is no folder that holds images")
 
     # Photographs that cannot be read are named and left out.
     note = {"note": lambda sentence: print(sentence, file=sys.stderr)}

@@ -153,9 +153,11 @@ def check_folder_to_colmap(run, folder):
     # The next run finds everything done.
     succeed(run("folder_to_colmap", str(folder / "plain"), str(database)))
     assert rows("SELECT rows, config, F FROM two_view_geometries ORDER BY pair_id") == geometries
-    # A folder that is not there leaves no database behind; a file that is no database stays as it is.
-    refuse(run("folder_to_colmap", str(folder / "none"), str(folder / "none.db")), "folder_to_colmap", "is not a folder")
-    assert not (folder / "none.db").exists()
+    # A folder that is not there or empty leaves no database behind; a file that is no database stays as it is.
+    (folder / "empty").mkdir(exist_ok=True)
+    for missing in ("none", "empty"):
+        refuse(run("folder_to_colmap", str(folder / missing), str(folder / "none.db")), "folder_to_colmap", missing)
+        assert not (folder / "none.db").exists()
     other = folder / "other.db"
     other.write_text("no database")
     refuse(run("folder_to_colmap", str(folder / "plain"), str(other)), "folder_to_colmap", "other.db")
