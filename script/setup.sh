@@ -8,7 +8,7 @@ say() { printf '\n== %s\n' "$*"; }
 # Packages that the build requires, and those for its optional parts.
 BUILD_PACKAGES=(g++ cmake ninja-build libeigen3-dev libpng-dev libjpeg-dev libtiff-dev libwebp-dev
   libsqlite3-dev libcli11-dev nlohmann-json3-dev)
-TEST_PACKAGES=(libgtest-dev python3 pkg-config)
+TEST_PACKAGES=(libgtest-dev python3 pkg-config dpkg-dev file)
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the structure of the sources: house_test.py [SOURCE_FOLDER]. Prints what is wrong and exits 1.
 house_test.py --public [SOURCE_FOLDER] lists the public headers instead.
 
@@ -12,6 +13,9 @@ house_test.py --public [SOURCE_FOLDER] lists the public headers instead.
 5. Error sentences of the library name options (max_points), never flags (--max-points).
 6. Every member of a public struct has a default, so that {.max_size = 0} is fully initialised without a
    warning.
+7. There is one version: the citation, the newest section of the changelog and the version that find_package()
+   asks for in tests and examples are those of CMakeLists.txt.
+8. Source files name their licence in one of their first lines (SPDX_IN below).
 """
 import re
 import sys
@@ -20,6 +24,13 @@ from pathlib import Path
 RANKS = ["core", "linalg", "io", "filter", "scene", "detect", "describe", "match", "retrieve",
          "geometry", "report", "export", "catalog", "pipeline", "cli"]
 UMBRELLAS = {"cornea.h", "scene.h", "colmap.h"}
+
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+# Folders in which every source file must have the line. To ask for it everywhere, set SPDX_IN to ["."] after
+#   git ls-files '*.h' '*.h.in' '*.cc' '*.cu' | xargs grep -L SPDX-License | xargs -r sed -i '1i // SPDX-License-Identifier: Apache-2.0'
+#   git ls-files '*.py' '*.pyi' '*.cmake' '*CMakeLists.txt' 'script/*' .ci/run | xargs grep -L SPDX-License |
+#     xargs -r sed -i -e '1{/^#!/!{s/^/# SPDX-License-Identifier: Apache-2.0\n/}}' -e '1{/^#!/{s/$/\n# SPDX-License-Identifier: Apache-2.0/}}'
+SPDX_IN = ["examples", "cmake/package"]
 
 
 def rank(name):
@@ -115,6 +126,39 @@ def members_without_default(text):
                 yield name, code
 
 
+def is_source(path):
+    return (path.suffix in (".h", ".cc", ".cu", ".py", ".pyi", ".cmake") or path.name.endswith(".h.in")
+            or path.name == "CMakeLists.txt" or path.parent.name in ("script", ".ci"))
+
+
+def without_licence(source):
+    """The source files of the folders of SPDX_IN whose first three lines do not name the licence."""
+    made = {"build", "out", ".git", ".venv", ".tools", ".deps", "__pycache__"}
+    for folder in SPDX_IN:
+        for path in sorted((source / folder).rglob("*")):
+            name = path.relative_to(source)
+            if path.is_file() and is_source(path) and not made.intersection(name.parts):
+                if not any(SPDX in line for line in path.read_text().split("\n")[:3]):
+                    yield name.as_posix()
+
+
+def other_versions(source):
+    """What names another version than CMakeLists.txt does: complaints."""
+    version = re.search(r"project\(cornea VERSION ([0-9.]+)", (source / "CMakeLists.txt").read_text())[1]
+    changes = re.search(r"^## ([0-9.]+) \(([^)]*)\)", (source / "CHANGELOG.md").read_text(), re.M)
+    citation = (source / "CITATION.cff").read_text()
+    cited = re.search(r"^version: (\S+)$", citation, re.M)[1], re.search(r"^date-released: (\S+)$", citation, re.M)[1]
+    if changes[1] != version:
+        yield f"CHANGELOG.md: its newest section is {changes[1]}, and CMakeLists.txt has {version}"
+    if changes[2] != "unreleased" and cited != changes.groups():
+        yield f"CITATION.cff: is of {' '.join(cited)}, and CHANGELOG.md of {' '.join(changes.groups())}"
+    minor = version.rpartition(".")[0]
+    for name in ("tests/outside/CMakeLists.txt", "examples/CMakeLists.txt"):
+        for asked in re.findall(r"find_package\(cornea ([0-9.]+)", (source / name).read_text()):
+            if asked != minor:
+                yield f"{name}: asks for Cornea {asked}, and this is {version}"
+
+
 def main():
     words = [word for word in sys.argv[1:] if word != "--public"]
     source = Path(words[0] if words else Path(__file__).resolve().parent.parent)
@@ -159,6 +203,8 @@ def main():
                 for literal in re.findall(r'"(?:\\.|[^"\\\n])*"', re.sub(r"//[^\n]*", "", text)):
                     if re.search(r"(^|[\s(\"])--[a-z]", literal):
                         complaints.append(f"{name}: a sentence names a flag: {literal}")
+    complaints += other_versions(source)
+    complaints += [f"{name}: has no line {SPDX}" for name in without_licence(source)]
     for listed in sorted(public - {"core/build.h"}):
         if not (house / listed).exists():
             complaints.append(f"{listed}: is listed as public but does not exist")
