@@ -32,7 +32,8 @@ foreach(component scene colmap)
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
               ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        FILES_MATCHING PATTERN "*.md" PATTERN "images/*" PATTERN "site" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 
 set(CORNEA_COMPONENTS "${components}")
 configure_package_config_file(cmake/cornea-config.cmake.in cornea-config.cmake
