@@ -166,6 +166,7 @@ class Site:
         elif address.startswith("api/python/") and not address.endswith("/cornea.html"):
             trail = '<p class="trail"><a href="cornea.html">Python reference</a></p>'
         navigation = self.navigation(address, root)
+        kind = ' class="start"' if address == "index.html" else ""
         full = title if title == "Cornea" else f"{title} · Cornea"
         text = f"""<!DOCTYPE html>
 <html lang="en" data-root="{root}">
@@ -186,7 +187,7 @@ aria-label="Search titles, headings and names"><ul id="found" hidden></ul></div>
 <div class="page">
 <nav class="side" aria-label="Pages">{navigation}</nav>
 <details class="menu"><summary>Pages</summary><nav aria-label="Pages">{navigation}</nav></details>
-<main id="main">{trail}
+<main id="main"{kind}>{trail}
 {body}
 </main>
 {contents}

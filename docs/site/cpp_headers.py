@@ -183,6 +183,11 @@ def type_of(code):
     return found if found and "(" not in without_templates(code[:found.end()]).split(":")[0] else None
 
 
+def head_of(code):
+    """What stands before a type's body, without qualified names."""
+    return code.split("{")[0].replace("::", "")
+
+
 def enumerators(body):
     """Of an enum's body, with the comments before and behind them."""
     found, before = [], []
@@ -212,6 +217,8 @@ def declaration(code, owner):
     """What a piece of code declares; None where that is nothing for a reader."""
     bare = without_templates(one_line(code))
     kind = type_of(code)
+    if re.match(r"template\s*<[^{;]*>\s*(?:class|struct)\s+(?:\w+\s+)??\w+<[^{;]*\{", code) and ":" not in head_of(code):
+        return None  # a specialisation says nothing that the template does not
     if kind:
         body = code[kind.end():code.rindex("}")]
         word, name = kind.group(1), kind.group(2)

@@ -48,7 +48,16 @@ def highlight(code, language, links=None):
 
 
 def code_block(code, language, links=None):
-    return f'<pre class="code" tabindex="0"><code>{highlight(code, language, links)}</code></pre>\n'
+    kind = "code text" if language == "text" else "code"
+    return f'<pre class="{kind}" tabindex="0"><code>{highlight(code, language, links)}</code></pre>\n'
+
+
+def code_inline(code):
+    """Short code stays on one line; long code may break after punctuation."""
+    escaped = html.escape(code, quote=False)
+    if len(code) <= 22:
+        return f'<code class="short">{escaped}</code>'
+    return "<code>" + re.sub(r"([_./(,]|::)(?=[A-Za-z0-9])", r"\1<wbr>", escaped) + "</code>"
 
 
 class Page:
@@ -77,6 +86,7 @@ class Page:
         markdown.add_render_rule("fence", lambda _, tokens, at, *rest: code_block(
             tokens[at].content, tokens[at].info.strip().split(" ")[0],
             names if tokens[at].info.strip() == "cpp" else None))
+        markdown.add_render_rule("code_inline", lambda _, tokens, at, *rest: code_inline(tokens[at].content))
         body = markdown.renderer.render(tokens, markdown.options, {})
         body = body.replace("<table>", '<div class="table" tabindex="0"><table>').replace("</table>", "</table></div>")
         # A heading can be linked to from itself.
