@@ -22,7 +22,7 @@ function show() {
   const found = [];
   for (const [name, where, address] of window.corneaIndex) {
     const value = rank(name.toLowerCase(), typed);
-    if (value) found.push([value, name, where, address]);
+    if (value) found.push([value + (where ? 0 : 0.5), name, where, address]); // pages before their parts
   }
   found.sort((a, b) => b[0] - a[0] || a[1].length - b[1].length);
   for (const [, name, where, address] of found.slice(0, 24)) {
