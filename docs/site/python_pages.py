@@ -136,7 +136,7 @@ def docstring(text, names):
                     rows.append([found.group(1), found.group(2)])
                 else:
                     rows[-1][1] += " " + line.strip()
-            out.append('<div class="table members" tabindex="0"><table><tbody>' + "".join(
+            out.append('<div class="table members arguments" tabindex="0"><table><tbody>' + "".join(
                 f"<tr><td><code>{html.escape(name)}</code></td><td>{words(said, names)}</td></tr>"
                 for name, said in rows) + "</tbody></table></div>")
         else:
