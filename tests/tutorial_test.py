@@ -3,7 +3,8 @@
 
 Every line `$ cornea ...` is run in an empty folder, in order. It must succeed, and every line of output that the page
 shows must be among what the program prints, numbers aside: the views are drawn with one ray per pixel here, which is
-sixteen times as fast and gives other numbers; all else runs on two CPU threads, as on the page. Files that the output names must be there.
+sixteen times as fast and gives other numbers; all else runs on two CPU threads, as on the page. Files that the output
+names must be there.
 """
 import re
 import shlex
