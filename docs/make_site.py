@@ -152,6 +152,20 @@ class Site:
             parts.append(f"<h2>{group}</h2>\n<ul>{''.join(items)}</ul>")
         return "\n".join(parts)
 
+    def neighbours(self, address, root):
+        """Links to the page before and the page after, in the order of the navigation."""
+        order = [(address_of(page), name) for pages in NAVIGATION.values() for page, name in pages.items()]
+        places = [at for at, (one, _) in enumerate(order) if one == address]
+        if not places:
+            return ""
+        links = []
+        for step, word, mark in ((-1, "Previous", "prev"), (1, "Next", "next")):
+            at = places[0] + step
+            if 0 <= at < len(order):
+                links.append(f'<a class="{mark}" rel="{mark}" href="{root}{order[at][0]}"><small>{word}</small> '
+                             f"{html.escape(order[at][1])}</a>")
+        return f'<footer class="neighbours">{"".join(links)}</footer>'
+
     def write_page(self, address, title, body, headings):
         root = "../" * address.count("/")
         inner = [h for h in headings if h[0] in (2, 3)]
@@ -189,6 +203,7 @@ aria-label="Search titles, headings and names"><ul id="found" hidden></ul></div>
 <details class="menu"><summary>Pages</summary><nav aria-label="Pages">{navigation}</nav></details>
 <main id="main"{kind}>{trail}
 {body}
+{self.neighbours(address, root)}
 </main>
 {contents}
 </div>
