@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 MACROS = re.compile(r"\b(?:CORNEA_API|CORNEA_HD)\s+")
 TYPE = re.compile(r"(?:template\s*<.*?>\s*)?(class|struct|union|enum class|enum)\s+(?:\w+\s+)??(\w+)(?:<[^{;]*>)?\s*"
                   r"(?:final\s*)?(:(?!:)[^{]*)?\{", re.S)
+SPECIALISATION = re.compile(r"template\s*<[^{;]*>\s*(?:class|struct)\s+(?:\w+\s+)??\w+<[^{;]*\{")
 ACCESS = re.compile(r"(public|protected|private)\s*:(?!:)")
 NAMESPACE = re.compile(r"namespace(?:\s+([\w:]+))?\s*\{")
 LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|(?<!\w)\'(?:\\.|[^\'\\])\'|//[^\n]*|/\*.*?\*/', re.S)
@@ -209,15 +210,16 @@ def enumerators(body):
 def is_special(code, owner):
     """Destructors, copies and moves, which say nothing to a reader; and what is defaulted or deleted."""
     line = one_line(code)
+    copies = rf"(?:{owner}&? (?:operator=)?|{owner})\(\s*(?:const )?{owner}\s*&&?\s*\w*\)"
     return bool(re.search(r"=\s*(?:default|delete)\s*;?$", line) or line.startswith("~") or "virtual ~" in line or
-                (owner and re.match(rf"(?:{owner}&? (?:operator=)?|{owner})\(\s*(?:const )?{owner}\s*&&?\s*\w*\)", line)))
+                (owner and re.match(copies, line)))
 
 
 def declaration(code, owner):
     """What a piece of code declares; None where that is nothing for a reader."""
     bare = without_templates(one_line(code))
     kind = type_of(code)
-    if re.match(r"template\s*<[^{;]*>\s*(?:class|struct)\s+(?:\w+\s+)??\w+<[^{;]*\{", code) and ":" not in head_of(code):
+    if SPECIALISATION.match(code) and ":" not in head_of(code):
         return None  # a specialisation says nothing that the template does not
     if kind:
         body = code[kind.end():code.rindex("}")]

@@ -162,7 +162,7 @@ def block_html(lines, names):
                 item = re.sub(r"^\d+\.\s+", "", item)
                 out.append(f"<li>{words(' '.join(line.strip() for line in item.split(chr(10))), names)}</li>")
             out.append("</ol>")
-        elif re.match(r"[a-z_]+(?:: \S+| \([A-Z])", part[0]) and len(part) > 1 and not any("  " in line for line in part):
+        elif re.match(r"[a-z_]+(?:: \S+| \([A-Z])", part[0]) and len(part) > 1 and "  " not in "\n".join(part):
             # Named items: "affine_shape: ..." each begins a paragraph.
             for item in re.split(r"\n(?=[a-z_]{4,}(?:: | \([A-Z]))", "\n".join(part)):
                 out += paragraphs(item.split("\n"), names)

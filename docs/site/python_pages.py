@@ -13,7 +13,8 @@ MODULES = {
     "cornea.cluster": "python/cornea/cluster/__init__.py",
 }
 # Subjects in the order in which the data moves, by the file that holds them; others follow.
-ORDER = ["__init__", "_files", "_filter", "_detect", "_features", "_match", "_geometry", "_pair", "_svd", "_scene", "_draw"]
+ORDER = ["__init__", "_files", "_filter", "_detect", "_features", "_match", "_geometry", "_pair", "_svd", "_scene",
+         "_draw"]
 # What **options are: the names of these aggregates are the keywords.
 OPTIONS = {
     "Sift": ["SiftOptions"], "Harris": ["HarrisOptions", "PeakOptions"], "Foagdd": ["FoagddOptions", "PeakOptions"],
@@ -87,7 +88,7 @@ def signature(node, name, skip_self=False):
     parts += [parameter(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)]
     if arguments.kwarg:
         parts.append("**" + arguments.kwarg.arg)
-    result = f" -> {ast.unparse(node.returns)}" if node.returns and name != "__init__" else ""
+    result = f" -> {ast.unparse(node.returns)}" if node.returns and node.name != "__init__" else ""
     return call(name, parts, result)
 
 
@@ -221,7 +222,9 @@ class ModulePage:
         for one in chain:
             init = next((m for m in one.body if isinstance(m, ast.FunctionDef) and m.name == "__init__"), None)
             if init:
-                out.append(code_block(signature(init, f"{self.module}.{name}", True), "python"))
+                made = signature(init, f"{self.module}.{name}", True)
+                if not re.search(r": _", made):  # what only the package itself can make
+                    out.append(code_block(made, "python"))
                 break
         else:
             fields = [ast.unparse(m) for m in node.body
@@ -229,12 +232,14 @@ class ModulePage:
             if fields:
                 out.append(code_block(call(f"{self.module}.{name}", fields), "python"))
         if public:
-            link = f'<a href="#{public}"><code>{public}</code></a>' if public in self.names else f"<code>{public}</code>"
+            link = f"<code>{public}</code>"
+            link = f'<a href="#{public}">{link}</a>' if public in self.names else link
             out.append(f"<p>Derives from {link}.</p>")
         return out
 
     def members(self, source, node):
-        out, seen = [], set()
+        """Properties as a table, then methods, each with its bases' where these have no name for users."""
+        properties, methods, seen = [], [], set()
         for one in self.bases(source, node)[0]:
             for member in one.body:
                 if not isinstance(member, ast.FunctionDef) or member.name in seen or Source.is_overload(member):
@@ -243,13 +248,20 @@ class ModulePage:
                     continue
                 seen.add(member.name)
                 marks = [ast.unparse(d) for d in member.decorator_list]
+                text = ast.get_docstring(member) or ""
+                anchor = f"{node.name}.{member.name}"
+                if any(mark.endswith("property") for mark in marks):
+                    kind = f": {ast.unparse(member.returns)}" if member.returns else ""
+                    said = words(" ".join(text.split()), self.names)
+                    properties.append(f'<tr id="{anchor}"><td><code>{html.escape(member.name + kind)}</code></td>'
+                                      f"<td>{said}</td></tr>")
+                    continue
                 static = "staticmethod" in marks
-                if "property" in marks:
-                    result = f": {ast.unparse(member.returns)}" if member.returns else ""
-                    code = f"{member.name}{result}"
-                else:
-                    code = signature(member, member.name, skip_self=not static)
-                    code = ("@classmethod\n" if "classmethod" in marks else "@staticmethod\n" if static else "") + code
-                said = docstring(ast.get_docstring(member) or "", self.names)
-                out.append(f'<div class="member" id="{node.name}.{member.name}">{code_block(code, "python")}{said}</div>')
-        return out
+                code = signature(member, member.name, skip_self=not static)
+                code = ("@classmethod\n" if "classmethod" in marks else "@staticmethod\n" if static else "") + code
+                methods.append(f'<div class="member" id="{anchor}">{code_block(code, "python")}'
+                               f"{docstring(text, self.names)}</div>")
+        if properties:
+            properties.insert(0, '<div class="table members" tabindex="0"><table><tbody>')
+            properties.append("</tbody></table></div>")
+        return properties + methods
