@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cornea bench --fundamental`: fundamental matrices from matched points, in host memory.
 #pragma once
 

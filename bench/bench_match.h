@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cornea bench --match`: descriptors to matches, host to host and from device memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How `cornea bench` measures a call.
 #pragma once
 

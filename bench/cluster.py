@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A collection in shards: are the contents equal however it is processed, and what do kills and Ray cost?
 
   python3 bench/cluster.py --cornea build/cpu/cornea [--images 2000] [--shards 4] [--nodes 2] [--kills 20] [--json out.json]

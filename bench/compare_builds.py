@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares two builds of the program in one run: compare_builds.py OLD NEW [--device D] [--rounds N].
 
 Runs `cornea bench` of both alternately, so that other load on the machine disturbs both. Prints for each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares Cornea's extract, match-all and verify with COLMAP's extractor and matcher, in one run on this CPU: is the
 reconstruction as good, and how much faster is it to get there?
 

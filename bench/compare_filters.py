@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares Cornea's filters with OpenCV's, in one run: do they agree, and which is faster on this CPU?
 
   python3 bench/compare_filters.py --cornea build/cpu/cornea [--image photo.jpg ...] [--json out.json]

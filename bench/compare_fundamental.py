@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fundamental matrices: compares Cornea with OpenCV's USAC on the same matches, in one run.
 
 Needs labelled matches (one line x1,y1,x2,y2,label each; label 1: consistent with one F): the folder

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares Cornea's matcher with OpenCV's brute force, in one run on this CPU: are the neighbours the same, and how
 much faster is it?
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares Cornea with OpenCV, in one run: do the Harris responses agree, and which is faster on this CPU, for Harris
 corners and for FOAGDD corners against SIFT?
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares Cornea's SIFT with COLMAP's (VLFeat's, on the CPU) and OpenCV's, in one run: which has more matches, more
 correct and more precise ones, and which is faster on this CPU at an equal number of features?
 

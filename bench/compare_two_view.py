@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Two-view geometry: compares Cornea with OpenCV, PoseLib, pycolmap and pydegensac on the same matches.
 
     bench/compare_two_view.py --cornea build/cpu/cornea --json RESULT.json [--only SECTION...]

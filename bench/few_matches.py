@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What does a bound on hypotheses cost if there are few matches? Compares two builds of cornea on the same
 sets.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Does the plane step harm F? focal_from_f.py [--program P] [--data DIR] [--json FILE].
 
 Focal lengths are computed from F (Bougnoux 1998, principal points known), with and without the step that detects

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a large folder through extract, match-all and verify: how fast is it, how much of the time is decoding, and
 does memory stay constant when the folder grows?
 

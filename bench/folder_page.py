@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures how fast the page of a folder opens and scrolls in headless Chromium, and what axe-core finds in it.
 
     folder_page.py CHROMIUM PAGE... [--axe FILE] [--json FILE] [--runs N]

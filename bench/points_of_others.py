@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes points of OpenCV and COLMAP for `cornea evaluate`, so that they appear in the same tables.
 
   cornea evaluate vgg_affine --write-images images

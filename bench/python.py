@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures what the Python package adds: python3 bench/python.py [threads|overhead|leaks ..]
 
 threads   throughput of FOAGDD with one CPU thread per call, from one Python thread and from two

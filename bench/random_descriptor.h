@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For benches: a descriptor like SIFT's, with many small numbers, few large ones and a length of
 // 512.
 #pragma once

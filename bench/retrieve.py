@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How many of the pairs that belong together are among the best of every image?
 
   python3 bench/retrieve.py collect PHOTOGRAPHS out/photographs --distractors 1000

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the time per stage and the memory of choosing pairs; or writes the pairs of a file of
 // descriptors, for bench/retrieve.py.
 //

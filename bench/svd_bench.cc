@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares Cornea's SVD with cuSOLVER's gesvdjBatched in one run: the same matrices, on the device,
 // U, S and V, timed with events on the stream.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # There is one library; a stage is a folder of it, a room is one algorithm of a stage.
 #
 #   cornea_stage(detect)

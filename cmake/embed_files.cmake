@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Embeds text files in a library, as one C++ file of string_views named after them (page.css becomes
 # page_css).
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Features that are found or switched. Each CORNEA_<FEATURE> is AUTO (use it if found), ON (fail if
 # it is missing) or OFF; each sets CORNEA_HAS_<FEATURE> and adds one row to the summary.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Defines the target WebP::webp if libwebp is found; Debian's libwebp has no CMake package file.
 find_path(WEBP_INCLUDE_DIR webp/decode.h)
 find_library(WEBP_LIBRARY webp)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Installs the public headers, the library, the program, and the files for find_package(cornea) and
 # pkg-config. The installed tree is relocatable: its files find each other, and other libraries by
 # name.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that every link of the Markdown pages leads somewhere: to a file, a folder, an image or a heading.
 
     links.py [FOLDER]    checks the pages of the project in FOLDER; prints dead links and exits with 1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws the pictures of docs/foagdd.md, docs/filters.md and docs/sift.md that are not made by the program
 alone.
 

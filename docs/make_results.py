@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fills tables and figures of README.md and of the pages beside this file from the committed results in bench/results.
 
     make_results.py            writes them anew

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the documentation as a static site that works from disk, without a network.
 
     make_site.py [OUT]    into OUT (default build/site); exits with 1 if a link leads nowhere

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checksum of PNG chunks: CRC-32 as defined in the PNG specification.
 #pragma once
 

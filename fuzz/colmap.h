@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A COLMAP database in memory, and calls of everything that Cornea reads from one.
 //
 // SQLite's in-memory file system (memdb) is made the default, so that Database opens the contents

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A COLMAP database, given as the bytes of its file.
 #include "fuzz/colmap.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A COLMAP database whose file is intact but whose rows are arbitrary: the input is a list of rows,
 // each a table and the values of its columns.
 #include <iterator>

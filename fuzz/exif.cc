@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EXIF, in each of the containers that may hold it.
 #include "cornea/io/exif.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by all harnesses. A harness passes arbitrary bytes to a parser and checks its contract:
 // the parser returns a result or throws a cornea::Error, and nothing else.
 #pragma once

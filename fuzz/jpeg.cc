@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JPEG. Its writer is lossy, so nothing is read back.
 #include "fuzz/image.h"
 

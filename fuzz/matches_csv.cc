@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Correspondences as CSV text. Those that were read are written and read back as equal floats, and
 // so is the text of all columns.
 #include "cornea/io/matches_csv.h"

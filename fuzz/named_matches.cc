@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matches by index, as CSV and in COLMAP's text format. The result is written in both formats and
 // must be read back equal.
 #include "cornea/io/named_matches.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NPY as Cornea writes it: any table is written, and its header is checked against NumPy's format
 // specification. Reading NPY files of other programs is tested in points_csv.cc.
 #include "cornea/io/npy.h"

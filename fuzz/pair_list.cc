@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of image pairs. The database has names with spaces, so that lines can be split in more than
 // one way.
 #include "cornea/pipeline/folder/match_all.h"

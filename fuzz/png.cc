@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PNG. A changed byte invalidates the checksum of its chunk, and libpng then stops; so each input
 // is tried unchanged and with its checksums corrected.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points as CSV text and tables as NPY, as other programs write them: any bytes are either read or
 // rejected. What was read must be finite, no more than the file can hold, and read back equal.
 #include "cornea/io/points_csv.h"

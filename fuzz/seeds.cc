@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuzz_seeds FOLDER writes the seed inputs of every harness into FOLDER/HARNESS. Formats that
 // Cornea writes are made with its own writers, the others with their libraries or by hand.
 #include "fuzz/seeds.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seed inputs of the harnesses: small files of every variant that a parser distinguishes.
 #pragma once
 

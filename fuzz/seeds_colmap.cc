@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // COLMAP databases, written by Cornea and then converted to SQLite's smallest page size, and the
 // lists and rows for the related harnesses.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TIFF files in layouts that Cornea reads but does not write, made with libtiff.
 #include <fstream>
 #include <iterator>

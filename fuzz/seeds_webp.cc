@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WebP files, made with libwebp: lossy, lossless, with alpha, and in the extended container with
 // EXIF.
 #include <webp/encode.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WebP, which Cornea does not write.
 #include "fuzz/image.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FOAGDD corners (W. Zhang and C. Sun, IJCV 128, 2020), in double precision.
 
 A pixel is a corner if the derivatives around it vary along all eight directions, at every scale.

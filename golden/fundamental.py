@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The normalised eight-point algorithm (R. Hartley, PAMI 1997) and distances to epipolar lines, in double
 precision. Matches are rows of x1, y1, x2, y2; x2' F x1 = 0."""
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Harris, Shi-Tomasi and Moravec corners, in double precision and integers.
 
 Harris and Stephens 1988; Shi and Tomasi 1994; Moravec 1980. A corner is above a threshold and the largest of its 3 x 3

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Creates the expected results in this folder, or checks that they still agree with the definitions.
 
     make.py            writes the images and the results

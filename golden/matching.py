@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact matching of descriptors of 128 bytes, in integers (D. Lowe, IJCV 60, 2004)."""
 import numpy as np
 

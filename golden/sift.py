@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SIFT (D. Lowe, IJCV 60, 2004) over a Gaussian scale space, in double precision.
 
 The steps are those of docs/sift.md, in its order: scale space, points, orientations, descriptors. Every decision within

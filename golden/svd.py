@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Singular values of a matrix by one-sided Jacobi rotations (M. Hestenes 1958), in double precision.
 
 Pairs of columns are rotated until all are orthogonal; their norms are then the singular values.

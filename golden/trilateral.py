@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bilateral filter, and the trilateral filter (P. Choudhury and J. Tumblin, 2003), in double precision.
 
 Both replace a pixel by itself plus a weighted mean of differences; pixels outside the image are skipped.

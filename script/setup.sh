@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the other scripts: works from any folder and installs what is missing on Debian and
 # Ubuntu. Every step is announced before it is done.
 

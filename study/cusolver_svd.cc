@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads cuSOLVER through dlopen().
 #include "study/svd_peers.h"
 #include <cuda_runtime.h>

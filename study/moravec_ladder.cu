@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rungs of the ladder, from the work that Cornea's Moravec started from; the name of each says
 // what it changes.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The original's ladder on CUDA: the same map by ever better kernels. Defined in moravec_ladder.cu,
 // in builds with CUDA.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Null vectors of 8 x 9 systems by Householder reflections, as the estimator of F computes them,
 // for comparison with a batched SVD.
 #pragma once

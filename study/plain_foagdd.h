@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FOAGDD as published, in double precision, step by step and at every pixel: the reference for the
 // library's corners and times (W. Zhang and C. Sun, International Journal of Computer Vision 128,
 // 2020; the equations are in cornea/detect/foagdd/foagdd.h).

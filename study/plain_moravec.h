@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moravec's operator as a plain loop: the reference for every rung of the ladder.
 #pragma once
 

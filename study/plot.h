@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plots as SVG: lines over a number, or bars by group. They are legible on paper and on dark and
 // light screens (the colours follow prefers-color-scheme); series differ by colour and by marker or
 // hatching; nothing is loaded from elsewhere.

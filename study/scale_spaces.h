@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIFT in the Gaussian, the bilateral and the trilateral scale space, on pairs of an image and a
 // transformed copy with known geometry.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cornea study NAME: the published systems' own experiments, one command each.
 #include "study/study.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The studies that `cornea study` runs: the published systems' own experiments. Each returns the
 // report that is printed, written (-o) and put into the JSON together with its further keys.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FOAGDD: corners of a plain implementation, of the library on the CPU and on CUDA, image by image;
 // milliseconds per stage by image size.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why a RANSAC hypothesis computes its null vector by Householder reflections.
 #pragma once
 

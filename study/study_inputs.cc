@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the studies: their images, and the timing of a call.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moravec: the ladder of kernels on CUDA, a plain loop, and the library.
 #include <algorithm>
 

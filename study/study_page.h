@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The output of a study or an evaluation: results.md, results.json, one SVG file per plot, and
 // index.html, which shows everything and needs no other file.
 #pragma once

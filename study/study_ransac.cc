@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RANSAC with the eight-point algorithm by threshold and hypotheses per round.
 #include <algorithm>
 #include <cmath>

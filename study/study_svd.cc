@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Milliseconds of batches of small matrices, host to host: Eigen, the library on both devices, and
 // cuSOLVER if available.
 #include <algorithm>

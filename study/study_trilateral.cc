@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trilateral filter's time per step, and SIFT in three scale spaces.
 #include <algorithm>
 #include <cmath>

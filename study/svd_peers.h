@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SVD of a batch of square matrices by other libraries, host to host: Eigen, matrix by matrix
 // on one thread, and cuSOLVER if the machine has it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of results with text, numbers with a unit, and empty cells; written as Markdown, as text
 // for a terminal, as HTML and as JSON.
 #pragma once

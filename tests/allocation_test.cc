@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refuses one memory allocation after another: a call must end with an Error that says what the
 // memory was for, release what it allocated, and the next call, also with the same object, must
 // give the correct result.

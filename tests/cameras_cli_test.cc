@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known cameras: compares `cornea essential`, `cornea homography` and `cornea pair` with exact
 // poses.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests that every device and any number of threads reproduces the recorded answers to the bit.
 #include "cornea/pipeline/certificate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests with photographs, masks and options that have changed since the last run: the program names
 // them, stops, and redoes what is asked for.
 #include "changes_testing.h"

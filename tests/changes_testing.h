@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests of a folder that no longer fits its database: all steps, and what must hold of the
 // database afterwards.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Photographs of chessboards with labelled inner corners, and synthetic ones with exact corners.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drives headless Chromium over the DevTools protocol, as far as tests of pages need it, and reports what they find.
 Uses only Python's standard library.
 """

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of what all commands of the program share (writing files, help, quiet), of its scenes and
 // benches, and of the commands in the README.
 #include "cli_testing.h"

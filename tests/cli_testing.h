@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the tests of the program: a folder, a shell in it, and a photograph with an EXIF
 // orientation.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of a folder and a COLMAP database as a user works with them: odd files, masks, pairs, and
 // kills at any moment.
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests of a folder and a COLMAP database from outside: photographs, the program, and the
 // contents of the file afterwards.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests with invalid rows in a database: the program names them, leaves them out and processes the
 // rest.
 #include <algorithm>

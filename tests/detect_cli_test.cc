@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of what `cornea detect` and `cornea filter` find and write: points, lists, images, maps and
 // JSON.
 #include <algorithm>

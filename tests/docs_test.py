@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the documentation without building its site: docs_test.py [PROJECT]. Prints what is wrong and exits 1.
 
 1. Every link of the Markdown pages leads to a file and a heading (docs/links.py).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of `cornea evaluate` as a program: what it finds in a folder, what it refuses, and answers
 // that are known beforehand.
 #include <cmath>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the numbers of `cornea evaluate` by an independent computation: evaluate_test.py PROGRAM.
 
 OpenCV's Harris corners and SIFT features are given to the program as files, and its results for them are computed

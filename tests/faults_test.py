@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests extract, match-all, verify and folder when something goes wrong around them.
 
     faults_test.py PROGRAM [CASE ...] [--seed N]

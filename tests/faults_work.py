@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The photographs of faults_test.py and kills_test.py, the three steps and `cornea folder` on them, and the allowed
 contents of a database after a fault.
 """

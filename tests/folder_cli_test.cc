@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of `cornea folder` from outside: its files, its output, every way to choose pairs, kills
 // and interruptions, and invalid input.
 #include <algorithm>

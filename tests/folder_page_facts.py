@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a COLMAP database of a folder without Cornea: the facts that the folder's page must show."""
 import os
 import sqlite3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks the parts of the page of a folder against the database: groups, matrix, graph, table, histograms and the
 view of a pair. folder_page_test.py runs them.
 """

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the page of a folder as a user sees it, in headless Chromium.
 
     folder_page_test.py PROGRAM CHROMIUM [--screenshots DIR]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of what the program prints about a folder: when it is interrupted, about ignored files, in
 // its summaries, and on a terminal while it works.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Photographs of a fountain with known cameras: compares the inliers of `cornea pair` with the true
 // fundamental matrix.
 #include <algorithm>

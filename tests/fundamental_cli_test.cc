@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of `cornea match` and `cornea fundamental`: what they write and refuse, and the studies and
 // benches of both.
 #include <algorithm>

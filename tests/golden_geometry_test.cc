@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the SVD and fundamental matrices with the results of plain definitions, in the folder
 // golden of this project.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares FOAGDD and the trilateral filter on photographs, which are stored elsewhere, with the
 // results of their definitions; and FOAGDD on synthetic scenes, on which both devices must agree.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares corners, filtered pixels, SIFT and matches of generated images with the results of plain
 // definitions in double precision, in the folder golden of this project.
 #include <algorithm>

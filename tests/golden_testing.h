@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests against the results of plain definitions in double precision: the files of the folder
 // golden, the tolerances, and the comparison of corners.
 #pragma once

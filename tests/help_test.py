@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the help, the manual pages and the completion scripts of a built program: help_test.py PROGRAM."""
 import re
 import shutil

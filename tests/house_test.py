@@ -15,8 +15,9 @@ house_test.py --public [SOURCE_FOLDER] lists the public headers instead.
    warning.
 7. There is one version: the citation, the newest section of the changelog and the version that find_package()
    asks for in tests and examples are those of CMakeLists.txt.
-8. Source files name their licence in one of their first lines (SPDX_IN below).
+8. Every source file names its licence in one of its first lines.
 """
+import os
 import re
 import sys
 from pathlib import Path
@@ -26,11 +27,6 @@ RANKS = ["core", "linalg", "io", "filter", "scene", "detect", "describe", "match
 UMBRELLAS = {"cornea.h", "scene.h", "colmap.h"}
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-# Folders in which every source file must have the line. To ask for it everywhere, set SPDX_IN to ["."] after
-#   git ls-files '*.h' '*.h.in' '*.cc' '*.cu' | xargs grep -L SPDX-License | xargs -r sed -i '1i // SPDX-License-Identifier: Apache-2.0'
-#   git ls-files '*.py' '*.pyi' '*.cmake' '*CMakeLists.txt' 'script/*' .ci/run | xargs grep -L SPDX-License |
-#     xargs -r sed -i -e '1{/^#!/!{s/^/# SPDX-License-Identifier: Apache-2.0\n/}}' -e '1{/^#!/{s/$/\n# SPDX-License-Identifier: Apache-2.0/}}'
-SPDX_IN = ["examples", "cmake/package"]
 
 
 def rank(name):
@@ -132,14 +128,13 @@ def is_source(path):
 
 
 def without_licence(source):
-    """The source files of the folders of SPDX_IN whose first three lines do not name the licence."""
+    """The source files whose first three lines do not name the licence."""
     made = {"build", "out", ".git", ".venv", ".tools", ".deps", "__pycache__"}
-    for folder in SPDX_IN:
-        for path in sorted((source / folder).rglob("*")):
-            name = path.relative_to(source)
-            if path.is_file() and is_source(path) and not made.intersection(name.parts):
-                if not any(SPDX in line for line in path.read_text().split("\n")[:3]):
-                    yield name.as_posix()
+    for folder, folders, files in os.walk(source):
+        folders[:] = sorted(set(folders) - made)
+        for path in (Path(folder, name) for name in sorted(files)):
+            if is_source(path) and not any(SPDX in line for line in path.read_text().split("\n")[:3]):
+                yield path.relative_to(source).as_posix()
 
 
 def other_versions(source):

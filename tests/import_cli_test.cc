@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of `cornea import` from outside: what it accepts, what it says of invalid files, and that
 // it can be repeated and killed.
 #include <algorithm>

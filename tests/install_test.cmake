@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Installs into a folder of the build and checks it as users would: which headers are there, the
 # README's example in a project of its own after the folder was moved, pkg-config, every public name
 # linked from the shared library alone, the message for a missing component, and Cornea as a part of

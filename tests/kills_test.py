@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Kills extract, match-all, verify and folder with SIGKILL, with one process and with two that share one database.
 
     kills_test.py PROGRAM [STEP ...] [--kills N] [--seed N]

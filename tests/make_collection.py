@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes a folder of generated photographs and a matching COLMAP database, to look at the page of many images.
 
     make_collection.py OUT [--images N] [--groups N] [--seed N] [--hostile]

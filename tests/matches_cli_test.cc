@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of matches and the geometry that the program finds in them: what it reads, counts, prints
 // and writes.
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests that give matches to the program: those of two synthetic views, and their lines in a
 // CSV.
 #pragma once

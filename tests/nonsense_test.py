@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Gives nonsense for options and images: nonsense_test.py PROGRAM [--runs N] [--images N] [--seed S].
 
 Every flag of detect, filter, match, fundamental, essential, homography and pair is given values that make no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks the parts of the page of `cornea pair`: what is drawn at first, table, histogram, residuals, coverage and
 layout. page_test.py runs them.
 """

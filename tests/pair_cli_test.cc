@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of `cornea pair`: its summary, list and page, the options of every stage, masks, and what
 // it refuses.
 #include <algorithm>

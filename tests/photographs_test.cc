@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Photographs of planes with known homographies: compares features and matches with a plain loop
 // and with the truth.
 #include <algorithm>

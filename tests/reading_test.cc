@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of how the program reads images: large ones, those that use a part of their range, and
 // rotated ones.
 #include <algorithm>

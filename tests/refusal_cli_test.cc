@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of wrong usage and invalid input: the exit code, and one line that names the problem.
 #include <cmath>
 

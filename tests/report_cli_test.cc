@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the page of a database, from outside.
 #include "colmap_testing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of results that look plausible but would be wrong: repeated points, a hopeless search,
 // files of another run.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of `cornea shard`, items of `extract`, `match-all` and `verify`, and `cornea merge` from
 // outside.
 #include "colmap_testing.h"

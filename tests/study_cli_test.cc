@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of `cornea study`: the smallest run of every study, what it writes, and what it refuses.
 #include <cmath>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the writer of tables, plots and pages that `cornea study`, `evaluate` and `bench` share.
 #include <cmath>
 #include <fstream>

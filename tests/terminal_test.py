@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests what the program shows on a terminal of 40 columns: terminal_test.py PROGRAM."""
 import fcntl
 import os

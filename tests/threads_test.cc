@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that share one context, each with detectors, filters and matchers of its own: the results
 // equal those of a single thread. `script/test tsan` runs this under ThreadSanitizer.
 #include <functional>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Types what docs/tutorial.md tells its readers to type: tutorial_test.py PROGRAM [PROJECT].
 
 Every line `$ cornea ...` is run in an empty folder, in order. It must succeed, and every line of output that the page

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of what verify reports about cameras and configurations.
 #include <numeric>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pairs of views that compare_two_view.py measures on, and the errors of estimates.
 
 A pair holds matches (x1, y1, x2, y2 per row, pixel centres at integers) and, depending on its source,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sections of compare_two_view.py on F: labelled matches, generated pairs, dominant planes."""
 import os
 import statistics

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared by all sections of compare_two_view.py: running estimators, tables, and which estimators take
 part.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two-view estimators behind one interface: Cornea, and those of other libraries that are installed.
 
 Each has a name, the models that it estimates, a grid of thresholds per model in its own unit, and

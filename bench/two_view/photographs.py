@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sections of compare_two_view.py on photographs: poses, homographies, kinds and times."""
 import copy
 import os

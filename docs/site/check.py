@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether every link of a built site leads to a file and an anchor of it."""
 from html.parser import HTMLParser
 from pathlib import Path

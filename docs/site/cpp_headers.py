@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a public C++ header of Cornea: its opening comment, and what it declares with the comments there.
 
 This is no C++ parser. It knows the layout that clang-format and the project's habits give the public headers: a

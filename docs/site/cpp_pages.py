@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C++ reference: a page per public header, and their index by stage."""
 import html
 import re

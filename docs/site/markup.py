@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text to HTML: Markdown pages, code with colours and links, and the prose of comments."""
 import html
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python reference, from the sources of the package: signatures, types and docstrings. Nothing is imported, so
 that it needs no build."""
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cornea: interest points and two-view geometry, on an NVIDIA GPU or on a plain CPU, with the same answer
 on both.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m cornea` is the program `cornea`."""
 
 from __future__ import annotations

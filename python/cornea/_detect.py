@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Detectors: from images to points."""
 
 from __future__ import annotations

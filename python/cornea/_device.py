@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Devices, contexts and streams."""
 
 from __future__ import annotations

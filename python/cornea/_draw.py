@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drawing points and matches on images."""
 
 from __future__ import annotations

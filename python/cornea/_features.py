@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points and matches, stored as columns."""
 
 from __future__ import annotations

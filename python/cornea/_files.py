@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Image files and arrays."""
 
 from __future__ import annotations

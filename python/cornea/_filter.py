@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters: from images to images."""
 
 from __future__ import annotations

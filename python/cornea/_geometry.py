@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimators: from matches to the geometry of two views."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options from the library's tables: names, defaults and help of every detector, filter and estimator. An option that
 is added to a table is available in Python without further changes."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The geometry of two photographs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Synthetic views with exact ground truth."""
 
 from __future__ import annotations

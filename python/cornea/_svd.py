@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Singular value decompositions of batches of matrices."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds a COLMAP database from a folder of photographs, step by step.
 
 >>> import cornea, tempfile, pathlib

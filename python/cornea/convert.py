@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conversion to and from the types of other libraries: OpenCV's keypoints and matches, hloc's HDF5 files.
 
 OpenCV and hloc have the centre of the first pixel at (0, 0), like Cornea, so coordinates are unchanged. The eight

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Python arrays as Cornea's views, and Cornea's results as Python arrays.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the parts of the module. Each bind_*() adds its part; cornea/*.py wrap them for users.
 #pragma once
 

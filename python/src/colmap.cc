@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collections: extract, match and verify in a COLMAP database, with callbacks for progress and
 // cancellation.
 #include <algorithm>

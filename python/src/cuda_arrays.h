@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays on a CUDA device, imported and exported with stream ordering (DLPack,
 // __cuda_array_interface__): for an imported array our stream waits for its producer's stream; for
 // an exported array its consumer's stream waits for ours.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The few calls of the CUDA runtime that arrays on a device need: streams that wait for one
 // another. In builds without CUDA each of them throws.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "binding.h"
 #include "tables.h"
 #include <nanobind/stl/map.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiled part of the package cornea. Its functions take plain values, arrays and options as
 // text; the Python files beside it add names, defaults and types.
 #include <new>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of scenes, separated from tables.h because they need Eigen's headers. They are in the
 // visitors' namespace, where the templates of tables.h find them.
 #pragma once

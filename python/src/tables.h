@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that are not in the catalog because no command of the program takes them from there,
 // listed in the same way, so that Python reads all names, defaults and help texts from one source.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared fixtures: generated photographs, and the program, whose results Python must reproduce."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A collection in shards without Ray, for the tests and for bench/cluster.py: overlapping photographs, and all steps by
 independent processes."""
 

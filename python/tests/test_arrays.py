@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays of every type and layout, and arrays that are rejected."""
 
 import numpy as np

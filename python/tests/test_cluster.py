@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shards on a Ray cluster of several nodes on this machine: the contents equal those of one run of `cornea folder`,
 even if processes are killed and files are truncated or missing."""
 
@@ -248,28 +249,38 @@ def test_kills_lose_nothing(make_cluster, tmp_path):
     program("folder", photos, "-o", tmp_path / "scene", *FOLDER_OPTIONS, "--device", "cpu", "-q")
     cluster, rng, kills = make_cluster(2), random.Random(1), []
 
-    def kill():
-        node = rng.choice(cluster.workers)
+    def processes(node):
+        """The worker and the program that run on the node now."""
         raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
-        found = [p for p in raylet.children(recursive=True)
-                 if p.name() == "cornea" or "ray::_Worker" in " ".join(p.cmdline())]
+        for process in raylet.children(recursive=True):
+            with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+                if process.name() == "cornea" or "ray::_Worker" in " ".join(process.cmdline()):
+                    yield process
+
+    def kill():
+        """Whether there was something to kill."""
+        node = rng.choice(cluster.workers)
+        found = list(processes(node))
         if not found:
-            return
+            return False
         if (len(kills) + 1) % 4:
             rng.choice(found).send_signal(signal.SIGKILL)
         else:
             cluster.workers.remove(node)
             cluster.remove_node(node, allow_graceful=False)
             cluster.workers.append(cluster.add_node(num_cpus=1, object_store_memory=80 << 20))
-        kills.append(time.monotonic())
+        return True
 
     with ThreadPoolExecutor(1) as pool:  # Ray adds nodes in the main thread only
         running = pool.submit(run, photos, tmp_path / "work", db=tmp_path / "merged.db")
+        next_kill = time.monotonic()
         while not running.done():
-            time.sleep(0.5 + rng.random())
-            if len(kills) < 8 and not running.done():
+            time.sleep(0.02)
+            if len(kills) < 8 and time.monotonic() >= next_kill:
                 with contextlib.suppress(psutil.Error):  # it has ended by itself
-                    kill()
+                    if kill():
+                        kills.append(time.monotonic())
+                        next_kill = kills[-1] + 0.5 + rng.random()
         summary = running.result()
     assert summary.exit_code == 0, str(summary)
     assert kills and len(summary.lost) <= len(kills)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """COLMAP databases of folders, compared with the program's, and databases of other programs."""
 
 import json

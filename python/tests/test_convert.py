@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conversion to and from OpenCV's types and hloc's files."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays on a GPU: input and output without host copies, with stream ordering."""
 
 import gc

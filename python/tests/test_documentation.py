@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the examples of the docstrings, of docs/python.md, of the README and of the notebook."""
 
 import doctest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options, errors, classes and results from the point of view of a user of the package."""
 
 import inspect

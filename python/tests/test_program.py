@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python gives the same results as the program, bit for bit: every detector, filter, matcher and estimator."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Databases of both schemas, read by COLMAP itself: pycolmap finds what was written."""
 
 import shutil

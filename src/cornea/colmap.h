@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of photographs into a COLMAP database. A component of the package, because it needs a
 // build with SQLite: find_package(cornea COMPONENTS colmap), then link cornea::colmap.
 //

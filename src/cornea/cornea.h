@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that Cornea offers, in the order in which the data moves. It needs no other library's
 // headers. Two parts need more and are headers of their own: cornea/scene.h (Eigen) and
 // cornea/colmap.h (a build with SQLite).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The candidates: detectors of the catalog with their settings, points of other programs from
 // files, and estimators.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cornea evaluate: which detector, scale space and estimator is best for given images?
 #include <algorithm>
 #include <iostream>

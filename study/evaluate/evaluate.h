@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of `cornea evaluate`: each takes the data and the candidates, and returns a section of
 // the report, the details for JSON, and the best candidates.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points, descriptors and matches of other programs: per image NAME.csv and NAME.npy, per pair
 // A-B.csv.
 #include <algorithm>

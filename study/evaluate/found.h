@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data of `cornea evaluate`: images, sequences with homographies, labelled correspondences and
 // views with known cameras, found in folders or generated.
 #pragma once

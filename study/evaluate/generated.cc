@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data if no folder is given: views that the program renders itself.
 #include "study/evaluate/found.h"
 

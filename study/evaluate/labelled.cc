@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part three: F from correspondences of which some are labelled as correct.
 #include <algorithm>
 

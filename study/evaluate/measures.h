@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measures of `cornea evaluate`, on plain numbers; docs/evaluate.md defines them for users.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the measures on cases that can be computed by hand.
 #include "study/evaluate/measures.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part four: the pose between views with known cameras, by E and by F with the same cameras.
 #include <algorithm>
 #include <array>

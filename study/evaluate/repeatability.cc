@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part one: do detectors find the same points when an image is rotated, scaled, sheared, blurred,
 // compressed or noisy, and do they find the corners that people have labelled?
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part two: points, matches and homographies between the first image of a sequence and the others.
 #include <array>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the parts of an evaluation: which candidates take part, and which is best.
 #include <algorithm>
 #include <limits>

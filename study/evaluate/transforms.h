@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known changes of an image, under which a detector should find the same points.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the images of an evaluation as files, for programs that detect points in them.
 #include "study/evaluate/evaluate.h"
 #include "study/evaluate/transforms.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls every public class and function once, from outside: symbols that a shared library does not
 // export do not link, and partial initialisation must not warn. Works in the folder that it is
 // given.

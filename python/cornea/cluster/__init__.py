@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes a collection of photographs on the nodes of a Ray cluster: ``pip install 'cornea[ray]'``.
 
     import cornea.cluster

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The entry point that the program `cornea` starts for ``cornea cluster``."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All steps of a collection, in order."""
 
 from __future__ import annotations

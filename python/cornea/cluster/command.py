@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``cornea cluster``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Assigns one item at a time to each worker and collects the results."""
 
 from __future__ import annotations

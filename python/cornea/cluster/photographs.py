@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Photographs below a URL: their list for the plan, and the download of one shard to this node's disk."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of the program on the local node."""
 
 from __future__ import annotations

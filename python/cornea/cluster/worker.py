@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Ray actor that runs on the nodes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/catalog/detectors.h"
 
 #include "cornea/catalog/options_table.h"

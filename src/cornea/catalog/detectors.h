@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one table of detectors. The command line, the benches and other front ends read names, flags,
 // help and defaults from here, so a detector added to the table is known to all of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one table of estimators of two-view geometry: names, flags, help and defaults for front ends.
 #pragma once
 

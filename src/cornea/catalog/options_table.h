@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the tables of detectors, filters and estimators list options: each options struct has one
 // function
 //

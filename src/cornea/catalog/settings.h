@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of detectors and filters as front ends show and set them.
 #pragma once
 

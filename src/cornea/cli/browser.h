@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens a page of results in the user's browser.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cameras on the command line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command-line options for the cameras of a folder's images.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cornea cluster`: distributes the items of a plan over the nodes of a Ray cluster. The Python
 // package does the work (python -m cornea.cluster); the options are declared here for the help.
 #include <cerrno>

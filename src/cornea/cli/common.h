@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the commands share: common options, JSON output, tables on the screen.
 #pragma once
 

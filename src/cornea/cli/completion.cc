@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cornea completion SHELL`, and `cornea manual DIR` for packagers.
 #include <iostream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the commands of estimators: reads matches from CSV, estimates a model, and writes text,
 // CSV and JSON.
 #pragma once

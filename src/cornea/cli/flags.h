@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flags for the options of a whole table of detectors or filters.
 #pragma once
 

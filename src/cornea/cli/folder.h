@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by extract, match-all and verify: the database, what to do with existing results, the
 // progress bar, failures and interruptions, numbers in a summary.
 #pragma once

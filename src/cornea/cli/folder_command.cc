@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cornea folder`: from a folder of photographs to a database, a table of pairs and a page.
 #include <fstream>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `cornea folder` writes and prints.
 #pragma once
 

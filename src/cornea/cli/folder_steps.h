@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of extract and verify, which `folder` has as well.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ctrl-C and similar signals as a flag that long work checks between its steps, so that it can end
 // cleanly.
 #pragma once

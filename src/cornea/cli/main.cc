@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program: its commands and its handling of errors. Exit code 0 on success; 1 on failure, with
 // one line on standard error that names the problem and the way out; 2 for wrong usage.
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One description of the commands and their options, read from the parser, for the help, the manual
 // pages and the shell completion.
 #pragma once

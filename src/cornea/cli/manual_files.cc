@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Manual pages and shell completion.
 #include <cctype>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // COLMAP's mapper, which reconstructs a scene from a database: its command line, and running it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads mask files for commands that take them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cornea merge`: merges the items of a plan into one database, and into one per component.
 #include <iostream>
 

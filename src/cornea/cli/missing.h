@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placeholders for commands that a build lacks: they say so, and what to install.
 #pragma once
 

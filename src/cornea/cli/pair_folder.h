@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The default folder for the results of a pair.
 #pragma once
 

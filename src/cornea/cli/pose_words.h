@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pose between two views in words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A progress bar on standard error, if that is a terminal, as wide as the terminal allows. A single
 // step shows its elapsed seconds from the first second on.
 #pragma once

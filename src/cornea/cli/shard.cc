@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cornea shard`: the plan of a collection split into shards, its pairs, and its progress.
 #include "cornea/cli/shard.h"
 

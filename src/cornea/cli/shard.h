@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collection split into shards: the options of a plan, and its items for extract, match-all and
 // verify.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one item of a collection that is split into shards.
 #include <algorithm>
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A command line that can be repeated in a shell.
 #pragma once
 

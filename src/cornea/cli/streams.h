@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that a command reads and writes; the name - stands for standard input or output.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the commands about two views: flags of the stages, and results as text and JSON.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/cli/whole_progress.h"
 
 #include "cornea/cli/common.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The progress of a whole folder, stage after stage, with the time left for all of them.
 #pragma once
 

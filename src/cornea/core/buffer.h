@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scratch memory that grows to the largest size requested and is then reused: after the first call
 // at a given size nothing is allocated.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device memory for binning items into grid cells; device_selection.h queues the binning and the
 // cap per cell.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files: stream compaction that preserves order. The output index of an item is the sum of
 // the counts before it (a prefix sum), so the result does not depend on the order of atomics.
 #pragma once

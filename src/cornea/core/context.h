@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where work runs: the CPU with a number of threads, or one CUDA device with one stream.
 //
 // A Context is a cheap handle; copies share the device, the stream, the memory pool, the counters

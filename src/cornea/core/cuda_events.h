@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events on a context's stream, created once and reused. Internals of StageClock; defined in
 // cuda_events.cu.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files: the selection rules of selection.h on CUDA, by radix selection instead of sorting.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as text of a fixed or minimum width, for file names and hashes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors: a code for programs and a sentence for people, which names the problem and the way out.
 #pragma once
 

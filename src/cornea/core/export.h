@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks the symbols that a shared library exports: the public classes and functions, and nothing
 // else.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of detectors and matchers. Coordinates: x right, y down, in pixels; the centre of the
 // first pixel is (0, 0).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How images enter every algorithm: argument checks, conversion to the pixel type that the
 // algorithm works on, upload to the device, the mask, and the check for values that cannot be used
 // (NaN, infinity, out of range).

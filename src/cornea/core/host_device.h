@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CORNEA_HD marks functions that are compiled for the host and for the device, so that each formula
 // is written once.
 #pragma once

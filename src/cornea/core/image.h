@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images and views of them.
 //
 // Image<T> owns pixels, is move-only and knows where they live. HostView<T> and DeviceView<T>

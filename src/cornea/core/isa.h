@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files whose loops need fused multiply-adds are compiled once for the baseline of the architecture
 // and, on x86-64, once more for AVX2 (cornea_vector_files() in cmake/cornea_room.cmake). Each
 // version lives in its own namespace, CORNEA_ISA, and is selected at run time by what the processor

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts ASCII letters to lower case; all other characters are unchanged, whatever the locale.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An owning block of memory that knows which kind of memory it is in. Blocks allocated through a
 // Context come from its pool and are counted there by purpose; device blocks are ordered on the
 // pool's stream.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prefixes error sentences with the name of what they are about.
 #pragma once
 

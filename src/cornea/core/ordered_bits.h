@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unsigned integers that sort in the same order as the floating-point numbers they encode.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A deterministic parallel loop for the CPU side.
 #pragma once
 

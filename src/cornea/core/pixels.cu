@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/core/cuda.h"
 #include "cornea/core/pixels.h"
 

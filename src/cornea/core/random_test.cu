@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Philox in a kernel gives the same numbers as on the host.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Downscales images before features are detected and maps the points back to the original image.
 //
 // An output pixel is the mean of the area that it covers, with partly covered pixels weighted by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the strongest N items, or the strongest N per grid cell. Kept items stay in their order;
 // ties keep the first. device_selection.h does the same on CUDA.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CORNEA_VECTOR_CLONES marks a function with a hot loop: on x86-64 the compiler emits one version
 // for the baseline and one for AVX2 (target_clones), and the loader selects one; on other
 // architectures the baseline already includes the vector unit (NEON on aarch64). Callees are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files: images of one size that are stacked vertically in memory.
 #pragma once
 

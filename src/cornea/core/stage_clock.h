@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Milliseconds per stage of a call: host time on the CPU, events on the stream on CUDA.
 #pragma once
 

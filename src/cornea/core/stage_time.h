@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stage of a call and the time it took.
 #pragma once
 

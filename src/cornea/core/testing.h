@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: the devices to run on, random images, the folder of external test data, and temporary
 // folders.
 #pragma once

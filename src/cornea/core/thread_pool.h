@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The threads of a context.
 //
 // OpenMP's threads spin for milliseconds after every loop, and a library cannot turn that off: on a

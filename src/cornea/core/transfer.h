@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies between host and device, queued on the context's stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files only: reductions and prefix sums over the 32 threads of a warp. All lanes must take
 // part.
 #pragma once

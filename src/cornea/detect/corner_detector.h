@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of all detectors that compute a response map: frames in, corners out. A detector is
 // constructed once with its options and then applied to any number of frames; after the first frame
 // of a size it allocates no more image memory, on either device.

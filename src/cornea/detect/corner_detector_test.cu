@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests that need the CUDA API itself: graphs and callers' streams.
 #include <fstream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface that a detector with a response map implements for CornerDetector.
 #pragma once
 

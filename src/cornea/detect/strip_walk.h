@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files: shared by the response kernels whose warps walk down strips of the image, one lane
 // per column, with the window's other columns in the neighbouring lanes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of a filter for ImageFilter and SIFT: a function on float images.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of all filters: images in, filtered images out. A filter is constructed once with
 // its options and then applied to any number of images; on CUDA it allocates nothing after the
 // first image of a size.

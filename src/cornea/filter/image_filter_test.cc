@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The behaviour that all filters share, tested with the Gaussian, whose sums have the same bits on
 // every device.
 #include "cornea/filter/image_filter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Filters in CUDA graphs, through the public interface.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts the floats that filters work on back to pixels: from gray levels of 0..255 for 8-bit and
 // 16-bit pixels; float pixels are unchanged.
 #pragma once

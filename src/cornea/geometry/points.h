@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The correspondences of a pair as the estimators see them, once for both devices: normalised
 // coordinates, and what a pixel is in them.
 //

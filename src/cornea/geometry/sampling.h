@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random samples of correspondences, once for both devices: a pure function of (seed, pair,
 // purpose, number of the sample), so that every thread count, batch and device draws the same.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of io: a number for the bytes of a file, to tell whether it is still the same.
 //
 // XXH64 (Yann Collet, 2012; github.com/Cyan4973/xxHash, doc/xxhash_spec.md) with seed 0: 64 bits, a

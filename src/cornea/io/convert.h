@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of io: pixel types into one another, written once for every format, reading and writing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as CSV text: a line of column names, then a line per row, with commas between the cells.
 #pragma once
 

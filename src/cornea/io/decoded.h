@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of io: what the formats take and give, and the checks they share. One format is one file.
 #pragma once
 

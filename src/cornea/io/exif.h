@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a camera wrote beside the pixels: which way up they are, the lens, the time and the place.
 //
 // EXIF is a TIFF folder ("Exif Version 2.3", JEITA CP-3451C). JPEG keeps it in an APP1 segment, PNG

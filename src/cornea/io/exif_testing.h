@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: EXIF as cameras write it.
 #pragma once
 

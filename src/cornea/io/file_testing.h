@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the tests of io: files as bytes, errors and cuts.
 #pragma once
 

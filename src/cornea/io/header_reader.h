@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of io: the text headers of PNM and PFM, numbers between white space and # comments.
 #pragma once
 

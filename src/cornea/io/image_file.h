@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Image files in and out.
 //
 // Reads PNG, JPEG, PBM/PGM/PPM and PFM, and TIFF and WebP where the build has them. The first bytes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of io: a whole image file in memory.
 #pragma once
 

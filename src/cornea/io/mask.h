@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks: images of which only black or not black counts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Correspondences as text, a line per match.
 //
 // Where the first line names the columns, x1, y1, x2 and y2 are found by name: in any order, among

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matches of features by index, for pairs of images by name, as text. Two forms, told apart by the
 // first line that is not blank:
 //

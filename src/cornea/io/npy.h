@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files, version 1.0: a header that says what lies in it, and the numbers.
 #pragma once
 

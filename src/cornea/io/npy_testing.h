@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: .npy files as NumPy and other programs write them, right ones and wrong ones.
 #pragma once
 

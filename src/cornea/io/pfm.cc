@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PFM, the portable float map (pauldebevec.com/Research/HDR/PFM): a text header, then float pixels,
 // the bottom row first. The sign of the scale tells the byte order; its size, a unit that few
 // programs write and fewer read, is left alone so that floats round-trip exactly.

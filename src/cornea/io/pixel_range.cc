@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/io/pixel_range.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of io: values of a file spread over the whole range of their type.
 #pragma once
 

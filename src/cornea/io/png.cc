@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PNG through libpng. Its errors come by longjmp, which must not leave a C++ scope that has work to
 // do: only plain C calls and trivial locals stand inside `completes`.
 #include <algorithm>

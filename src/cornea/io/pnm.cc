@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PBM, PGM and PPM, P1 to P6 (netpbm.sourceforge.net/doc/pnm.html). The first image of a file.
 #include <algorithm>
 #include <limits>

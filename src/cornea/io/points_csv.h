@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points of an image as text, a line per point, as other programs write them.
 //
 // The first line names the columns, in upper or lower case, with commas between: x and y must be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text files of cells: their lines, each of bounded length, and the cells of a line.
 //
 // Cells are separated by commas, semicolons, tabs or spaces; a cell may stand in double quotes, ""

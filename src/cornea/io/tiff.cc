@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TIFF through libtiff, from and to memory. In the build where kHasTiff.
 //
 // 8-bit, 16-bit and float pixels, gray and RGB, interleaved or in planes, in strips or tiles, are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of io: pixels rotated the way the photograph is shown.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WebP stills through libwebp's simple interface: 8-bit RGB. In the build where kHasWebp.
 #include <webp/decode.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <webp/encode.h>
 
 #include "cornea/io/file_testing.h"

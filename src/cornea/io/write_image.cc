@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write_image: the format of an extension and the pixels it holds.
 #include <new>
 #include <vector>

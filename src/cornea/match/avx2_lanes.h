@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the tile_*.cc files only; like tile_walk.h it is compiled separately in each: eight 32-bit
 // lanes of AVX2, one row and eight columns.
 #pragma once

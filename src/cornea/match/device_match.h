@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files only: matching on CUDA. device_match.cu holds the memory and the order of the
 // steps, tile_search.cu the search itself, match_steps.cu the small steps around it.
 //

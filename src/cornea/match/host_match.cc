@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matching on the CPU: A is split into pieces of rows, which threads process one at a time; a piece
 // is compared with B tile by tile. The column minima of all pieces are combined in one list; a
 // minimum does not depend on the order.

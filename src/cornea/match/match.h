@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exact (brute-force) descriptor matching: for every descriptor of A the nearest and the second
 // nearest of B in the L2 norm.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface that a device implements for Matcher.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For studies and tests: the CPU's dot-product kernels, selectable by name. A Matcher uses the
 // fastest.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small steps around the search: norms before it, tests and the list of matches after it.
 #include "cornea/core/compaction.h"
 #include "cornea/core/cuda.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the tile_*.cc files only; like tile_walk.h it is compiled separately in each: four 32-bit
 // lanes of NEON.
 #pragma once

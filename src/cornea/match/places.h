@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Duplicate matches between the same two positions. A point with several orientations is several
 // features at one position, and a list made by hand or by other programs may repeat a line;
 // statistics over matches count such duplicates once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files only: byte products on tensor cores, and asynchronous copies into shared memory.
 // From Ampere on each is one instruction; Turing (compute capability 7.5) composes the same product
 // from smaller instructions and copies through registers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AVX2: bytes widened to 16 bits; two of one row times two of each of eight columns (VPMADDWD).
 #include "cornea/match/tile_kernel.h"
 

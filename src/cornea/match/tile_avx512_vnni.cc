@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AVX-512 VNNI: four bytes of one row times four of each of sixteen columns (VPDPBUSD). The
 // instruction takes signed bytes on one side.
 #include "cornea/match/tile_kernel.h"

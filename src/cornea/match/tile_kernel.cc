@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/match/tile_kernel.h"
 
 #include "cornea/core/error.h"

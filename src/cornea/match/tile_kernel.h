@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CPU kernel for the dot products of descriptors, selected at run time. Every kernel is a file of
 // its own (tile_ummla.cc, tile_avx2.cc, ..) that is compiled for its instruction set; their common
 // code is in tile_walk.h. All give the same integers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For every machine: products in float, which every vector unit multiplies fast. They are exact,
 // because all sums are integers below 2^24.
 #include "cornea/match/tile_walk.h"

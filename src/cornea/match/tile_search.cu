@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search: products on the tensor cores, minima in registers.
 //
 // A warp holds 64 rows of A in registers, all 128 bytes of each, and takes 8 columns of B at a time

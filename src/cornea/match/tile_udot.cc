@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arm UDOT (dotprod): four bytes of one row times four bytes of each of four columns.
 #include "cornea/match/tile_kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arm UMMLA (i8mm): two rows of 8 bytes times two columns of 8 bytes, into four sums.
 #include "cornea/match/tile_kernel.h"
 

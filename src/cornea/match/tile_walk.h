@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the tile_*.cc files only: the common code of the CPU's dot-product kernels. Everything is in
 // an unnamed namespace and calls no inline function from elsewhere: each file compiles its own copy
 // for its own instruction set, and the linker must not use that copy for another file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that this machine reproduces Cornea's answers to the bit: the results of detectors,
 // filters, SIFT, matching, retrieval and geometry on generated images are hashed and compared with
 // recorded hashes. The hashes are the same for every compiler, instruction set, number of threads

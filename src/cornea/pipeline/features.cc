@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/pipeline/features.h"
 
 #include "cornea/core/reduce.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two images in, the geometry between them out: the stages from pixels to F, in their one order.
 //
 //   features of both images -> matches -> correspondences -> fundamental matrix

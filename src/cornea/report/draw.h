@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks on images that stay legible on any background and at any size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connected components of a folder, and warnings for the user.
 #include <algorithm>
 #include <numeric>

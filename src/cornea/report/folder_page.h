@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page that shows a folder of photographs and the pairs of them that share a geometry: the
 // matrix of pairs, the view graph, its connected components, histograms, and a table that opens
 // each pair with its inliers drawn. It needs neither network nor server: it is one HTML file for up

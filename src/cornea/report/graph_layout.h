@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of report: the layout of the view graph of a folder.
 //
 // Within a component: pivot MDS (U. Brandes, C. Pich, "Eigensolver methods for progressive

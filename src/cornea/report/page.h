@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page that shows two photographs and the geometry between them: one HTML file that needs
 // nothing else, neither network nor server.
 //

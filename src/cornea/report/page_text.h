@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of report: composes the text of a page from data and embedded files.
 #pragma once
 

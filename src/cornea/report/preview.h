@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of report: photographs reduced for a page.
 #pragma once
 

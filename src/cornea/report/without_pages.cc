@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For builds without nlohmann-json: creating a page is an error that says so.
 #include "cornea/core/error.h"
 #include "cornea/report/folder_page.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The descriptors of an image, aggregated to one binary vector per visual word (ASMK*).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The images of a collection in the order of their keys, read in blocks of descriptors.
 #pragma once
 

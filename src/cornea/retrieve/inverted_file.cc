@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/retrieve/inverted_file.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inverted file: all codes of a collection by word, and queries for the most similar images.
 // Images are numbered in the order in which they are added.
 #pragma once

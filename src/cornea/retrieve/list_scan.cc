@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled per instruction set, because the x86-64 baseline has no population count instruction.
 #include "cornea/retrieve/list_scan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of a query: one code against the list of a word.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Image retrieval: finds the images of a collection that look alike, so that only those need to be
 // matched.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formulas of retrieval in fixed point: weights and logarithms have 16 fractional bits, roots 16,
 // scores 30.
 #pragma once

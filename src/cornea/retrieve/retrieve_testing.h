@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: collections of images with random descriptors, in groups that look alike.
 #pragma once
 

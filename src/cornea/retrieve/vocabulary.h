@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Visual words: integer k-means over descriptors that are drawn from the collection.
 #pragma once
 

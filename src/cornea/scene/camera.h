@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pinhole camera and the exact geometry between two of them (Hartley & Zisserman, Multiple View
 // Geometry, ch. 6, 9 and 13).
 //

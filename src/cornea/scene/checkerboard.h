@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A checkerboard whose corners are known exactly.
 //
 // Board coordinates (u, v) count cells from the board's top left; the inner corners are the points

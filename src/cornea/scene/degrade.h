@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Degrades a picture: it is rotated, scaled, blurred, changed in contrast and brightness, made
 // noisy and compressed, in this order, while the geometry stays known exactly.
 #pragma once

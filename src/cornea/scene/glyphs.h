@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capital letters of 5 x 7 dots, for the text on the scene's walls and boxes.
 #pragma once
 

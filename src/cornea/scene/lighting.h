@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The brightness of a white face at one of its points: sky light, reduced near the ground and near
 // boxes, and sunlight where no box blocks it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matched points of two synthetic views with exact ground truth, for estimators.
 #pragma once
 

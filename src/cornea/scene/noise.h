@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The building blocks of procedural textures: hashing, noise, and shapes that are filtered over a
 // sample's width. All are pure functions of position and seed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views of a world by ray casting, and cameras to take them with.
 //
 // The pixels of a face and its points are related by a homography, so that a ray is intersected

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Synthetic views with exact ground truth, in one call: cameras on an arc around a world, their
 // pictures, and optional degradations of the pictures. Between views i and j,
 // fundamental(views[i].camera, views[j].camera) is exact; on a flat scene so is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Procedural gray textures for flat faces: every value is a pure function of position, seed and
 // sample width, hashed with Philox. Nothing is stored, so that a face shows the same surface to
 // every camera at every resolution, and detail that is too fine for a sample fades into its mean.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The world that the synthetic cameras see: flat textured faces and the boxes that cast shadows, in
 // metres, with the ground at z = 0 and z upwards.
 #pragma once

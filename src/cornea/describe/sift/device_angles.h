@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files of SIFT: from a warp's orientation histograms to the angles of a point.
 #pragma once
 

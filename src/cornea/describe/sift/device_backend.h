@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIFT on CUDA: memory, order of the steps, graphs. The member functions are in sift_memory.cu
 // (memory layout), sift_steps.cu (order of the kernels) and device_sift.cu (calls and results).
 #pragma once

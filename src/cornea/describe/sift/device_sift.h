@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIFT's steps on CUDA: declarations that the .cu files share.
 //
 // All images of a batch go through each step together. Extrema are listed unordered. The pixels to

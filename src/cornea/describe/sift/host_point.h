@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIFT's steps for one point on the CPU. The levels are those of the current part of the scale
 // space or of a patch.
 #pragma once

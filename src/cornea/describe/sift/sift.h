@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIFT: keypoints that are invariant to scale, rotation and illumination, each with a descriptor of
 // 128 bytes (D. Lowe, "Distinctive image features from scale-invariant keypoints", International
 // Journal of Computer Vision 60, 2004).

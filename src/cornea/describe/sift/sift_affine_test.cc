@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Affine shape and domain-size pooling, compared with their definition (sift.h) in double precision
 // and on images whose affine map is known.
 #include <algorithm>

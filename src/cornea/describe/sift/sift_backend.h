@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CPU and the CUDA implementation of SIFT; internals of Sift.
 #pragma once
 

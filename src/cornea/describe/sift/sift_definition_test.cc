@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares SIFT's points and orientations with steps 1 to 3 of its definition (sift.h) in double
 // precision.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formulas of affine shape and of domain-size pooling that the CPU and CUDA share.
 //
 // A point's frame is scale * A R: R is the rotation by its angle, and A is symmetric with the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files of SIFT: RAII wrappers of streams, events and graphs.
 #pragma once
 

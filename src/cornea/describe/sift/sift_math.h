@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formulas and constants of SIFT that the CPU and CUDA share. Templates over F take a float or a
 // short vector of floats.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interpolated gradients of a level on the CPU, four at a time. For functions that are compiled as
 // CORNEA_VECTOR_CLONES.
 #pragma once

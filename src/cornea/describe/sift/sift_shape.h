@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory layout of SIFT's scale space, and the options in the form that the loops need.
 #pragma once
 

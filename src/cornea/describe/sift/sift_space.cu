@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/core/stack.h"
 #include "cornea/describe/sift/device_sift.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scale space in strips of rows, for images whose levels do not fit into memory as a whole.
 //
 // Every level keeps the rows that points of the strip need for their orientations and descriptors,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For SIFT's tests: images whose points are known, and the devices to run on.
 #pragma once
 

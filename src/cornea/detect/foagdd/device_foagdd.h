@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FOAGDD on CUDA. The image is uploaded; the map of measures stays on the device.
 //
 // Steps, one kernel each: derivatives of the first scale; an upper bound of the measure per cell of
@@ -6,11 +7,13 @@
 // at each further scale around the peaks of the first scale, which confirms or drops a peak.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "cornea/core/buffer.h"
 #include "cornea/core/context.h"
+#include "cornea/core/host_device.h"
 #include "cornea/core/image.h"
 #include "cornea/detect/foagdd/foagdd_band.h"
 #include "cornea/detect/foagdd/foagdd_bank.h"
@@ -19,6 +22,15 @@
 #include "cornea/detect/response.h"
 
 namespace cornea::foagdd {
+
+// Bounds of a pixel's measure. The sign of the upper one, whose value is never negative, marks the
+// contenders: pixels that may be the largest of their square.
+struct alignas(8) PixelBounds {
+  float marked_upper, lower;
+
+  CORNEA_HD float upper() const { return fabsf(marked_upper); }
+  CORNEA_HD bool is_contender() const { return marked_upper < 0; }
+};
 
 class DeviceFoagdd {
  public:

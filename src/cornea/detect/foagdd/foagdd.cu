@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "cornea/core/cuda.h"
@@ -306,7 +307,7 @@ void DeviceFoagdd::prepare(int width, int height, int frames, bool screens) {
   derivatives_.reserve<float>(context_, floats * frames_at_once_);
   if (!screens) return;
   const std::size_t pixels = std::size_t(width) * height * frames_at_once_;
-  bounds_.reserve<float2>(context_, pixels);
+  bounds_.reserve<PixelBounds>(context_, pixels);
   open_cells_.reserve<std::uint32_t>(
       context_, std::size_t(plane_.cells_across()) * plane_.cells_down() * frames_at_once_);
   open_pixels_.reserve<std::uint32_t>(context_, pixels);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FOAGDD corners: first-order anisotropic Gaussian directional derivatives at several scales
 // (W. Zhang and C. Sun, "Corner detection using multi-directional structure tensor with multiple
 // scales", International Journal of Computer Vision 128, 2020).

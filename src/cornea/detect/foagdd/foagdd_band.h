@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FOAGDD on the CPU: one band of rows of the map of measures, and the measure at single pixels.
 // Memory grows with the width of the image, not with its height.
 #pragma once

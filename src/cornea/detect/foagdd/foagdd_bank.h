@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FOAGDD's filters, arranged so that one pass over an image's differences serves all directions.
 //
 // The kernel of direction t, k_t(a, b) with a down and b right, is odd: k_t(-a, -b) = -k_t(a, b).

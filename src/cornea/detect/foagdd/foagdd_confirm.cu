@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measure at the further scales, only around the peaks of the first scale.
 #include <algorithm>
 

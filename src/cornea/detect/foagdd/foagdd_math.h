@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FOAGDD's formulas that the CPU and CUDA share.
 #pragma once
 

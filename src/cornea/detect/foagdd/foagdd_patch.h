@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FOAGDD's exact measure from the derivatives around a few pixels in shared memory. Many threads
 // sum each tensor, so that short lists have a low latency.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of FOAGDD's derivatives in device memory, and how they are computed and read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time-critical row functions of FOAGDD on the CPU. They work on plain arrays; foagdd_band.cc
 // calls them row by row.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the pixels that need an exact measure, for eight directions: bounds of cells of 2 x 2
 // pixels, then bounds of pixels (foagdd_math.h derives them), then a comparison with the
 // neighbours.
@@ -137,8 +138,8 @@ __device__ float upper_bound(const CellRows& d, float threshold) {
 // bounds of a closed cell's pixels are zero.
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 3)
     cell_kernel(const float* derivatives, FoagddPlane plane, float threshold, int rows_per_walk,
-                int first_frame, float2* bounds, DeviceView<double> first_map, std::uint32_t* cells,
-                std::uint32_t* count) {
+                int first_frame, PixelBounds* bounds, DeviceView<double> first_map,
+                std::uint32_t* cells, std::uint32_t* count) {
   const int lane = threadIdx.x, frame = blockIdx.z;
   const int column = int(blockIdx.x) * kCellsPerWarp + lane - 2;
   const int begin = (int(blockIdx.y) * kWarpsPerBlock + int(threadIdx.y)) * rows_per_walk;
@@ -160,7 +161,8 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock, 3)
     const bool open = mine && !(upper <= threshold);
     if (mine && !open) {
       for (int y = 2 * row; y < min(2 * row + 2, plane.height); ++y) {
-        float2* at = bounds + (std::size_t(frame) * plane.height + y) * plane.width + 2 * column;
+        PixelBounds* at =
+            bounds + (std::size_t(frame) * plane.height + y) * plane.width + 2 * column;
         double* map = foagdd_map_at(first_map, first_frame + frame, 2 * column, y);
         for (int k = 0; k < 2 && 2 * column + k < plane.width; ++k) {
           at[k] = {0, 0};
@@ -225,7 +227,7 @@ __device__ void pair_tensors(const float* centre, const FoagddPlane& plane,
 // Bounds of the pixels of open cells, two neighbours of a row per thread.
 __global__ void __launch_bounds__(kBoundThreads, 3)
     bound_kernel(const float* derivatives, FoagddPlane plane, FoagddList cells, float threshold,
-                 float2* bounds) {
+                 PixelBounds* bounds) {
   const std::uint32_t count = *cells.count;
   for (std::size_t i = blockIdx.x * std::size_t(kBoundThreads) + threadIdx.x;
        i < 2 * std::size_t(count); i += std::size_t(gridDim.x) * kBoundThreads) {
@@ -267,13 +269,13 @@ __device__ void for_each_open_pixel(const FoagddPlane& plane, const FoagddList& 
 // Calls f(bounds of a neighbour) for the square around a pixel. The published radius is unrolled,
 // so that its loads overlap.
 template <class F>
-__device__ void for_each_neighbour(const float2* bounds, const FoagddPlane& plane, int x, int y,
-                                   int radius, F&& f) {
+__device__ void for_each_neighbour(const PixelBounds* bounds, const FoagddPlane& plane, int x,
+                                   int y, int radius, F&& f) {
   constexpr int kUsual = 2;
   const bool inner =
       x >= kUsual && x < plane.width - kUsual && y >= kUsual && y < plane.height - kUsual;
   if (radius == kUsual && inner) {
-    const float2* centre = bounds + std::size_t(y) * plane.width + x;
+    const PixelBounds* centre = bounds + std::size_t(y) * plane.width + x;
 #pragma unroll
     for (int j = -kUsual; j <= kUsual; ++j) {
 #pragma unroll
@@ -283,7 +285,7 @@ __device__ void for_each_neighbour(const float2* bounds, const FoagddPlane& plan
   }
   const int columns = min(x + radius, plane.width - 1) - max(x - radius, 0) + 1;
   for (int j = max(y - radius, 0); j <= min(y + radius, plane.height - 1); ++j) {
-    const float2* row = bounds + std::size_t(j) * plane.width + max(x - radius, 0);
+    const PixelBounds* row = bounds + std::size_t(j) * plane.width + max(x - radius, 0);
 #pragma unroll 1
     for (int i = 0; i < columns; ++i) f(row[i]);
   }
@@ -291,22 +293,21 @@ __device__ void for_each_neighbour(const float2* bounds, const FoagddPlane& plan
 
 constexpr int kDecideThreads = 256;
 
-// A pixel that may be the largest of its square is a contender; this is marked by negating its
-// upper bound. Here each upper bound is read and written only by its own thread; other threads read
-// lower bounds.
+// Marks the contenders. Here each upper bound is read and written only by its own thread; other
+// threads read lower bounds.
 __global__ void __launch_bounds__(kDecideThreads)
     contender_kernel(FoagddPlane plane, FoagddList cells, float threshold, int radius,
-                     float2* all_bounds) {
+                     PixelBounds* all_bounds) {
   for_each_open_pixel(plane, cells, [&](int x, int y, int frame, bool valid) {
     if (!valid) return;
-    float2* bounds = all_bounds + std::size_t(frame) * plane.width * plane.height;
-    float& upper = bounds[std::size_t(y) * plane.width + x].x;
-    const float mine = upper;
-    if (!(mine > threshold)) return;
+    PixelBounds* bounds = all_bounds + std::size_t(frame) * plane.width * plane.height;
+    float& marked_upper = bounds[std::size_t(y) * plane.width + x].marked_upper;
+    const float upper = marked_upper;
+    if (!(upper > threshold)) return;
     bool largest = true;
     for_each_neighbour(bounds, plane, x, y, radius,
-                       [&](const float2& other) { largest &= mine >= other.y; });
-    if (largest) upper = -mine;
+                       [&](const PixelBounds& other) { largest &= upper >= other.lower; });
+    if (largest) marked_upper = -upper;
   });
 }
 
@@ -314,19 +315,19 @@ __global__ void __launch_bounds__(kDecideThreads)
 // be larger. All other pixels of the map get their lower bound, which does not change the decision:
 // a pixel that is no contender has a neighbour in its square that is certainly larger.
 __global__ void __launch_bounds__(kDecideThreads)
-    decide_kernel(const float2* all_bounds, FoagddPlane plane, FoagddList cells, float threshold,
-                  int radius, int first_frame, DeviceView<double> first_map, std::uint32_t* pixels,
-                  std::uint32_t* count) {
+    decide_kernel(const PixelBounds* all_bounds, FoagddPlane plane, FoagddList cells,
+                  float threshold, int radius, int first_frame, DeviceView<double> first_map,
+                  std::uint32_t* pixels, std::uint32_t* count) {
   for_each_open_pixel(plane, cells, [&](int x, int y, int frame, bool valid) {
-    const float2* bounds = all_bounds + std::size_t(frame) * plane.width * plane.height;
-    const float2 mine = valid ? bounds[std::size_t(y) * plane.width + x] : float2{0, 0};
-    const float upper = fabsf(mine.x);
+    const PixelBounds* bounds = all_bounds + std::size_t(frame) * plane.width * plane.height;
+    const PixelBounds mine = valid ? bounds[std::size_t(y) * plane.width + x] : PixelBounds{0, 0};
     bool open = false;
-    if (valid && upper > threshold) {
-      for_each_neighbour(bounds, plane, x, y, radius,
-                         [&](const float2& other) { open |= other.x < 0 && upper >= other.y; });
+    if (valid && mine.upper() > threshold) {
+      for_each_neighbour(bounds, plane, x, y, radius, [&](const PixelBounds& other) {
+        open |= other.is_contender() && mine.upper() >= other.lower;
+      });
     }
-    if (valid) *foagdd_map_at(first_map, first_frame + frame, x, y) = mine.y;
+    if (valid) *foagdd_map_at(first_map, first_frame + frame, x, y) = mine.lower;
     append(open, (std::uint32_t(frame) * plane.height + y) * plane.width + x, pixels, count);
   });
 }
@@ -338,7 +339,7 @@ FoagddList DeviceFoagdd::enqueue_screen(const FoagddScreen& screen, int frame, i
   const cudaStream_t stream = cuda_stream(context_);
   const float* derivatives = derivatives_.data<float>();
   const float threshold = foagdd_screen_threshold(screen.threshold);
-  auto* bounds = bounds_.data<float2>();
+  auto* bounds = bounds_.data<PixelBounds>();
   auto* cells = open_cells_.data<std::uint32_t>();
   auto* pixels = open_pixels_.data<std::uint32_t>();
   auto* counts = open_counts_.data<std::uint32_t>();

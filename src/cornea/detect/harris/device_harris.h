@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The response of Harris and Shi-Tomasi on CUDA.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Harris and Shi-Tomasi corners (C. Harris and M. Stephens, "A combined corner and edge detector",
 // 1988; J. Shi and C. Tomasi, "Good features to track", 1994).
 //

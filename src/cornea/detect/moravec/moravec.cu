@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/core/cuda.h"
 #include "cornea/detect/moravec/device_moravec.h"
 #include "cornea/detect/moravec/moravec_math.h"

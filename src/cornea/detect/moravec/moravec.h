@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moravec's corner detector (H. Moravec, "Obstacle avoidance and navigation in the real world by a
 // seeing robot rover", 1980).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moravec's formulas that the CPU and CUDA share.
 //
 // The four pixels of a 2 x 2 quad whose first pixel is (x, y) give the squared differences of the

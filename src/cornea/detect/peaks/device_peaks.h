@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peak search on CUDA: the map stays on the device, only the points come back.
 //
 // Steps, one kernel each:

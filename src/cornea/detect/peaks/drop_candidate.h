@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files: removes a peak that fails a further test.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peak search on the host, as detectors call it.
 #pragma once
 

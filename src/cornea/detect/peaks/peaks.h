@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a response map to points: threshold, non-maximum suppression, subpixel fit, minimum
 // distance, caps.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formulas of the peak search that the CPU and CUDA share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The second half of the peak search on CUDA: from marked pixels to points on the host.
 #include <algorithm>
 

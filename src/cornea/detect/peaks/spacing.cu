@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The minimum distance between points on CUDA. A point is decided as soon as all stronger points
 // near it are: it is dropped if one of them is kept, and kept otherwise. The result equals that of
 // the greedy algorithm from the strongest point down, whatever the order of execution.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The minimum distance between points, as in cv::goodFeaturesToTrack: greedily from the strongest
 // point down, each is kept unless a point that was already kept is closer. Ties are taken in
 // reading order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files: the largest response per frame, as ordered bits that start at 0. A maximum does
 // not depend on the order of atomics.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The refinement of corners on CUDA.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subpixel refinement of corners from the image gradients (W. Foerstner and E. Guelch, 1987; the
 // method of cv::cornerSubPix). At a corner q every gradient in the neighbourhood is zero or
 // perpendicular to the line from q to it, so that q solves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formulas of the corner refinement that the CPU and CUDA share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The camera that COLMAP would assign to an image before any reconstruction.
 #pragma once
 

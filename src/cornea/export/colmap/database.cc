@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file of a COLMAP database: opening it, its tables, its log and its transactions.
 #include "cornea/export/colmap/database.h"
 

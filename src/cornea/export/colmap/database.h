@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A COLMAP database: cameras, images, features, matches and two-view geometries in one SQLite file.
 //
 // The layout is that of COLMAP 3.8 (PRAGMA user_version 3800). Newer versions, including 4.x, open

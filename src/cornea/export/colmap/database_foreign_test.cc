@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests with COLMAP databases that other programs wrote, extended or damaged: columns and frames of
 // COLMAP 4.x, files of another kind, and rows with invalid contents.
 #include "cornea/export/colmap/database_testing.h"

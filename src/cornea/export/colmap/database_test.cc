@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the layout of a COLMAP database, byte by byte, as SQLite and COLMAP 3.8 have it.
 #include <bit>
 #include <cmath>

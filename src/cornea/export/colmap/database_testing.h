@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A COLMAP database for tests, in a folder of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Features of other programs in a COLMAP database.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two-view geometries of a COLMAP database.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cameras, images and their features in a COLMAP database.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts a camera of a COLMAP database to Cornea's intrinsics.
 #pragma once
 

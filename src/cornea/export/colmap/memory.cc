@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cornea's own tables in a COLMAP database.
 #include "cornea/export/colmap/memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Cornea records about its own work in a COLMAP database, so that a later run notices if a
 // photograph or the options have changed since the features were extracted.
 #pragma once

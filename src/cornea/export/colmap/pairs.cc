@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairs of images in a COLMAP database: their ids, their matches, and which of them have a
 // geometry.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pose priors of a COLMAP database: one row per image since 3.10, with another layout since 4.0.
 //
 //   3.10         image_id, position, coordinate_system

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes an image from a COLMAP database, with everything that belongs to it alone.
 #include "cornea/export/colmap/database.h"
 #include "cornea/export/colmap/layout.h"

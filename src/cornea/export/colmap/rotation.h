@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of export: rotations in COLMAP's representation.
 #pragma once
 

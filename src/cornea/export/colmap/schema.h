@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of export: the tables of a new COLMAP database.
 #pragma once
 

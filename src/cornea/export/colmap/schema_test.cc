@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the tables of a new database, of pose priors in each of their layouts, and of features
 // of other programs.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: reads and changes an SQLite file with plain SQL instead of our own code.
 #pragma once
 

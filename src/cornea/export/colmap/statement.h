@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of export: one SQL statement with bound values, executed step by step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of export: copies rows of a finished database into another one unchanged, and stores what
 // Cornea needs in a database that is a part of a larger one.
 #pragma once

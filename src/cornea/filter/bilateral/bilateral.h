@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bilateral filter: a mean over a square window in which neighbours are weighted by their distance
 // and by the difference of their values,
 //

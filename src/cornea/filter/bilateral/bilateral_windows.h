@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bilateral filter on floats, for its own filter and for SIFT's scale space.
 #pragma once
 

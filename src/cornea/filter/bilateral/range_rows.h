@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sums of range-weighted windows on the CPU.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weight that the bilateral and the trilateral filter give a neighbour at (m, n) whose value
 // differs by d:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gaussian blur, separable:
 //
 //   out(x, y) = sum_j g(j) sum_i g(i) in(x + i, y + j),   |i|, |j| <= r

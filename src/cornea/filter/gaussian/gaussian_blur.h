@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Gaussian blur on floats, for the Gaussian filter and for other algorithms that blur images.
 #pragma once
 

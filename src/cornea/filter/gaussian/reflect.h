@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The border extension of images: mirrored without repeating the edge pixel,
 //
 //   ... c b | a b c d | c b a b ...

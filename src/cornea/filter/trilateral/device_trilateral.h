@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trilateral filter on CUDA. Everything is queued; no value is read back in between.
 #pragma once
 

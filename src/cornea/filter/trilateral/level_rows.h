@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The min-max stack of gradient magnitudes on the CPU, and the level of each pixel.
 #pragma once
 

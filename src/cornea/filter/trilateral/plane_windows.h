@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trilateral filter's last step on the CPU: the weighted mean of differences to a plane.
 #pragma once
 

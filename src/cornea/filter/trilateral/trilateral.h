@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trilateral filter (P. Choudhury, J. Tumblin, "The trilateral filter for high contrast images and
 // meshes", 2003): smooths each pixel towards a local plane, over a window that grows as long as the
 // gradients around the pixel agree.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which threads process pixels: pixels with equal windows together.
 #include <cub/device/device_radix_sort.cuh>
 

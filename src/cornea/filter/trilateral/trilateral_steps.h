@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trilateral filter on floats, for the trilateral filter itself and for SIFT's scale space.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // F = U diag(1, s, 0) V^T: its axes, and small rotations of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For formulas whose numbers are floats, doubles, or on the CPU several floats at once, one per
 // lane.
 #pragma once

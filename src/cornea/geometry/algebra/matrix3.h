@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 3 x 3 matrices and vectors for formulas that both devices use. T is a number, or a Pack of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The nearest matrix of rank 2 and its left null vector, without iterations that depend on the
 // data.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The null space of a few vectors of 9 by Householder reflections: formulas that both devices use.
 // T is float or double, or on the CPU Floats: one system per lane.
 #pragma once

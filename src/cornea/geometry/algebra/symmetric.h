@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small symmetric systems, in double, for both devices. A matrix is packed: the lower triangle, row
 // by row.
 #pragma once

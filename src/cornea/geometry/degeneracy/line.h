@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points on a line, which fix no F. Once for both devices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planes and pure rotations (DEGENSAC: O. Chum, T. Werner, J. Matas, "Two-view geometry estimation
 // unaffected by a dominant plane", CVPR 2005), once for both devices: the homography that explains
 // most inliers of F, F from it and two points off its plane (plane and parallax), and whether

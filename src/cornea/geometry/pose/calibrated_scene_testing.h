@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: rays of random points in two calibrated views, with the pose between them.
 #pragma once
 

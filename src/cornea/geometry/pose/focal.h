@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Focal lengths from F alone, principal points known (S. Bougnoux, "From projective to Euclidean
 // space under any practical situation, a criticism of self-calibration", ICCV 1998). On the host.
 // Where the optical axes meet, as when both cameras look at one point, F says nothing about them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pose between two calibrated views of a plane from H = K2^-1 H' K1, which takes rays to rays:
 // H ~ R + t n^T / d, where the plane is n^T X1 = d (E. Malis, M. Vargas, "Deeper understanding of
 // the homography decomposition for vision-based control", INRIA RR-6303, 2007). On the host.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pose between two calibrated views from E, once for both devices: its four candidates, the one
 // that has the inliers before both cameras (cheirality), and the points that two rays see. A point
 // X1 of the first camera is X2 = R X1 + t in the second; E = [t]x R.

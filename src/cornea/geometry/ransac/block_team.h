@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files: the points of one pair and a block of kSumLanes threads that adds over them (see
 // points.h). All threads call every function, with equal arguments, and get equal results.
 #pragma once

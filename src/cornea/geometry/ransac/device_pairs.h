@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RANSAC on CUDA: what the kernels share.
 //
 // Pairs lie one after the other in one list of correspondences. Every round is two launches: one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files: the rounds of hypotheses on CUDA, for every problem.
 #pragma once
 

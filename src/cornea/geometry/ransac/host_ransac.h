@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rounds of hypotheses on the CPU, for every problem.
 #pragma once
 

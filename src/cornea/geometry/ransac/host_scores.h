@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of a model over all points of a pair on the CPU, several points at once.
 #pragma once
 

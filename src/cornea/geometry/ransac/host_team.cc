@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/geometry/ransac/host_team.h"
 
 #include "cornea/geometry/scoring/preemptive.h"

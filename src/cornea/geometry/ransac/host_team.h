@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The points of one pair on the CPU, and sums over them (see points.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the two devices implement: many pairs of one problem (ransac/search.h) in one call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RANSAC: the search over rounds of hypotheses, written once over solver and score, and once for
 // both devices.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // E from a start, once for both devices: the minimisation of Sampson's error over the 5 degrees of
 // freedom of a pose, and the local optimisation of a hypothesis. `Team`: points.h. The same with a
 // focal length as the 6th: refine/shared_focal.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The minimisation of Sampson's error over the 7 degrees of freedom of F, F = U diag(1, s, 0) V^T
 // (A. Bartoli, P. Sturm, PAMI 2004), once for both devices. `Team`: points.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // H from a start, once for both devices: least squares over its inliers, and the minimisation of
 // the symmetric transfer error over its 8 degrees of freedom. `Team`: points.h.
 #pragma once

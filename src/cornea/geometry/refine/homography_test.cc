@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/geometry/refine/homography.h"
 
 #include <gtest/gtest.h>

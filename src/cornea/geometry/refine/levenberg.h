@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Levenberg's and Marquardt's minimisation of a robust sum of squares over the points of a team
 // (see points.h), once for both devices.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Local optimisation of F (LO-RANSAC: O. Chum, J. Matas, J. Kittler, DAGM 2003): reweighted least
 // squares over the inliers with a threshold that narrows. `Team`: points.h.
 #pragma once

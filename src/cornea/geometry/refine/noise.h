@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The noise of a pair's correspondences, from their distances to a model, and the model that fits
 // them at that width. Once for both devices. `Team`: points.h.
 //

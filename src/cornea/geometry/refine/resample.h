@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LO-RANSAC's inner samples (O. Chum, J. Matas, J. Kittler, DAGM 2003), once for both devices:
 // drawn from what lies near a model and scored at a narrower width than the search could use to
 // distinguish models. For F and E. `Team`: points.h.

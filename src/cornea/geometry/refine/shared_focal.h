@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // E and the focal length that both views share, from a start, once for both devices. Coordinates
 // are relative to the principal points, in units of a guess of the focal length (of each image its
 // own): F = D E D, D = diag(1, 1, f), where f is the focal length in guesses.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of a model, for every distance: sum min((distance / threshold)^2, 1) over all
 // correspondences (MSAC: P. Torr, A. Zisserman, "MLESAC", CVIU 2000), each term in whole steps of
 // 1/1024, so that sums are exact in any order.

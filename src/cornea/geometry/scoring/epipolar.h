@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The distance of a correspondence to F or E: the sum of its distances to both epipolar lines. Once
 // for both devices; T is float or double, or on the CPU Floats: one correspondence per lane.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Preemptive scoring: hypotheses are first held against a few correspondences, and only the best of
 // each group against all (D. Nister, "Preemptive RANSAC for live structure and motion estimation",
 // ICCV 2003).

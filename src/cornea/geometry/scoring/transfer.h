@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The distance of a correspondence to a homography: that of x2 to H x1 plus that of x1 to H^-1 x2
 // (symmetric transfer). Once for both devices; T is float or double, or on the CPU Floats: one
 // correspondence per lane.

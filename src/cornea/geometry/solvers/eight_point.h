@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // F from a sample of 8 correspondences, for any T (several samples at once on the CPU), or of more
 // by least squares.
 #pragma once

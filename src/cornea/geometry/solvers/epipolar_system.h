@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x2^T F x1 = 0 as a linear system in the entries of F.
 #pragma once
 

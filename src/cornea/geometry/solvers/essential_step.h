@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Newton's step towards an essential matrix, once for both devices: what takes digits back that a
 // solver's polynomial loses where its roots lie near each other.
 #pragma once

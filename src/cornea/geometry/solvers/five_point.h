@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // E from 5 correspondences of rays (x, y, 1): D. Nister, "An efficient solution to the five-point
 // relative pose problem", PAMI 2004. Once for both devices.
 //

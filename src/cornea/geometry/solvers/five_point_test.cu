@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same models in a kernel as on the host, bit by bit.
 #include <cstring>
 

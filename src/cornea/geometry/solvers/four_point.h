@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // H from 4 correspondences: the null vector of the 8 x 9 system, once for both devices.
 #pragma once
 

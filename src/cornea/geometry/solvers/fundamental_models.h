@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models that a sample of correspondences gives for F: of rank 2, and only those that have all
 // points before both cameras.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models that a minimal solver makes of a sample.
 #pragma once
 

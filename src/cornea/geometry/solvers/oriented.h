@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The oriented epipolar constraint on a sample.
 #pragma once
 

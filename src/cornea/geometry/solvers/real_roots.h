@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All real roots of a polynomial, once for both devices: Sturm's theorem separates them, Newton's
 // steps between bounds find them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/geometry/solvers/real_roots.h"
 
 #include <algorithm>

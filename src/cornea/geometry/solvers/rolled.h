@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Before a loop that nvcc must not unroll: the solvers' arrays are too large for registers, and
 // unrolled their code grows by half.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // F from 7 correspondences: the matrices of rank 2 on the line that they leave, up to three.
 #pragma once
 

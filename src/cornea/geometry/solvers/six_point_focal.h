@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // F and the focal length that both views share, from 6 correspondences, once for both devices.
 // Coordinates are relative to the principal points, in units of a guess of the focal length, so
 // that the one wanted is about 1.

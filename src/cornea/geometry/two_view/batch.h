@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all estimators do around their search: checks, places that count once, keys, the choice of
 // the device.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // E, H and the choice between them on generated scenes, on every device.
 #include <algorithm>
 #include <cmath>

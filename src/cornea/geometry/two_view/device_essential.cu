@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search for E on CUDA.
 #include "cornea/geometry/ransac/device_ransac.h"
 #include "cornea/geometry/two_view/essential_problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search for F on CUDA.
 #include "cornea/geometry/ransac/device_ransac.h"
 #include "cornea/geometry/two_view/fundamental_problem.h"

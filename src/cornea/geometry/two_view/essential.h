@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The essential matrix and the pose between two calibrated views: x2^T E x1 = 0 for rays x1, x2 in
 // camera coordinates, E = [t]x R, and a point X1 in the first camera's coordinates is X2 = R X1 + t
 // in the second's, |t| = 1 (D. Nister, "An efficient solution to the five-point relative pose

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // E as a problem for RANSAC (ransac/search.h), with focal lengths that are known, or with one that
 // both views share. Once for both devices. Coordinates are rays, by the known focal lengths or by
 // the guess: the normalisation that is given with a pair takes pixels around the principal point to

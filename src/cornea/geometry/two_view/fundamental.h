@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fundamental matrix between two views: x2^T F x1 = 0 for corresponding points x1, x2
 // (R. Hartley, "In defense of the eight-point algorithm", PAMI 1997; M. Fischler and R. Bolles,
 // "Random sample consensus", CACM 1981).

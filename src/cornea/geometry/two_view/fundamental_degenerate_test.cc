@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points that fix no fundamental matrix, or one of many: planes, lines, too few, chance.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Repeated matches, wild and bad coordinates, bad options, and memory.
 #include <algorithm>
 #include <limits>

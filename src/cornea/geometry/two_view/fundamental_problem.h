@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // F as a problem for RANSAC (ransac/search.h): what a sample gives, and what a search comes to.
 // Once for both devices.
 #pragma once

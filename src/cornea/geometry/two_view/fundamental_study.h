@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For studies and tests: samples of more points than F needs, as in the work that this room started
 // from (10 of them). They cost more hypotheses and gain nothing.
 #pragma once

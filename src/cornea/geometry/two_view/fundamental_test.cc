@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is found, how long the search goes on, and that all devices agree.
 #include <algorithm>
 #include <cmath>

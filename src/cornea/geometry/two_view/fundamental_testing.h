@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests of the fundamental matrix: an estimator on every device, and what its results are held
 // against.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The homography between two views of a plane, or of a camera that only rotated: x2 ~ H x1.
 //
 // Distance of a correspondence to H: that of x2 to H x1 plus that of x1 to H^-1 x2, in pixels

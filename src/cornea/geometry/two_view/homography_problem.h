@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // H as a problem for RANSAC (ransac/search.h). Once for both devices.
 #pragma once
 

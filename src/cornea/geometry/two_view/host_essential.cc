@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search for E on the CPU.
 #include "cornea/geometry/ransac/host_ransac.h"
 #include "cornea/geometry/two_view/essential_problem.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search for F on the CPU.
 #include "cornea/core/simd.h"
 #include "cornea/geometry/ransac/host_ransac.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The camera of an image: how a pixel and a viewing ray belong together.
 //
 // A point (X, Y, Z) in camera coordinates has the undistorted place x = X / Z, y = Y / Z and, with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the pose between two views says: its rotation as an angle and an axis, its epipoles, and F
 // of it in pixels.
 #pragma once

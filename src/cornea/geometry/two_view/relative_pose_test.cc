@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/geometry/two_view/relative_pose.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which geometry two views have: E, F and H of the same correspondences, and COLMAP's rule for
 // choosing between them (J. Schoenberger, J.-M. Frahm, "Structure-from-motion revisited", CVPR
 // 2016; estimators/two_view_geometry.cc).

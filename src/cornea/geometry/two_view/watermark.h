@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matches that say nothing of the scene: a watermark, a time stamp or a frame that was printed on
 // both photographs moves from one to the other by a translation, and lies near the border.
 //

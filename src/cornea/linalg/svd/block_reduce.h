@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files only: sums and maxima over a block of whole warps.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files only: one-sided Jacobi rotations of the columns of large matrices, a block a
 // matrix, one warp per pair of columns.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SVD on CUDA: which steps a shape takes, and their memory.
 #include <algorithm>
 

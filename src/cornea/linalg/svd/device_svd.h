@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of the SVD on CUDA; inside of Svd. All are queued on the context's stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Large matrices on the CPU, one by one: QR with column pivoting, A P = Q R, then one-sided Jacobi
 // rotations of the columns of R^T: R^T W = Y diag(S), so that U = Q W and V = P Y.
 #include <algorithm>

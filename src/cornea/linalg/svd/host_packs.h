@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the host's loops: several matrices side by side in the lanes of a pack.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small matrices on the CPU: Householder QR where they are not square, then Kogbetliantz rotations;
 // as many matrices at once as a pack has lanes. A lane whose block is diagonal rotates by nothing,
 // so that no matrix's result depends on its neighbours'.

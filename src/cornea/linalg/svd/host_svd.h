@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CPU's two routes; inside of Svd.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files only: Kogbetliantz rotations on small square matrices, N lanes of a warp per matrix
 // (kogbetliantz_lanes.h): read and scaled, swept until all pairs are diagonal
 // (kogbetliantz_sweeps.h), sorted and written.

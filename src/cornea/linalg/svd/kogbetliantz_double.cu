@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/linalg/svd/kogbetliantz_launch.h"
 
 namespace cornea::svd {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files only: where a lane of Kogbetliantz' kernel stands, and the way of its rows between
 // the batch, shared memory and registers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files only: Kogbetliantz' sweeps, and the repair of what rounding did in them.
 //
 // Rows lie in registers by slots of the Brent-Luk order (svd_math.h): a rotation of columns is a

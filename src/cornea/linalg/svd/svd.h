@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Singular value decomposition of batches of matrices: A = U diag(S) V^T.
 //
 // A is m x n of any shape, float or double. U is m x k, S has k values in descending order, V is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two ways to decompose; inside of Svd.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What both devices compute alike: the two-sided rotation of a 2 x 2 block, the one-sided rotation
 // of two columns, the Brent-Luk order and the thresholds.
 #pragma once

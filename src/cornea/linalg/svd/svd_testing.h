@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the tests of the SVD: matrices of many kinds, and what a decomposition must hold.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/linalg/svd/tall_qr_kernels.h"
 
 namespace cornea::svd {

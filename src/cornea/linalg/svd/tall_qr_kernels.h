@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For .cu files only: Householder QR of tall matrices, one block per matrix.
 #pragma once
 

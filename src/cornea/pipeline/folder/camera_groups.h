@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: decides which images of a folder share a camera.
 #pragma once
 

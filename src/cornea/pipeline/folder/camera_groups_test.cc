@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests which images of a folder share a camera, wherever a run was stopped.
 #include "cornea/pipeline/folder/camera_groups.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/pipeline/folder/changes.h"
 
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // choose_pairs() of choose_pairs.h, for any collection.
 #include <algorithm>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses which pairs of the images of a COLMAP database are matched.
 //
 //   all          every image with every other: n (n - 1) / 2 pairs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/pipeline/folder/earlier_options.h"
 
 #include "cornea/core/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: existing matches and geometries that were made with other options.
 #pragma once
 

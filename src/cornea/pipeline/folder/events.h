@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callbacks by which a run over a folder reports its progress.
 #pragma once
 

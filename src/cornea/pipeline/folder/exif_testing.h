@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests of a folder: photographs with EXIF times and GPS positions.
 #pragma once
 

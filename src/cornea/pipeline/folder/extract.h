@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Extracts the features of a folder of photographs into a COLMAP database.
 //
 // Images are processed in the order of their names. Decoder threads read a bounded number of images

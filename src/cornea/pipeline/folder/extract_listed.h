@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: extract_folder() for a part of a folder that was listed before.
 #pragma once
 

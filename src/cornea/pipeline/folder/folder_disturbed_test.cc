@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of a folder whose steps are disturbed: stopped on the way, beside another run that writes
 // to the same database, with damaged images and rows, and with options other than those of the last
 // run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of extracting, matching and verifying a folder through the library, on views with known
 // geometry.
 #include <algorithm>

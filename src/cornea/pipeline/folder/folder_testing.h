@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests of a folder in a database: views with known geometry, the three steps on them, the
 // reported events, and the contents of the database afterwards.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: splits pairs into blocks such that each block needs few images.
 #pragma once
 

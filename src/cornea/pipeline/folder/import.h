@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imports features and matches of other programs into a COLMAP database, so that they get the same
 // verification as Cornea's own.
 //

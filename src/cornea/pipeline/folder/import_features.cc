@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // import_features of import.h.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // import_matches of import.h.
 #include <algorithm>
 #include <istream>

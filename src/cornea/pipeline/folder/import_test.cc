@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of importing features and matches of other programs, from files to verified pairs, on views
 // with known geometry.
 #include "cornea/pipeline/folder/import.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // list_images of extract.h.
 #include <algorithm>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/pipeline/folder/match_all.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matches the images of a COLMAP database with one another.
 //
 // Images are processed in blocks whose descriptors fit in memory; one block is matched with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collects what a COLMAP database contains about a folder of photographs, for its page
 // (report/folder_page.h).
 //

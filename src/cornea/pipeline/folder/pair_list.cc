@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // read_pair_list of match_all.h.
 #include <fstream>
 #include <string>

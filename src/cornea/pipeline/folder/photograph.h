@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: a photograph of a folder, from its file to its features.
 #pragma once
 

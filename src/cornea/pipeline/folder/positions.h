@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: pairs of images that were taken near each other, by GPS.
 #pragma once
 

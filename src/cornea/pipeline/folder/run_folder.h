@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a folder of photographs to a verified view graph: all steps in one call.
 //
 //   extract_folder  ->  choose_pairs  ->  match_all  ->  verify_all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: thumbnails of a folder's photographs for its page.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimates the geometry of every matched pair of a COLMAP database.
 //
 // Each pair gets one of COLMAP's configurations (geometry/two_view/two_view.h) with the models that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of verification with the cameras of a database, on points with known geometry.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: the view graph, whose edges are pairs of images with a geometry.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/pipeline/folder/view_graph.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The match and verify items: one block of pairs each. An item copies its images and features into
 // a database on the local disk, runs the folder's step on it, and writes the result into a database
 // of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choose and choose_further items: choose pairs over all shards and split them into blocks.
 #include <algorithm>
 #include <list>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The extract item: the features of one shard.
 #include <system_error>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cornea/pipeline/shards/item_file.h"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: the files of items, which are written elsewhere and moved into place whole.
 #pragma once
 

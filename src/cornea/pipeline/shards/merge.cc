@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // merge_shards() of shards.h: merges the databases of all items into one, and into one per
 // component.
 #include <algorithm>

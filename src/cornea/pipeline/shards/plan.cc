@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of shards.h and its file.
 #include <algorithm>
 #include <charconv>

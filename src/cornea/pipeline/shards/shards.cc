@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The items of shards.h: listing them, checking whether one is done, and doing it.
 #include "cornea/pipeline/shards/shards.h"
 

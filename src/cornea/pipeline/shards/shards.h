@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For a collection that is too large for one machine: the steps of run_folder() split into items
 // that any number of processes on any machines can do, in any order within a step.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of pipeline: the work of the items of shards.h, step by step.
 #pragma once
 

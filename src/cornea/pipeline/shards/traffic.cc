@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Estimates what steps read and write.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the contents of files depend on, and how files of earlier steps are found by it.
 #include <algorithm>
 
