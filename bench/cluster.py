@@ -5,7 +5,8 @@
 
 Makes photographs of walls (overlapping windows, in 8-bit colour files) and processes them by `cornea folder`, by
 one process, by two processes at once, on a local Ray cluster, and on one whose workers, programs and nodes are
-killed with SIGKILL. One CPU thread per worker. Needs the Python package with its extra `ray`, NumPy and psutil.
+killed with SIGKILL. One CPU thread per worker. A run named gpu:1 or gpu:0.5 gives each worker that share of the GPU,
+and with --device cuda `cornea folder` uses the GPU too. Needs the Python package with its extra `ray`, NumPy and psutil.
 Exits with 1 if contents differ.
 """
 import argparse
@@ -61,7 +62,8 @@ def digest(file):
 
 
 def program(*words):
-    subprocess.run([given.cornea, *map(str, words), "--device", "cpu", "--threads", "1", "-q"], check=True)
+    threads = [] if given.device == "cuda" else ["--threads", "1"]
+    subprocess.run([given.cornea, *map(str, words), "--device", given.device, *threads, "-q"], check=True)
 
 
 class Nodes:
@@ -126,10 +128,27 @@ def over_ray(photos, work, db, kills):
             "failed": [str(f) for f in summary.failed]}
 
 
+def over_gpu(photos, work, db, share):
+    """Workers that share this machine's GPU."""
+    import ray
+
+    ray.init(num_gpus=1, log_to_driver=False)
+    begin = time.monotonic()
+    summary = cornea.cluster.run(photos, work, gpus_per_worker=share, cpus_per_worker=(os.cpu_count() or 1) * share,
+                                 size=given.images // given.shards, options=given.options, db=db,
+                                 program=given.cornea, quiet=True)
+    ray.shutdown()
+    return {"exit_code": summary.exit_code, "gpus_per_worker": share, "workers": round(1 / share),
+            "seconds": time.monotonic() - begin, "wall_seconds": summary.wall_seconds,
+            "images_per_second": given.images / sum(summary.wall_seconds.values()), "failed": [str(f) for f in summary.failed]}
+
+
 def do_folder(photos, out, result):
     begin, used = time.monotonic(), cpu_seconds()
     program("folder", photos, "-o", out, *given.folder_options)
-    result["folder"] = {"wall_seconds": time.monotonic() - begin, "cpu_seconds": cpu_seconds() - used}
+    seconds = time.monotonic() - begin
+    result["folder"] = {"wall_seconds": seconds, "cpu_seconds": cpu_seconds() - used,
+                        "images_per_second": given.images / seconds}
 
 
 def main():
@@ -156,6 +175,8 @@ def main():
             result[name] = do_all_steps(given.cornea, photos, work, 1 if name == "one" else 2,
                                         given.images // given.shards, given.options)
             program("merge", work, "--db", db)
+        elif name.startswith("gpu:"):
+            result[name] = over_gpu(photos, work, db, float(name[4:]))
         else:
             result[name] = over_ray(photos, work, db, given.kills if name == "kills" else 0)
         save(name, db)
@@ -173,6 +194,7 @@ if __name__ == "__main__":
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--every", type=float, default=4, help="seconds between kills, on average")
     parser.add_argument("--runs", nargs="+", default=["one", "two", "ray", "kills"])
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of the plain commands")
     parser.add_argument("--without-folder", action="store_true", help="do not run cornea folder")
     parser.add_argument("--folder", help="where to work")
     parser.add_argument("--json")
