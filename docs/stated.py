@@ -30,11 +30,12 @@ LEFT_OUT = [
     re.compile(r"(?<=\])\([^)]*\)"),  # links
 ]
 NUMBER = r"(?<![\w.,^])\d+(?:,\d{3})*(?:\.\d+)?"
-UNIT = (r"(?:ms|µs|us|ns|s|seconds?|minutes?|min|hours?|h|days?|years?|[kMGT]B(?:/s)?|\w*/s|per\s+second|percent|"
+UNIT = (r"(?:ms|µs|us|ns|s|seconds?|minutes?|min|hours?|days?|years?|[kMGT]B(?:/s)?|\w*/s|per\s+second|percent|"
         r"times\s+(?:as|the|faster|slower|longer|more|fewer))(?!\w)|%")
 POWER_OF_TWO = "1,024|2,048|4,096|8,192|16,384|32,768|65,536"
 MEASURED = re.compile(rf"""
     {NUMBER}\s*(?:{UNIT})
+  | {NUMBER}\s+h\b
   | (?<![\w.,])\d*\.\d+\s+(?:of\s+a\s+)?pixels?\b
   | (?<![\w.,])(?!(?:{POWER_OF_TWO})\b)\d{{1,3}}(?:,\d{{3}})+(?<!00)(?!\w)
   | (?<![\w.])\d(?:\.\d+)?e-\d+
