@@ -11,15 +11,17 @@ NAME --json FILE`), and `<!-- end -->` after it; `<!-- FILE: TITLE: COLUMN; COLU
 alone. `<!-- FILE: words: HEADING -->` takes the sentences of a section, `<!-- FILE: facts -->` the machine.
 
 `<!-- figures/NAME.md -->` .. `<!-- end -->` takes that file's text, in which `{{FILE PATH = FORMAT}}` stands for a
-figure. A figure in a sentence is `<!-- FILE PATH = FORMAT -->figure<!-- / -->`.
+figure. A figure in a sentence is `<!-- FILE PATH = FORMAT -->figure<!-- / -->`, not at the beginning of a line, which
+Markdown would take for HTML.
 
 PATH leads through the result's objects by their keys, and through its lists by an index or by what an entry holds:
 `results[detector=sift,width=1920].points`. `max results[*].points` is the largest of all entries, `[*detector=sift]`
-takes those that hold this; min, sum, mean, median and count likewise. `PATH / PATH` divides, where the second may begin
-with another FILE; `more PATH / PATH` is by how many percent the first exceeds the second, `less` by how many it stays below.
+takes those that hold this; min, sum, mean, median and count likewise. `PATH / PATH` divides, where the second may
+begin with another FILE; `more PATH / PATH` is by how many percent the first exceeds the second, `less` by how many
+it stays below.
 
-FORMAT is Python's for one number, as `.2f`; `ms` writes milliseconds as s, ms or µs; `3` three digits that matter; `s` a
-text; `.1f*1e-6` scales. What was not measured (null) is written as a dash.
+FORMAT is Python's for one number, as `.2f`; `ms` writes milliseconds as s, ms or µs; `3` three digits that matter;
+`s` a text; `.1f*1e-6` scales. What was not measured (null) is written as a dash.
 
 A line that begins with `{{each FILE PATH}}` is written once per entry of that list, or per entry that holds what a last
 `[..]` says, and in it `{{PATH = FORMAT}}` leads on from the entry.
@@ -189,10 +191,15 @@ def filled(text):
     return FIGURE.sub(lambda m: m[1] + figure_text(result(m[2]), m[3], m[4], m[2]) + m[6], text)
 
 
-def unlisted_figures():
+def complaints():
+    """Figures that come from no result file, and those that Markdown would not show."""
     known = list(stated.listed())
     for page in [*PAGES, *sorted((DOCS / "figures").glob("*.md"))]:
-        yield from stated.unlisted(str(page.relative_to(DOCS.parent)), page.read_text(), known)
+        name, text = str(page.relative_to(DOCS.parent)), page.read_text()
+        yield from stated.unlisted(name, text, known)
+        for line, words in enumerate(text.split("\n"), 1):
+            if FIGURE.match(words.lstrip()):
+                yield f"{name}:{line}: begins with a figure, and Markdown takes the line for HTML; begin with a word"
 
 
 def main():
@@ -209,7 +216,7 @@ def main():
                     print(f"{page.name}: this differs from the result files:\n  {was}\n  they say:\n  {wanted}")
                     break
     if "--check" in sys.argv:
-        for sentence in unlisted_figures():
+        for sentence in complaints():
             differ = True
             print(sentence)
     return int(differ)

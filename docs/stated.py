@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds figures in Markdown text that look measured and do not come from a result file.
 
-What make_results.py fills in is left out, and so are code, formulas and links. What remains looks measured if it is
+What make_results.py fills in is left out, and so are code, formulas, links, versions, and tables of options, which
+have a column "default". What remains looks measured if it is
 
 - a number with a unit of time, memory, rate or share: 5 ms, 0.3 GB, 20 images/s, 4%, 3 times as fast;
 - a fraction of a pixel: 0.05 pixel;
 - a count in thousands that is neither round nor a power of two: 5,516;
-- a power of ten below one: 4e-5;
-- a fraction in a table, except in a table of options, which has a column "default".
+- a fraction of three digits or more, 0.57 or 12.3, in a table any fraction;
+- a power of ten below one: 4e-5.
 
 Such a figure must stand in a phrase that figures/stated.txt lists, with the reason why it is not a measured one of
 ours. A line of that file is `PAGE: PHRASE: REASON`.
@@ -17,7 +18,7 @@ import re
 from pathlib import Path
 
 STATED = Path(__file__).resolve().parent / "figures" / "stated.txt"
-REASON = re.compile(r"definition|default|bound|arithmetic|example|data|limit of a test|estimate|published by .+")
+REASON = re.compile(r"definition|bound|arithmetic|example|data|limit of a test|published by .+")
 
 LEFT_OUT = [
     re.compile(r"^ *```.*?^ *```", re.S | re.M),
@@ -28,6 +29,8 @@ LEFT_OUT = [
     re.compile(r"<!--.*?-->", re.S),
     re.compile(r"`[^`]*`"),
     re.compile(r"(?<=\])\([^)]*\)"),  # links
+    re.compile(r"^\|(?:.*\|)? default \|\n\|[-:| ]+\|\n(?:\|.*\n)*", re.M),  # options
+    re.compile(r"\b(?:Python|CMake|CUDA|SQLite|OpenCV|COLMAP|pycolmap|Ubuntu|Debian)\s+\d[\d.]*(?:'s)?"),  # versions
 ]
 NUMBER = r"(?<![\w.,^])\d+(?:,\d{3})*(?:\.\d+)?"
 UNIT = (r"(?:ms|µs|us|ns|s|seconds?|minutes?|min|hours?|days?|years?|[kMGT]B(?:/s)?|\w*/s|per\s+second|percent|"
@@ -38,6 +41,7 @@ MEASURED = re.compile(rf"""
   | {NUMBER}\s+h\b
   | (?<![\w.,])\d*\.\d+\s+(?:of\s+a\s+)?pixels?\b
   | (?<![\w.,])(?!(?:{POWER_OF_TWO})\b)\d{{1,3}}(?:,\d{{3}})+(?<!00)(?!\w)
+  | (?<![\w.,^])(?:\d+\.\d{{2,}}|\d{{2,}}\.\d+)(?![\w.])
   | (?<![\w.])\d(?:\.\d+)?e-\d+
 """, re.X)
 TABLE = re.compile(r"^\|.*\n\|[-:| ]+\|\n(?:\|.*\n)*", re.M)
@@ -70,12 +74,13 @@ def unlisted(page, text, stated):
             pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, phrase.split())))
             if not pattern.search(text):
                 yield f"{page}: figures/stated.txt lists '{phrase}', which is not there"
+            elif not MEASURED.search(phrase) and not FRACTION.search(phrase):
+                yield f"{page}: figures/stated.txt lists '{phrase}', which needs no reason"
             text = blank(text, pattern)
     found = list(MEASURED.finditer(text))
     taken = {m.start() for m in found}
     for table in TABLE.finditer(text):
-        if "default" not in table[0].split("\n")[0]:
-            found += [m for m in FRACTION.finditer(text, table.start(), table.end()) if m.start() not in taken]
+        found += [m for m in FRACTION.finditer(text, table.start(), table.end()) if m.start() not in taken]
     for match in sorted(found, key=lambda m: m.start()):
         line = text.count("\n", 0, match.start()) + 1
         words = " ".join(text[max(0, match.start() - 40):match.end() + 20].split())
