@@ -3,25 +3,38 @@
 """Fills tables and figures of README.md and of the pages beside this file from the committed results in bench/results.
 
     make_results.py            writes them anew
-    make_results.py --check    exits with 1 if one differs from its result file, and says which
+    make_results.py --check    exits with 1 if one differs from its result file, or if a figure looks measured and comes
+                               from no result file (stated.py), and says which
 
 A line `<!-- FILE: TITLE -->` stands before the table of that title of a study's JSON (`cornea study
 NAME --json FILE`), and `<!-- end -->` after it; `<!-- FILE: TITLE: COLUMN; COLUMN -->` takes these columns
 alone. `<!-- FILE: words: HEADING -->` takes the sentences of a section, `<!-- FILE: facts -->` the machine.
 
 `<!-- figures/NAME.md -->` .. `<!-- end -->` takes that file's text, in which `{{FILE PATH = FORMAT}}` stands for a
-figure. PATH leads through the result's objects by their keys, and through its lists by an index or by what an entry
-holds: `results[detector=sift,width=1920].points`. FORMAT is Python's for one number, as `.2f`; `ms` writes
-milliseconds as s, ms or µs; `3` three digits that matter; `s` a text; `.1f*1e-6` scales. A line that begins with `{{each FILE PATH}}` is written once per entry of that
-list, or per entry that holds what a last `[..]` says, and in it `{{PATH = FORMAT}}` leads on from the entry. A figure in a
-sentence is `<!-- FILE PATH = FORMAT -->figure<!-- / -->`.
+figure. A figure in a sentence is `<!-- FILE PATH = FORMAT -->figure<!-- / -->`, not at the beginning of a line, which
+Markdown would take for HTML.
+
+PATH leads through the result's objects by their keys, and through its lists by an index or by what an entry holds:
+`results[detector=sift,width=1920].points`. `max results[*].points` is the largest of all entries, `[*detector=sift]`
+takes those that hold this; min, sum, mean, median and count likewise. `PATH / PATH` divides, where the second may
+begin with another FILE; `more PATH / PATH` is by how many percent the first exceeds the second, `less` by how many
+it stays below.
+
+FORMAT is Python's for one number, as `.2f`; `ms` writes milliseconds as s, ms or µs; `3` three digits that matter;
+`s` a text; `.1f*1e-6` scales. What was not measured (null) is written as a dash.
+
+A line that begins with `{{each FILE PATH}}` is written once per entry of that list, or per entry that holds what a last
+`[..]` says, and in it `{{PATH = FORMAT}}` leads on from the entry.
 """
 import functools
 import json
 import math
 import re
+import statistics
 import sys
 from pathlib import Path
+
+import stated
 
 DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "bench" / "results"
@@ -32,6 +45,7 @@ OWN = re.compile(r"\{\{([^{}]*?) = (.*?)\}\}")
 PLACE = re.compile(r"\{\{([\w.-]+\.json) (.*?) = (.*?)\}\}")
 TEXT = re.compile(r"(<!-- figures/([\w-]+\.md) -->\n).*?(<!-- end -->)", re.S)
 STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
+OVER = {"max": max, "min": min, "sum": sum, "mean": statistics.mean, "median": statistics.median, "count": len}
 BLOCK = re.compile(r"(<!-- ([\w.-]+\.json): (.*?) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -87,7 +101,14 @@ def entries(at, selector):
 
 
 def follow(at, path, where):
-    """What a path leads to."""
+    """What a path leads to; a list, where it has a [*]."""
+    front, star, rest = path.partition("[*")
+    if star:
+        selector, _, rest = rest.partition("]")
+        all_of_them = follow(at, front, where)
+        if isinstance(all_of_them, dict):
+            all_of_them = list(all_of_them.values())
+        return [follow(entry, rest, where) for entry in (entries(all_of_them, selector) if selector else all_of_them)]
     for key, selector in STEP.findall(path):
         try:
             if key:
@@ -113,8 +134,28 @@ def duration(milliseconds):
     return f"{value:.{max(0, 1 - math.floor(math.log10(float(f'{value:.1e}'))))}f} {unit}"
 
 
+def term(at, path, where):
+    """The value of "PATH", "FILE PATH", "max PATH" and the like."""
+    first, _, rest = path.partition(" ")
+    if first.endswith(".json"):
+        return term(result(first), rest, first)
+    return OVER[first](follow(at, rest, where)) if rest and first in OVER else follow(at, path, where)
+
+
+def value_of(at, path, where):
+    """The value of a term, or of two divided."""
+    first, slash, second = path.partition(" / ")
+    if not slash:
+        return term(at, path, where)
+    word, _, rest = first.partition(" ")
+    ratio = term(at, rest if word in ("more", "less") else first, where) / term(at, second, where)
+    return 100 * (ratio - 1) if word == "more" else 100 * (1 - ratio) if word == "less" else ratio
+
+
 def figure_text(at, path, form, where):
-    value = follow(at, path, where)
+    value = value_of(at, path, where)
+    if value is None:
+        return "–"
     if form == "s" and isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -150,6 +191,17 @@ def filled(text):
     return FIGURE.sub(lambda m: m[1] + figure_text(result(m[2]), m[3], m[4], m[2]) + m[6], text)
 
 
+def complaints():
+    """Figures that come from no result file, and those that Markdown would not show."""
+    known = list(stated.listed())
+    for page in [*PAGES, *sorted((DOCS / "figures").glob("*.md"))]:
+        name, text = str(page.relative_to(DOCS.parent)), page.read_text()
+        yield from stated.unlisted(name, text, known)
+        for line, words in enumerate(text.split("\n"), 1):
+            if FIGURE.match(words.lstrip()):
+                yield f"{name}:{line}: begins with a figure, and Markdown takes the line for HTML; begin with a word"
+
+
 def main():
     differ = False
     for page in PAGES:
@@ -163,6 +215,10 @@ def main():
                 if was != wanted:
                     print(f"{page.name}: this differs from the result files:\n  {was}\n  they say:\n  {wanted}")
                     break
+    if "--check" in sys.argv:
+        for sentence in complaints():
+            differ = True
+            print(sentence)
     return int(differ)
 
 

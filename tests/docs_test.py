@@ -5,9 +5,12 @@
 1. Every link of the Markdown pages leads to a file and a heading (docs/links.py).
 2. The check itself finds links that are dead.
 3. Messages that docs/troubleshooting.md quotes are those of the program.
-4. What the C++ reference reads off the public headers (docs/site/cpp_headers.py) is all that they declare.
+4. A figure that was edited, and one that comes from no result file, make docs/make_results.py --check fail.
+5. What the C++ reference reads off the public headers (docs/site/cpp_headers.py) is all that they declare.
 """
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -47,6 +50,45 @@ def dead_links_are_found():
     expected = ["README.md:5"] * 5 + ["README.md:7"]
     if found != expected:
         yield f"links.py named {found} as dead instead of {expected}"
+
+
+FIGURES = {  # an edit of a page or of the list of stated figures, and what the check must say about it
+    "a figure of a table": ("README.md", r"(\| Cornea \| \d\d,\d\d)\d", r"\g<1>x", "README.md: this differs"),
+    "a figure of a sentence": ("docs/foagdd.md", r"(\d+)(<!-- / --> calls)", r"1\1\2", "foagdd.md: this differs"),
+    "a time in a sentence": ("docs/match.md", r"\Z", "It takes 1.7 ms.\n", "match.md:\\d+: .*'1.7 ms'"),
+    "a count": ("README.md", r"\Z", "It finds 5,517 points.\n", "README.md:\\d+: .*'5,517'"),
+    "an accuracy": ("docs/sift.md", r"\Z", "The error is 0.57 here.\n", "sift.md:\\d+: .*'0.57'"),
+    "a table by hand": ("docs/svd.md", r"\Z", "\n| a | b |\n|---|---|\n| c | 1.5 |\n", "svd.md:\\d+: .*'1.5'"),
+    "a figure in a template": ("docs/figures/svd-h200.md", r"\Z", "It takes 3 s.\n", "svd-h200.md:\\d+: .*'3 s'"),
+    "a phrase that is not there": ("docs/figures/stated.txt", r"\Z", "docs/svd.md: in 7 ms: bound\n", "'in 7 ms'"),
+    "a reason that is none": ("docs/figures/stated.txt", r"\Z", "docs/svd.md: in 7 ms: measured\n", "no reason"),
+}
+
+
+def wrong_figures_are_found():
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "project"
+        shutil.copytree(PROJECT / "docs", copy / "docs", ignore=shutil.ignore_patterns("images", "site", "__pycache__"))
+        shutil.copytree(PROJECT / "bench" / "results", copy / "bench" / "results")
+        shutil.copy(PROJECT / "README.md", copy)
+
+        def check():
+            done = subprocess.run([sys.executable, "-B", copy / "docs" / "make_results.py", "--check"],
+                                  capture_output=True, text=True)
+            return done.returncode, done.stdout + done.stderr
+
+        if check()[0] != 0:
+            yield "docs/make_results.py --check fails; what it says is the test docs.TablesAreThoseOfTheResults"
+            return
+        for what, (name, pattern, by, expected) in FIGURES.items():
+            page = copy / name
+            text = page.read_text(encoding="utf-8")
+            edited = re.sub(pattern, by, text, count=1)
+            page.write_text(edited, encoding="utf-8")
+            code, said = check()
+            if edited == text or code != 1 or not re.search(expected, said):
+                yield f"make_results.py --check does not find {what} in {name}: it ends with {code} and says '{said}'"
+            page.write_text(text, encoding="utf-8")
 
 
 def without_flags(text):
@@ -120,8 +162,8 @@ def headers_are_read_whole():
 
 
 def main():
-    wrong = [*links.dead_links(PROJECT), *dead_links_are_found(), *messages_are_those_of_the_program(),
-             *headers_are_read_whole()]
+    wrong = [*links.dead_links(PROJECT), *dead_links_are_found(), *wrong_figures_are_found(),
+             *messages_are_those_of_the_program(), *headers_are_read_whole()]
     for sentence in wrong:
         print(sentence, file=sys.stderr)
     if not links.pages(PROJECT):
