@@ -65,7 +65,7 @@ TEST(CsvWriter, WritesTheShortestNumberOrThePlainOne) {
   }
 }
 
-TEST(CsvWriter, WritesWhatTheReaderReadsBackToTheBit) {
+TEST(CsvWriter, WrittenNumbersReadBackToTheBit) {
   const std::vector<float> numbers = {1.0f / 3, std::nextafter(640.0f, 0.0f), 16777216,
                                       std::numeric_limits<float>::min()};
   for (const CsvNumbers notation : {CsvNumbers::shortest, CsvNumbers::plain}) {
@@ -79,7 +79,7 @@ TEST(CsvWriter, WritesWhatTheReaderReadsBackToTheBit) {
   }
 }
 
-TEST(Shortest, IsTheDoubleWithTheDigitsOfTheFloat) {
+TEST(Shortest, GivesTheDoubleWithTheDigitsOfTheFloat) {
   EXPECT_EQ(shortest(0.1f), 0.1);
   EXPECT_EQ(shortest(-123456.79f), -123456.79);
   EXPECT_EQ(shortest(3), 3);
