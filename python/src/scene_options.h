@@ -16,7 +16,7 @@ inline constexpr Choice<SceneKind> kSceneKinds[] = {{SceneKind::boxes, "boxes"},
 template <class Visitor>
 void visit(SceneOptions& o, Visitor& v) {
   v("kind", o.kind,
-    "boxes on a street, a plane (a flat mural) or a checkerboard with known corners", kSceneKinds);
+    "boxes (on a street), plane (a flat mural) or checkerboard (with known corners)", kSceneKinds);
   v("views", o.views, "number of cameras");
   v("width", o.width, "pixels");
   v("height", o.height, "pixels");

@@ -93,7 +93,7 @@ void add_scene_options(CLI::App& command, SceneCommand& c) {
       ->type_name("DIR")
       ->check(&no_folder);
   option("--kind", c.kind,
-         "boxes on a street, a plane (a flat mural) or a checkerboard with known corners");
+         "boxes (on a street), plane (a flat mural) or checkerboard (with known corners)");
   option("--views", s.views, "number of cameras");
   option("--width", s.width, "pixels");
   option("--height", s.height, "pixels");
