@@ -23,7 +23,7 @@ std::string cell(float value, CsvNumbers numbers) {
   return csv.contents().substr(2, csv.contents().size() - 3);
 }
 
-TEST(CsvWriter, WritesNamesAndALinePerRow) {
+TEST(CsvWriter, WritesNamesAndOneLinePerRow) {
   CsvWriter csv("x,y,inlier");
   EXPECT_EQ(csv.contents(), "x,y,inlier\n");
   csv.row({1.5f, -2, 1});
@@ -38,7 +38,7 @@ TEST(CsvWriter, LeavesACellWithoutAValueEmpty) {
   EXPECT_EQ(csv.contents(), "x,distance,inlier\n1,,0\n,2,\n");
 }
 
-TEST(CsvWriter, TakesOneCellPerColumn) {
+TEST(CsvWriter, AcceptsOnlyOneCellPerColumn) {
   CsvWriter csv("x,y");
   EXPECT_THROW(csv.row({1}), Error);
   EXPECT_THROW(csv.row({1, 2, 3}), Error);

@@ -104,7 +104,7 @@ TEST(Exif, AnIfdThatPointsToItselfTerminates) {
   EXPECT_EQ(decode_exif(tiff.bytes())->orientation, 5);
 }
 
-TEST(Exif, DivisionByZeroIsNoFocalLength) {
+TEST(Exif, ADenominatorOfZeroGivesNoFocalLength) {
   TiffMaker tiff(true);
   tiff.folder({tiff.whole(0x8769, 26, true)});
   ASSERT_EQ(tiff.size(), 26u);

@@ -47,7 +47,7 @@ TEST(ReadImage, BadFilesAreErrorsThatNameThem) {
   refused("tiny.png", ": its first bytes are not those of an image");
 }
 
-TEST(ReadImage, RefusesFilesOver4GiBBeforeReadingThem) {
+TEST(ReadImage, RejectsFilesOver4GiBBeforeReadingThem) {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder / "huge.png", {0});
   std::error_code failed;
@@ -143,7 +143,7 @@ TEST(WriteImage, RoundsFloatsTo8BitInIntegerFormats) {
             (std::vector<std::uint8_t>{255, 255}));
 }
 
-TEST(WriteImage, RefusesWhatAFormatCannotHold) {
+TEST(WriteImage, RejectsPixelsThatAFormatCannotHold) {
   const testing::TemporaryFolder folder;
   const auto gray = testing::random_image<std::uint8_t>(3, 3, 3);
   const auto colour = testing::random_rgb<std::uint8_t>(3, 3, 4);

@@ -139,7 +139,7 @@ ByteVector jpeg_of_two_scans(int width, int height) {
   return raw_jpeg(width, height, 1, JCS_GRAYSCALE, true, scans);
 }
 
-TEST(Jpeg, RefusesThousandsOfScans) {
+TEST(Jpeg, RejectsThousandsOfScans) {
   const ByteVector two = jpeg_of_two_scans(40, 30);
   testing::expect_same(decode_image<std::uint8_t>(with_scans(two, 98), "a.jpg"),
                        decode_image<std::uint8_t>(two, "a.jpg"));
@@ -150,7 +150,7 @@ TEST(Jpeg, RefusesThousandsOfScans) {
   }
 }
 
-TEST(Jpeg, RefusesCmyk) {
+TEST(Jpeg, RejectsCmyk) {
   const ByteVector bytes = raw_jpeg(16, 16, 4, JCS_CMYK, false);
   expect_error(ErrorCode::unsupported, "print.jpg: is a CMYK JPEG",
                [&] { decode_image<std::uint8_t>(bytes, "print.jpg"); });

@@ -197,7 +197,7 @@ class MatchReader {
       const std::string& cell = cells_[places_[i]];
       if (!parse_number(cell, *values[i])) {
         fail_at_line("has no number for ", kCoordinates[i], " but '", cell.substr(0, 60),
-                     "'; it should be x1,y1,x2,y2, or the first line name the columns");
+                     "'; give x1,y1,x2,y2 on each line, or name the columns in the first line");
       }
       if (!std::isfinite(*values[i])) {
         fail_at_line("has ", cell.substr(0, 60), " for ", kCoordinates[i],

@@ -16,7 +16,7 @@ namespace cornea::io {
 namespace {
 
 constexpr int kLongestSide = 0x7fffffff;  // check_size limits the size, not libpng
-constexpr int kCompressionLevel = 3;      // about twice as fast as zlib's 6, some percent larger
+constexpr int kCompressionLevel = 3;      // about twice as fast as zlib's 6, a few percent larger
 
 // State for libpng's callbacks.
 struct PngState {

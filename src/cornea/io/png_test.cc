@@ -179,7 +179,7 @@ TEST(Png, ProbeReportsTheStoredFormat) {
   EXPECT_EQ(alpha.bits, 16);
 }
 
-TEST(Png, RefusesAHeaderThatClaimsAnAbsurdSize) {
+TEST(Png, RejectsAHeaderThatClaimsAnAbsurdSize) {
   // The signature and a valid IHDR chunk (its CRC from zlib); the pixels are never needed.
   const ByteVector header = {0x89, 'P', 'N',  'G',  '\r', '\n', 0x1a, '\n', 0,    0,
                              0,    13,  'I',  'H',  'D',  'R',  0,    1,    0x86, 0xa0,

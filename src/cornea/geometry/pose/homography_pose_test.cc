@@ -40,7 +40,7 @@ PlaneScene plane_scene(core::Random& random, Motion motion = Motion::any) {
   return result;
 }
 
-TEST(HomographyPose, DecompositionsAddUpToH) {
+TEST(HomographyPose, DecompositionsReproduceH) {
   core::Random random(1);
   for (int run = 0; run < 200; ++run) {
     const PlaneScene plane = plane_scene(random);
@@ -97,7 +97,7 @@ TEST(HomographyPose, OfACameraThatOnlyRotatedIsARotation) {
   }
 }
 
-TEST(HomographyPose, OfASingularMatrixIsNone) {
+TEST(HomographyPose, ASingularMatrixHasNone) {
   EXPECT_TRUE(decompose_homography({}).empty());
   EXPECT_TRUE(decompose_homography({{1, 0, 0, 0, 1, 0, 0, 0, 0}}).empty());
   EXPECT_FALSE(choose_plane_pose({{1, 2, 3, 2, 4, 6, 1, 1, 1}}, {}));

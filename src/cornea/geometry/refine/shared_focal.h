@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refinement of E and a focal length that both views share, shared by CPU and CUDA. Coordinates are
-// relative to the principal points and divided by a guess of the focal length (one per image): F =
-// D E D, D = diag(1, 1, f), where f is the focal length in units of the guess.
+// Refinement of E together with one focal length for both views; the code is shared by CPU and
+// CUDA. Coordinates are relative to the principal points and divided by a guess of the focal length
+// (one per image): F = D E D, D = diag(1, 1, f), where f is the focal length in units of the guess.
 #pragma once
 
 #include "cornea/geometry/refine/essential.h"

@@ -11,8 +11,8 @@
 namespace cornea::geometry {
 
 // Of the models of kLookGroup samples, only the kLookKept with the lowest cost over kLookMatches
-// evenly spread matches are scored on all matches. Ties keep the first. So many other models rarely
-// look better than a good one, and its round contains more models like it.
+// evenly spread matches are scored on all matches. Ties keep the first. A good model is rarely
+// eliminated this way, and its round contains other models like it.
 inline constexpr int kLookGroup = 32;
 inline constexpr int kLookKept = 2;
 inline constexpr int kLookMatches = 64;

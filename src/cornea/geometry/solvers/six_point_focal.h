@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// F and a focal length that both views share, from 6 correspondences, shared by CPU and CUDA.
+// F and one focal length for both views from 6 correspondences; the code is shared by CPU and CUDA.
 // Coordinates are relative to the principal points and divided by a guess of the focal length, so
 // that the unknown focal length is about 1.
 //
@@ -10,9 +10,9 @@
 // two-view focal-length problem", ECCV 2006).
 //
 // The determinant is a polynomial of degree 15 in w. With w = (1 + s) / (1 - s) and multiplied by
-// (1 - s)^15 it becomes a polynomial of degree 15 in s, and all focal lengths lie in (-1, 1), where
-// interpolation is well conditioned: 16 Chebyshev nodes are used. Roots outside kLeastFocal to
-// kMostFocal (in guesses) are dropped.
+// (1 - s)^15 it becomes a polynomial of degree 15 in s. All focal lengths correspond to s in (-1,
+// 1), where interpolation is well conditioned: 16 Chebyshev nodes are used. Roots outside
+// kLeastFocal to kMostFocal (in guesses) are dropped.
 //
 // Degenerate cases: if the camera moves along its axis without rotating, every focal length fits,
 // and 6 points on a plane leave a one-dimensional family of focal lengths.

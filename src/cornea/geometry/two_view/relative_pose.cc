@@ -38,7 +38,7 @@ Matrix transposed(const Matrix& m) {
 }  // namespace
 
 Rotation rotation_of(const Matrix& R) {
-  // 2 sin a axis, and 2 cos a + 1.
+  // 2 sin(a) times the axis; the trace of R is 2 cos(a) + 1.
   const Vector twice = {R[7] - R[5], R[2] - R[6], R[3] - R[1]};
   const double sine = length(twice) / 2, cosine = (R[0] + R[4] + R[8] - 1) / 2;
   const double angle = std::atan2(sine, cosine);

@@ -64,7 +64,7 @@ void enqueue_apply_q(const Context& context, const TallBatch<T>& batch, const Co
 // One-sided Jacobi on the rows of the triangles (the columns of R^T), in place.
 template <class T>
 struct ColumnBatch {
-  T* y;  // k x k: column j of Y at y + j k; the triangle at first
+  T* y;  // k x k: column j of Y at y + j k; initially the triangle
   T* w;  // k x k by columns, or null
   const int *order, *ranks, *exponents;
   T* values;     // k: scratch

@@ -2,8 +2,8 @@
 // Singular value decomposition of batches of matrices: A = U diag(S) V^T.
 //
 // A is m x n of any shape, float or double. U is m x k, S has k values in descending order, V is
-// n x k, k = min(m, n) (the thin decomposition). Matrices are row-major and lie one after the
-// other.
+// n x k, k = min(m, n) (the thin decomposition). Matrices are row-major and stored one after
+// the other.
 //
 // Smaller side k <= 32: two-sided rotations (E. Kogbetliantz 1955; G. Forsythe and P. Henrici
 // 1960). In each 2 x 2 block on the diagonal of a k x k matrix, one rotation from the left and one

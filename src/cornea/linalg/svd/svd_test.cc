@@ -128,7 +128,7 @@ TEST_P(SvdTest, HugeAndTinyMatricesAreNoHarder) {
   }
 }
 
-TEST_P(SvdTest, APowerOfTwoChangesTheValuesByItAndNothingElse) {
+TEST_P(SvdTest, ScalingByAPowerOfTwoScalesTheValuesExactly) {
   Random random(8);
   for (int n : {5, 12, 40}) {
     Batch<float> batch(n, n, 2);
@@ -170,7 +170,7 @@ TEST_P(SvdTest, AMatrixDoesNotDependOnItsBatch) {
   }
 }
 
-TEST_P(SvdTest, TheSameBytesEveryTimeAndOnEveryThreadCount) {
+TEST_P(SvdTest, GivesTheSameBytesEveryTimeAndForEveryThreadCount) {
   Random random(4);
   Batch<double> first(13, 13, 200);
   for (int i = 0; i < 200; ++i) first.set(i, random_normal(13, 13, random));
@@ -185,7 +185,7 @@ TEST_P(SvdTest, TheSameBytesEveryTimeAndOnEveryThreadCount) {
   EXPECT_EQ(first.s, third.s);
 }
 
-TEST_P(SvdTest, GivesOnlyWhatIsAskedFor) {
+TEST_P(SvdTest, ComputesOnlyTheRequestedResults) {
   for (auto [rows, cols] : {std::pair{7, 7}, {9, 6}, {6, 9}, {50, 36}}) {
     Random random(rows);
     Batch<double> all(rows, cols, 5);
