@@ -194,8 +194,7 @@ std::optional<GpsPosition> parse_gps(const Reader& reader, std::uint64_t ifd) {
   });
   if (is_void || !latitude || !longitude || !north || !east) return std::nullopt;
   GpsPosition position{*north * *latitude, *east * *longitude};
-  constexpr double kHighest =
-      1e5;  // no aircraft flies higher; some cameras write 2^32 - 1 for "unknown"
+  constexpr double kHighest = 1e5;  // no aircraft is higher; some cameras write 2^32 - 1
   if (altitude && *altitude <= kHighest && below_sea <= 3) {
     position.altitude_m = below_sea % 2 == 1 ? -*altitude : *altitude;
   }

@@ -98,8 +98,7 @@ TiffHandle open_tiff(TiffMemory& memory, const char* mode) {
                     TIFFClose);
 }
 
-constexpr int kMostSamples =
-    8;  // colours, alpha and a few more; the buffers grow with the number of samples
+constexpr int kMostSamples = 8;  // colours, alpha and a few more; buffers grow with this number
 
 struct Layout {
   std::uint32_t width = 0, height = 0;

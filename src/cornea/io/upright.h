@@ -18,8 +18,7 @@ Image<T> turned_upright(HostView<const T> from, int orientation) {
       orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool mirror_y =
       orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-  constexpr int kTile =
-      32;  // pixels per side, so that tiles stay in the cache while rows become columns
+  constexpr int kTile = 32;  // pixels per side; a tile stays in the cache while it is transposed
   const HostView<T> out = to.host();
   for (int top = 0; top < out.height; top += kTile) {
     for (int left = 0; left < out.width; left += kTile) {

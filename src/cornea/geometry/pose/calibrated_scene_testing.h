@@ -14,11 +14,10 @@
 namespace cornea::geometry::testing {
 
 struct CalibratedScene {
-  Matrix3<double> rotation{};     // X2 = R X1 + t
-  Vector3<double> translation{};  // of length 1, or 0
-  Matrix3<double> essential{};    // of norm 1
-  std::vector<Vector3<double>>
-      points;  // in front of both cameras, in the first camera's coordinates
+  Matrix3<double> rotation{};           // X2 = R X1 + t
+  Vector3<double> translation{};        // of length 1, or 0
+  Matrix3<double> essential{};          // of norm 1
+  std::vector<Vector3<double>> points;  // in front of both cameras, in the first one's coordinates
   std::vector<PointPair> rays;
 };
 

@@ -14,14 +14,15 @@ namespace cornea::geometry {
 // to that of U.
 inline constexpr int kPoseUnknowns = 5;
 
-// The derivative of F by an unknown beyond those of a pose; E has none.
+// The derivative of F with respect to an unknown beyond those of a pose; E has none.
 struct NoFurther {
   static constexpr int kUnknowns = 0;
 };
 
 // The normal equations of the Sampson error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame of f, with
 // the loss z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself. Width and error
-// are in units of the second image. `further` is the derivative of f by a 6th unknown, if any.
+// are in units of the second image. `further` is the derivative of f with respect to a 6th unknown,
+// if any.
 template <class Team, class Further = NoFurther>
 CORNEA_HD void pose_equations(Team& team, const Matrix3<double>& f, const EpipolarFrame& frame,
                               double k, double width,
@@ -71,7 +72,7 @@ CORNEA_HD inline EpipolarFrame moved_frame(EpipolarFrame frame, const double (&x
 // distances, which is about 2.8 times the Sampson error.
 inline constexpr double kPoseLossWidth = 0.4;
 
-// The manifold over which is minimised: a state, the matrix that it represents, and the normal
+// The manifold of the minimisation: a state, the matrix that it represents, and the normal
 // equations.
 struct PoseManifold {
   static constexpr int kUnknowns = kPoseUnknowns;
@@ -173,7 +174,7 @@ CORNEA_HD Matrix3<double> minimise_rotation(Team& team, const Matrix3<double>& s
           if (!(q.z > 0 && z < 1e6)) return true;  // too far away to be an inlier after any step
           const double loss = 1 / (1 + z), weight = loss * loss;
           terms[kSums - 1] = z * loss;
-          // The derivatives by the three rotations.
+          // The derivatives with respect to the three rotations.
           const Vector3<double> change[3] = {sum(scaled(at.v[2], p.y1), scaled(at.v[1], -1)),
                                              sum(at.v[0], scaled(at.v[2], -p.x1)),
                                              sum(scaled(at.v[1], p.x1), scaled(at.v[0], -p.y1))};

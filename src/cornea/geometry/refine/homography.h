@@ -87,7 +87,7 @@ CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double r, d
     if (!(z < 1e6)) return true;  // too far away to be an inlier after any step
     const double loss = 1 / (1 + z), weight = loss * loss;
     terms[kSums - 1] = z * loss;
-    // Adds one residual, whose derivative by H's entry (i, j) is q_i s_j.
+    // Adds one residual, whose derivative with respect to H's entry (i, j) is q_i s_j.
     auto add = [&](double residual, const Vector3<double>& q, const Vector3<double>& s) {
       double full[9] = {q.x * s.x, q.x * s.y, q.x * s.z, q.y * s.x, q.y * s.y,
                         q.y * s.z, q.z * s.x, q.z * s.y, q.z * s.z};

@@ -23,8 +23,8 @@ inline constexpr double kNarrowest = 0.8;
 // spread evenly up to the threshold, so the noise is wider than the threshold.
 inline constexpr double kEvenMedian = 0.43;
 
-// The median of the distances below `limit`, in pixels, interpolated within histogram bins of limit
-// / 64; distance(p) is in pixels. `below` becomes the number of these distances.
+// The median of the distances below `limit`, in pixels, interpolated within a histogram of 64 bins;
+// distance(p) is in pixels. `below` becomes the number of these distances.
 template <class Team, class Distance>
 CORNEA_HD double median_below(Team& team, double limit, const Distance& distance, int& below) {
   std::uint32_t bins[kHistogramBins];

@@ -10,8 +10,7 @@
 
 namespace cornea::geometry {
 
-inline constexpr int kInnerJudges =
-    128;  // each sample is scored on at most this many points near the model
+inline constexpr int kInnerJudges = 128;  // each is scored on at most so many points near the model
 
 struct InnerSamples {
   int count;      // samples

@@ -20,8 +20,8 @@ CORNEA_HD inline Matrix3<double> with_focal(Matrix3<double> m, double f) {
 }
 
 // How far F is from belonging to cameras with the focal length `focal`: 0 if the two singular
-// values of E are equal, 1 if one of them is 0. With squared singular values a and b it is (a -
-// b)^2 / (a + b)^2.
+// values of E are equal, 1 if one of them is 0. The value is
+// (a - b)^2 / (a + b)^2, where a and b are the squared singular values.
 CORNEA_HD inline double inequality(const Matrix3<double>& f, double focal) {
   const Matrix3<double> e = with_focal(f, 1 / focal);
   double trace = 0, squares = 0;

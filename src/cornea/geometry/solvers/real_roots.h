@@ -80,7 +80,7 @@ struct SturmChain {
   }
 };
 
-// The polynomial and its derivative by the parameter s of `on_line`.
+// The polynomial and its derivative with respect to the parameter s of `on_line`.
 template <int degree>
 CORNEA_HD inline double polynomial(const double (&p)[degree + 1], double s, double& slope) {
   double value;

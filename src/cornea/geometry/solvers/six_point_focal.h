@@ -10,9 +10,9 @@
 // two-view focal-length problem", ECCV 2006).
 //
 // The determinant is a polynomial of degree 15 in w. With w = (1 + s) / (1 - s) and multiplied by
-// (1 - s)^15 it becomes a polynomial of degree 15 in s. All focal lengths correspond to s in (-1,
-// 1), where interpolation is well conditioned: 16 Chebyshev nodes are used. Roots outside
-// kLeastFocal to kMostFocal (in guesses) are dropped.
+// (1 - s)^15 it becomes a polynomial of degree 15 in s. All focal lengths correspond to |s| < 1,
+// where interpolation is well conditioned: 16 Chebyshev nodes are used. Roots outside kLeastFocal
+// to kMostFocal (in guesses) are dropped.
 //
 // Degenerate cases: if the camera moves along its axis without rotating, every focal length fits,
 // and 6 points on a plane leave a one-dimensional family of focal lengths.

@@ -50,8 +50,8 @@ struct CORNEA_API EssentialResult {
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
   int inlier_count = 0;                    // distinct correspondences
   int places = 0;                          // distinct correspondences in all
-  // (X, Y, Z) per correspondence in the first camera's coordinates, in units of the baseline; 0, 0,
-  // 0 if it is not an inlier or lies behind a camera.
+  // (X, Y, Z) per correspondence in the first camera's coordinates, in units of the baseline; all 0
+  // if it is not an inlier or lies behind a camera.
   std::vector<std::array<float, 3>> points = {};
   double median_angle_degrees = 0;  // between the two rays of an inlier
   double threshold = 0;             // between inliers and outliers, pixels

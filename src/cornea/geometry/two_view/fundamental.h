@@ -16,10 +16,10 @@
 //      is sqrt(2). Both means are trimmed: they are recomputed twice over the points within four
 //      mean distances, so that extreme coordinates have no influence (points.h).
 //   2. Rounds of hypotheses. Hypothesis h draws `sample` correspondences (Philox random numbers
-//      keyed by seed, pair and h) and computes F of rank 2 from them (8: the null vector of the 8 x
-//      9 system by Householder reflections; 7: the cubic). Samples that do not determine F, or
-//      whose points would lie behind a camera, are dropped. The cost of a hypothesis is sum
-//      min((distance / threshold)^2, 1) over all correspondences (MSAC), each term in steps of
+//      keyed by seed, pair and h) and computes F of rank 2 from them (8: the null vector of an
+//      8 x 9 system by Householder reflections; 7: the cubic). Samples that do not determine F, or
+//      whose points would lie behind a camera, are dropped. The cost of a hypothesis is
+//      sum min((distance / threshold)^2, 1) over all correspondences (MSAC), each term in steps of
 //      1/1024, so that sums are exact in any order. With more than 128 correspondences scoring is
 //      preemptive: of the models of every 32 samples only the two with the lowest cost over 64
 //      evenly spread correspondences are scored on all (scoring/preemptive.h).

@@ -31,9 +31,8 @@ struct CORNEA_API HomographyOptions {
 };
 
 struct CORNEA_API HomographyResult {
-  TwoView kind =
-      TwoView::none;          // planar if H was found; otherwise none, degenerate or too_few_points
-  std::array<double, 9> H{};  // row-major, of norm 1, its largest entry positive
+  TwoView kind = TwoView::none;            // planar if there is an H; none, degenerate, too few
+  std::array<double, 9> H{};               // row-major, of norm 1, its largest entry positive
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
   int inlier_count = 0;                    // distinct correspondences
   int places = 0;                          // distinct correspondences in all
