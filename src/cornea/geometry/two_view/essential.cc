@@ -85,13 +85,12 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
 
 void EssentialOptions::validate() const {
   require(threshold >= 0 && std::isfinite(threshold),
-          "threshold must be a positive number of pixels, or 0 to choose it per pair, not ",
+          "threshold takes a positive number of pixels, or 0 to choose it per pair, not ",
           threshold);
-  require(confidence > 0 && confidence < 1, "confidence must lie between 0 and 1, not ",
+  require(confidence > 0 && confidence < 1, "confidence takes a number between 0 and 1, not ",
           confidence);
-  require(max_hypotheses >= 1, "max_hypotheses must be at least 1, not ", max_hypotheses);
-  require(round >= 1 && round <= 1 << 24, "round must be 1 to ", 1 << 24, " hypotheses, not ",
-          round);
+  require(max_hypotheses >= 1, "max_hypotheses takes 1 or more, not ", max_hypotheses);
+  require(round >= 1 && round <= 1 << 24, "round takes 1 to ", 1 << 24, " hypotheses, not ", round);
 }
 
 IntrinsicsPair IntrinsicsPair::refocused(double factor) const {

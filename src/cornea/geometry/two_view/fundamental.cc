@@ -81,15 +81,14 @@ bool leaves_doubt(const FundamentalOutcome& outcome, int count) {
 
 void FundamentalOptions::validate() const {
   require(threshold >= 0 && std::isfinite(threshold),
-          "threshold must be a positive number of pixels, or 0 to choose it per pair, not ",
+          "threshold takes a positive number of pixels, or 0 to choose it per pair, not ",
           threshold);
-  require(confidence > 0 && confidence < 1, "confidence must lie between 0 and 1, not ",
+  require(confidence > 0 && confidence < 1, "confidence takes a number between 0 and 1, not ",
           confidence);
-  require(max_hypotheses >= 1, "max_hypotheses must be at least 1, not ", max_hypotheses);
-  require(target >= 0, "target must be a number of inliers, or 0 for none, not ", target);
-  require(sample == 7 || sample == 8, "sample must be 7 or 8 correspondences, not ", sample);
-  require(round >= 1 && round <= 1 << 24, "round must be 1 to ", 1 << 24, " hypotheses, not ",
-          round);
+  require(max_hypotheses >= 1, "max_hypotheses takes 1 or more, not ", max_hypotheses);
+  require(target >= 0, "target takes a number of inliers, or 0 for none, not ", target);
+  require(sample == 7 || sample == 8, "sample takes 7 or 8 correspondences, not ", sample);
+  require(round >= 1 && round <= 1 << 24, "round takes 1 to ", 1 << 24, " hypotheses, not ", round);
 }
 
 std::string_view name(TwoView kind) {
@@ -180,7 +179,7 @@ FundamentalEstimator::FundamentalEstimator(const Context& context,
 FundamentalEstimator geometry::estimator_with_sample(const Context& context,
                                                      const FundamentalOptions& options,
                                                      int sample) {
-  require(sample >= 7 && sample <= kLargestSample, "sample must be 7 to ", kLargestSample,
+  require(sample >= 7 && sample <= kLargestSample, "sample takes 7 to ", kLargestSample,
           " correspondences, not ", sample);
   FundamentalOptions wanted = options;
   wanted.sample = 8;

@@ -282,13 +282,12 @@ void TwoViewOptions::validate() const {
   essential.validate();
   homography.validate();
   require(essential_share > 0 && essential_share <= 1,
-          "essential_share must be a fraction of F's inliers between 0 and 1, not ",
-          essential_share);
+          "essential_share takes a fraction of F's inliers between 0 and 1, not ", essential_share);
   require(homography_share > 0 && homography_share <= 1,
-          "homography_share must be a fraction of inliers between 0 and 1, not ", homography_share);
+          "homography_share takes a fraction of inliers between 0 and 1, not ", homography_share);
   require(
       configuration_threshold >= 0 && std::isfinite(configuration_threshold),
-      "configuration_threshold must be a positive number of pixels, or 0 for that of the inliers, "
+      "configuration_threshold takes a positive number of pixels, or 0 for that of the inliers, "
       "not ",
       configuration_threshold);
 }
