@@ -318,7 +318,7 @@ TEST_F(CamerasCli, EssentialFindsASharedFocalLength) {
   EXPECT_LT(held["inlier_count"], json["inlier_count"]);
   EXPECT_NE(shell(guess + " --shared-focal").out.find("of the guess"), std::string::npos);
   expect_refused("cornea essential m.csv --shared-focal --camera 1300,1300,639.5,479.5,-0.1", 1,
-                 "with --shared-focal the cameras have none");
+                 "--shared-focal needs cameras without distortion");
 }
 
 TEST_F(CamerasCli, PairUsesTheFocalLengthOfExif) {

@@ -109,7 +109,7 @@ TEST_F(Evaluate, RefusesFilesOfOtherProgramsThatDoNotFit) {
   refused("theirs/pair/img2.csv", "x,y\n1,2\n",
           "img2.npy: has 20 rows, but img2.csv lists 1 points");
   refused("theirs/pair/img2.csv", "x,y\n1000,2\n", "the point (1000, 2) lies outside of pair/img2");
-  refused("theirs/pair/img2.npy", "no table", "img2.npy: is no .npy file");
+  refused("theirs/pair/img2.npy", "no table", "img2.npy: is not a .npy file");
   refused("theirs/pair/img2.npy", io::encode_npy(20, 3, counting(60)),
           "descriptors of 4 and of 3 numbers");
   refused("theirs/pair/img2.npy", io::encode_npy(20, 4, std::vector<std::uint8_t>(80)),

@@ -182,8 +182,8 @@ TEST_F(ImportCommandTest, InvalidPointsAreNamedAndTheOtherImagesDone) {
   expect_first_refused(
       npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", "12345678"),
       "has the shape (2,)");
-  expect_first_refused("x,y\n1,2\n", "is no .npy file");
-  expect_first_refused("", "is no .npy file");
+  expect_first_refused("x,y\n1,2\n", "is not a .npy file");
+  expect_first_refused("", "is not a .npy file");
 }
 
 TEST_F(ImportCommandTest, DescriptorsThatDoNotFitAreNamed) {
@@ -248,19 +248,20 @@ TEST_F(ImportCommandTest, InvalidMatchesAreRefusedAsAWhole) {
     return text(quoted(i), ",", quoted(j), ",", indices, "\n");
   };
   const std::string good = head + row(0, 1, "0,0");
-  expect_matches_refused(good + row(0, 1, "-1,2"), "line 3: '-1' is no index of a feature");
-  expect_matches_refused(good + row(0, 1, "1.5,2"), "line 3: '1.5' is no index");
-  expect_matches_refused(good + row(0, 1, "4294967296,2"), "line 3: '4294967296' is no index");
-  expect_matches_refused(good + row(0, 1, "nan,2"), "line 3: 'nan' is no index");
+  expect_matches_refused(good + row(0, 1, "-1,2"), "line 3: '-1' is not a feature index");
+  expect_matches_refused(good + row(0, 1, "1.5,2"), "line 3: '1.5' is not a feature index");
+  expect_matches_refused(good + row(0, 1, "4294967296,2"),
+                         "line 3: '4294967296' is not a feature index");
+  expect_matches_refused(good + row(0, 1, "nan,2"), "line 3: 'nan' is not a feature index");
   expect_matches_refused(good + row(0, 1, "40,2"), "line 3: there is no feature 40 of image 1");
   expect_matches_refused(good + row(0, 2, "0,0") + row(0, 1, "0,0"),
-                         "line 4: the match 0 0 stands in line 2 already");
+                         "line 4: the match 0 0 is already in line 2");
   expect_matches_refused(good + row(1, 0, "1,1"),
                          "line 3: this pair of images is already given in line 2");
   expect_matches_refused(good + row(2, 2, "1,1"), "line 3: an image is matched with itself");
   expect_matches_refused(good + "nobody.png," + quoted(1) + ",1,1\n",
                          "line 3: the database has no image 'nobody.png'");
-  expect_matches_refused(good + row(0, 1, "1"), "line 3: has not the 4 columns");
+  expect_matches_refused(good + row(0, 1, "1"), "line 3: does not have the 4 columns");
   expect_matches_refused("image1,image2,index1\n", "the columns image1, image2, index1 and index2");
   expect_matches_refused("image1,image2,index1,index1,index2\n", "each once");
   expect_matches_refused(
@@ -269,8 +270,9 @@ TEST_F(ImportCommandTest, InvalidMatchesAreRefusedAsAWhole) {
       "CSV names image1");
   expect_matches_refused("", "is empty");
   expect_matches_refused(text(name_of(0), " ", name_of(1), "\n0 0\n0 0\n"),
-                         "line 3: the match 0 0 stands in line 2 already");
-  expect_matches_refused(text(name_of(0), " ", name_of(1), "\n0 -1\n"), "line 2: '-1' is no index");
+                         "line 3: the match 0 0 is already in line 2");
+  expect_matches_refused(text(name_of(0), " ", name_of(1), "\n0 -1\n"),
+                         "line 2: '-1' is not a feature index");
   // Refused files left nothing behind.
   write_bytes(matches, all_matches());
   EXPECT_EQ(done(words({"--matches", matches}))["pairs_imported"], 6);

@@ -15,27 +15,29 @@ inline constexpr Choice<SceneKind> kSceneKinds[] = {{SceneKind::boxes, "boxes"},
 
 template <class Visitor>
 void visit(SceneOptions& o, Visitor& v) {
-  v("kind", o.kind, "boxes on a street, a flat mural, or a flat board with known corners",
-    kSceneKinds);
+  v("kind", o.kind,
+    "boxes (on a street), plane (a flat mural) or checkerboard (with known corners)", kSceneKinds);
   v("views", o.views, "number of cameras");
   v("width", o.width, "pixels");
   v("height", o.height, "pixels");
-  v("seed", o.seed, "of the random scene");
-  v("step-degrees", o.step_degrees, "between neighbouring views, seen from the scene");
+  v("seed", o.seed, "seed of the random scene");
+  v("step-degrees", o.step_degrees, "degrees between neighbouring views, seen from the scene");
   v("baseline", o.baseline, "metres between neighbouring views; 0: by step_degrees");
-  v("field-of-view-degrees", o.field_of_view_degrees, "across the image's width");
+  v("field-of-view-degrees", o.field_of_view_degrees,
+    "field of view across the image width, degrees");
   v("focal-px", o.focal_px, "focal length, pixels; 0: by field_of_view_degrees");
-  v("jitter", o.jitter, "deviation of the cameras from the arc, as a share of the distance");
-  v("samples", o.samples, "rays per pixel and axis");
+  v("jitter", o.jitter,
+    "random deviation of the cameras from the arc, as a fraction of the distance");
+  v("samples", o.samples, "rays per pixel along each axis");
   v("board-columns", o.board_columns, "cells of the checkerboard across");
   v("board-rows", o.board_rows, "cells of the checkerboard down");
   v("noise", o.degradation.noise, "standard deviation, gray levels of 0..255");
   v("contrast", o.degradation.contrast, "factor about middle gray");
   v("brightness", o.degradation.brightness, "added, gray levels of 0..255");
-  v("jpeg-quality", o.degradation.jpeg_quality, "1..100; 0: not compressed");
+  v("jpeg-quality", o.degradation.jpeg_quality, "JPEG quality, 1..100; 0: not compressed");
   v("blur", o.degradation.blur, "Gaussian sigma, pixels");
-  v("rotate-degrees", o.degradation.rotate_degrees, "clockwise, all views but the first");
-  v("scale", o.degradation.scale, "of all views but the first");
+  v("rotate-degrees", o.degradation.rotate_degrees, "degrees clockwise, all views but the first");
+  v("scale", o.degradation.scale, "scale factor of all views but the first");
 }
 
 }  // namespace cornea::catalog

@@ -92,17 +92,18 @@ void add_scene_options(CLI::App& command, SceneCommand& c) {
       ->required()
       ->type_name("DIR")
       ->check(&no_folder);
-  option("--kind", c.kind, "boxes, plane or checkerboard");
+  option("--kind", c.kind,
+         "boxes (on a street), plane (a flat mural) or checkerboard (with known corners)");
   option("--views", s.views, "number of cameras");
   option("--width", s.width, "pixels");
   option("--height", s.height, "pixels");
-  option("--seed", s.seed, "another seed, another scene");
+  option("--seed", s.seed, "seed of the random scene");
   option("--step", s.step_degrees, "degrees between neighbouring views, seen from the scene");
   option("--baseline", s.baseline, "metres between neighbouring views; 0: by --step");
-  option("--fov", s.field_of_view_degrees, "field of view across the width, degrees");
+  option("--fov", s.field_of_view_degrees, "field of view across the image width, degrees");
   option("--focal", s.focal_px, "focal length, pixels; 0: by --fov");
   option("--jitter", s.jitter,
-         "random deviation of cameras from the arc, fraction of the distance");
+         "random deviation of the cameras from the arc, as a fraction of the distance");
   option("--samples", s.samples, "rays per pixel along each axis");
   option("--columns", s.board_columns, "cells of the checkerboard across");
   option("--rows", s.board_rows, "cells of the checkerboard down");
@@ -112,11 +113,11 @@ void add_scene_options(CLI::App& command, SceneCommand& c) {
   };
   harm("--noise", d.noise, "standard deviation, gray levels of 0..255");
   harm("--contrast", d.contrast, "factor about middle gray");
-  harm("--brightness", d.brightness, "added, gray levels");
-  harm("--jpeg", d.jpeg_quality, "JPEG quality 1..100; 0: none");
+  harm("--brightness", d.brightness, "added, gray levels of 0..255");
+  harm("--jpeg", d.jpeg_quality, "JPEG quality, 1..100; 0: not compressed");
   harm("--blur", d.blur, "Gaussian sigma, pixels");
   harm("--rotate", d.rotate_degrees, "degrees clockwise, all views but the first");
-  harm("--scale", d.scale, "of all views but the first");
+  harm("--scale", d.scale, "scale factor of all views but the first");
 }
 
 }  // namespace

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The correspondences of a pair as the estimators see them, once for both devices: normalised
-// coordinates, and what a pixel is in them.
+// The correspondences of a pair as the estimators use them, shared by CPU and CUDA: normalised
+// coordinates, and the size of a pixel in them.
 //
-// A `Team` has the points of one pair and adds over them: on the CPU a loop (ransac/host_team.h),
-// on CUDA a block of threads that all run the same functions, each with the same numbers
-// (ransac/block_team.h). `Metric` is the distance that it scores with.
+// A `Team` holds the points of one pair and computes sums over them: on the CPU in a loop
+// (ransac/host_team.h), on CUDA with a block of threads that all run the same functions on the same
+// numbers (ransac/block_team.h). `Metric` is the distance that it scores with.
 //
-//   team.count()              correspondences
-//   team.point(i)             one of them, normalised
-//   team.sums<K>(out, f)      K sums of what f(point, terms) writes where it returns true, added in
-//                             kSumLanes lanes (i % kSumLanes) and then by halves
+//   team.count()              number of correspondences
+//   team.point(i)             correspondence i, normalised
+//   team.sums<K>(out, f)      K sums of the terms that f(point, terms) writes if it returns true,
+//                             added in kSumLanes lanes (i % kSumLanes) and then pairwise
 //   team.score(m)             cost and inliers of a model at the threshold of the search
 //   team.score(m, scale)      at another threshold
-//   team.cost_alone(m, scale) the cost, by one thread on CUDA
-//   team.float_point(i)       a correspondence, normalised
-//   team.list(f)              remembers the correspondences for which f(point) holds, in order,
-//   team.listed(k)            and says which the k-th is; team.list returns how many
-//   team.best_of(count, f)    the least of the costs f(h, matrix) for h below count, and the
+//   team.cost_alone(m, scale) the cost alone, computed by one thread on CUDA
+//   team.float_point(i)       correspondence i, normalised, as floats
+//   team.list(f)              stores the correspondences for which f(point) is true, in order;
+//   team.listed(k)            index of the k-th of them; team.list returns their number
+//   team.best_of(count, f)    the smallest cost f(h, matrix) for h < count, and the
 //                             matrix that f wrote for it
-//   team.histogram(bins, f)   counts of f(point), which is a bin, or none below 0
+//   team.histogram(bins, f)   counts of the bins f(point); a negative bin is not counted
 #pragma once
 
 #include <cmath>
@@ -38,14 +38,14 @@ struct FloatPoint {
   float x1, y1, x2, y2;
 };
 
-// What a pixel is in normalised coordinates.
+// The size of a pixel in normalised coordinates.
 struct Scales {
   double first, second;  // normalised units per pixel, in each image
 };
 
 struct Normalisation {
   double x1 = 0, y1 = 0, x2 = 0, y2 = 0;  // the means
-  Scales scales{};                        // 0 where all points of an image are equal
+  Scales scales{};                        // 0 if all points of an image are equal
 
   CORNEA_HD PointPair operator()(float ax, float ay, float bx, float by) const {
     return {(ax - x1) * scales.first, (ay - y1) * scales.first, (bx - x2) * scales.second,
@@ -53,14 +53,14 @@ struct Normalisation {
   }
 };
 
-// Trimmed normalisation: the mean of each image's points and their mean distance from it, first of
-// all points, then twice of those that lie within kFar times the last mean distance, so that a
-// few wild coordinates do not decide. `team` has the points in pixels.
+// Trimmed normalisation: the mean of each image's points and their mean distance from it, first
+// over all points, then twice over those within kFar times the last mean distance, so that a few
+// extreme coordinates have no influence. `team` holds the points in pixels.
 template <class Team>
 CORNEA_HD Normalisation normalise(Team& team) {
   constexpr double kFar = 4, kRootOfTwo = 1.4142135623730951;
   Normalisation result;
-  double reach[2] = {-1, -1};  // none yet
+  double reach[2] = {-1, -1};  // negative: no limit yet
   for (int iteration = 0; iteration < 3; ++iteration) {
     const Normalisation last = result;
     auto near = [&](const PointPair& p) {

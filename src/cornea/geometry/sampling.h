@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random samples of correspondences, once for both devices: a pure function of (seed, pair,
-// purpose, number of the sample), so that every thread count, batch and device draws the same.
+// Random samples of correspondences, shared by CPU and CUDA: a pure function of (seed, pair,
+// purpose, sample number), so that every thread count, batch and device draws the same samples.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace cornea::geometry {
 
-// The random numbers of each purpose are streams of their own.
+// Each purpose has its own stream of random numbers.
 enum class Stream : std::uint64_t { samples = 0, plane = 1, parallax = 2, inner = 3 };
 
-// `size` different numbers below `count`, all sets of them equally likely: Floyd's algorithm
-// (Bentley and Floyd, CACM 1987).
+// Draws `size` different numbers below `count`, all sets equally likely: Floyd's algorithm (Bentley
+// and Floyd, CACM 1987).
 CORNEA_HD inline void draw_sample(std::uint64_t seed, std::uint64_t pair, std::uint64_t hypothesis,
                                   Stream stream, std::uint32_t count, int size,
                                   std::uint32_t* sample) {
-  // Up to 2^4 numbers of four words each a hypothesis, 2^40 hypotheses and 2^16 streams.
+  // Up to 2^4 numbers of four words each per hypothesis, 2^40 hypotheses and 2^16 streams.
   const std::uint64_t counter = std::uint64_t(stream) << 48 | hypothesis << 4;
   core::Philox4 words{};
   CORNEA_UNROLL

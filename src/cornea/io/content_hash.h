@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: a number for the bytes of a file, to tell whether it is still the same.
+// Inside of io: a hash of a file's bytes, used to check whether the file has changed.
 //
 // XXH64 (Yann Collet, 2012; github.com/Cyan4973/xxHash, doc/xxhash_spec.md) with seed 0: 64 bits, a
-// few bytes per cycle. Two different photographs have the same one with a chance of 2^-64. It is no
-// protection against somebody who looks for two such files.
+// few bytes per cycle. Two different photographs collide with a probability of 2^-64. The hash is
+// not cryptographic: somebody who looks for two files with the same hash can find them.
 #pragma once
 
 #include <array>
@@ -16,23 +16,23 @@ namespace cornea::io {
 
 std::uint64_t content_hash(std::span<const std::uint8_t> bytes);
 
-// The same of bytes that come one after another.
+// The same hash, for bytes that arrive in several parts.
 class ContentHash {
  public:
   ContentHash();
   void add(std::span<const std::uint8_t> bytes);
-  std::uint64_t value() const;  // of all that was added
+  std::uint64_t value() const;  // of all bytes added so far
 
  private:
   void add_stripe(const std::uint8_t* from);
 
   static constexpr std::size_t kStripe = 32;
   std::array<std::uint64_t, 4> sums_;
-  std::array<std::uint8_t, kStripe> rest_{};  // of a stripe that is not yet whole
+  std::array<std::uint8_t, kStripe> rest_{};  // the bytes of an incomplete stripe
   std::uint64_t count_ = 0;
 };
 
-// Of a whole file of any size; an error names it.
+// The hash of a whole file of any size. An error names the file.
 std::uint64_t content_hash_of_file(const std::filesystem::path& file);
 
 }  // namespace cornea::io

@@ -11,7 +11,8 @@ namespace {
 using testing::bytes_of_text;
 using testing::ByteVector;
 
-// Values of the reference implementation: no bytes, less than a stripe of 32, more than one.
+// Values of the reference implementation: no bytes, less than one stripe of 32 bytes, more than
+// one.
 TEST(ContentHash, IsXxh64) {
   EXPECT_EQ(content_hash({}), 0xEF46DB3751D8E999u);
   EXPECT_EQ(content_hash(bytes_of_text("abc")), 0x44BC2CF5AD770999u);
@@ -33,7 +34,7 @@ TEST(ContentHash, EveryBitAndEveryLengthCounts) {
   EXPECT_EQ(seen.size(), 81u + 640u);
 }
 
-TEST(ContentHash, InPartsIsThatOfTheWhole) {
+TEST(ContentHash, HashInPartsEqualsHashOfTheWhole) {
   ByteVector bytes(200);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::uint8_t(7 * i + 3);
   for (std::size_t first = 0; first <= 70; ++first) {
@@ -48,7 +49,7 @@ TEST(ContentHash, InPartsIsThatOfTheWhole) {
   }
 }
 
-TEST(ContentHash, OfAFileIsThatOfItsBytes) {
+TEST(ContentHash, HashOfAFileIsTheHashOfItsBytes) {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder / "a", bytes_of_text("abc"));
   EXPECT_EQ(content_hash_of_file(folder / "a"), content_hash(bytes_of_text("abc")));

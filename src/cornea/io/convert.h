@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: pixel types into one another, written once for every format, reading and writing.
+// Inside of io: conversions between pixel types, shared by all formats for reading and writing.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ColourOf<Rgb<T>> {
   using Channel = T;
 };
 
-// 0..1 to 0..255, rounded; what lies outside is clamped, NaN becomes 0.
+// 0..1 to 0..255, rounded. Values outside are clamped, NaN becomes 0.
 inline std::uint8_t u8_from_unit(float v) {
   const float clamped = v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f;
   return static_cast<std::uint8_t>(clamped * 255.0f + 0.5f);
@@ -73,7 +73,8 @@ Image<To> convert_image(HostView<const From> from) {
   return image;
 }
 
-// Calls f(HostView<const T>) with the view's own pixel type: any that a file can hold.
+// Calls f(HostView<const T>) with the view's own pixel type, which is any type that a file can
+// hold.
 template <class F>
 decltype(auto) visit_pixels(const AnyView& view, F&& f) {
   switch (view.pixel()) {

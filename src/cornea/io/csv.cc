@@ -9,7 +9,7 @@
 namespace cornea::io {
 namespace {
 
-constexpr int kFloatDigits = 9;  // enough for every float
+constexpr int kFloatDigits = 9;  // enough for every float to read back exactly
 
 template <class Number, class... Format>
 std::string number_text(Number value, Format... format) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as CSV text: a line of column names, then a line per row, with commas between the cells.
+// Numbers as CSV text: one line of column names, then one line per row, cells separated by commas.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,24 @@
 
 namespace cornea::io {
 
-// The double that is written with as few digits as this float: 0.1f becomes 0.1.
+// The double whose shortest decimal text is that of this float: 0.1f becomes 0.1.
 double shortest(float value);
-// Its text: in as few characters as read back as the same float.
+// The shortest text that reads back as the same float.
 std::string shortest_text(float value);
 
-// How a number is written. Both read back as the same float.
+// How numbers are written. Both forms read back as the same float.
 enum class CsvNumbers {
-  shortest,  // in as few characters as can be: 1e+05, 3e-04
+  shortest,  // as few characters as possible: 1e+05, 3e-04
   plain,     // without an exponent from 0.0001 up to 1e9: 100000, 0.0003
 };
 
 class CsvWriter {
  public:
-  // `columns` are the names with commas between them: the first line.
+  // `columns` is the first line: the column names, separated by commas.
   explicit CsvWriter(std::string_view columns, CsvNumbers numbers = CsvNumbers::shortest);
 
-  // A cell per column, else an error. A cell without a value stays empty.
+  // Writes one cell per column; another number of cells is an error. A cell without a value is
+  // empty.
   void row(std::initializer_list<std::optional<float>> cells);
   void row(std::span<const float> cells);
 

@@ -23,7 +23,7 @@ std::string cell(float value, CsvNumbers numbers) {
   return csv.contents().substr(2, csv.contents().size() - 3);
 }
 
-TEST(CsvWriter, WritesNamesAndALinePerRow) {
+TEST(CsvWriter, WritesNamesAndOneLinePerRow) {
   CsvWriter csv("x,y,inlier");
   EXPECT_EQ(csv.contents(), "x,y,inlier\n");
   csv.row({1.5f, -2, 1});
@@ -38,7 +38,7 @@ TEST(CsvWriter, LeavesACellWithoutAValueEmpty) {
   EXPECT_EQ(csv.contents(), "x,distance,inlier\n1,,0\n,2,\n");
 }
 
-TEST(CsvWriter, TakesOneCellPerColumn) {
+TEST(CsvWriter, AcceptsOnlyOneCellPerColumn) {
   CsvWriter csv("x,y");
   EXPECT_THROW(csv.row({1}), Error);
   EXPECT_THROW(csv.row({1, 2, 3}), Error);
@@ -65,7 +65,7 @@ TEST(CsvWriter, WritesTheShortestNumberOrThePlainOne) {
   }
 }
 
-TEST(CsvWriter, WritesWhatTheReaderReadsBackToTheBit) {
+TEST(CsvWriter, WrittenNumbersReadBackToTheBit) {
   const std::vector<float> numbers = {1.0f / 3, std::nextafter(640.0f, 0.0f), 16777216,
                                       std::numeric_limits<float>::min()};
   for (const CsvNumbers notation : {CsvNumbers::shortest, CsvNumbers::plain}) {
@@ -79,7 +79,7 @@ TEST(CsvWriter, WritesWhatTheReaderReadsBackToTheBit) {
   }
 }
 
-TEST(Shortest, IsTheDoubleWithTheDigitsOfTheFloat) {
+TEST(Shortest, GivesTheDoubleWithTheDigitsOfTheFloat) {
   EXPECT_EQ(shortest(0.1f), 0.1);
   EXPECT_EQ(shortest(-123456.79f), -123456.79);
   EXPECT_EQ(shortest(3), 3);

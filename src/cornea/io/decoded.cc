@@ -43,9 +43,9 @@ bool starts_with(Bytes bytes, std::string_view magic) {
 void check_size(const Source& source, std::uint64_t width, std::uint64_t height) {
   if (width == 0 || height == 0) {
     fail(ErrorCode::io, source.name, ": claims ", width, " x ", height,
-         " pixels, an image without any; save it again from its source");
+         " pixels, so it holds no image; save it again from its source");
   }
-  // Whatever the caller trusts: beyond it sizes in bytes would leave 64 bits.
+  // However large max_pixels is: with more pixels, sizes in bytes could overflow 64 bits.
   constexpr std::uint64_t kMostPixels = std::numeric_limits<int>::max();
   const std::uint64_t limit = std::min(source.max_pixels, kMostPixels);
   if (width > limit || height > limit || width > limit / height) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: what the formats take and give, and the checks they share. One format is one file.
+// Inside of io: the interface that all formats share, and their common checks. Each format has its
+// own file.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +20,20 @@ namespace cornea::io {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// A file in memory, the name it goes by in errors, and the most pixels it may claim.
+// A file in memory, its name in error messages, and the largest number of pixels it may claim.
 struct Source {
   Bytes bytes;
   std::string name;
   std::uint64_t max_pixels = 0;
 };
 
-// Pixels at the depth and with the colours that the file holds.
+// Pixels at the file's own depth, gray or colour as stored.
 using DecodedImage =
     std::variant<Image<std::uint8_t>, Image<std::uint16_t>, Image<float>, Image<Rgb<std::uint8_t>>,
                  Image<Rgb<std::uint16_t>>, Image<Rgb<float>>>;
 DecodedImage make_image(Pixel pixel, int width, int height);
 
-// The rows of a decoded image as bytes, for libraries that fill them.
+// The rows of a decoded image as bytes, for the decoding libraries to fill.
 struct Rows {
   std::uint8_t* data = nullptr;
   std::size_t stride = 0;
@@ -50,7 +51,7 @@ bool starts_with(Bytes bytes, std::string_view magic);
 // allocation whose size the file decides.
 void check_size(const Source& source, std::uint64_t width, std::uint64_t height);
 
-// The error for data that do not add up; `reason` is what the decoder says.
+// Reports inconsistent data; `reason` is the decoder's message.
 [[noreturn]] void fail_damaged(const Source& source, std::string_view format,
                                std::string_view reason);
 
@@ -78,7 +79,8 @@ ImageFileInfo probe_pfm(const Source& source);
 DecodedImage decode_pfm(const Source& source);
 std::vector<std::uint8_t> encode_pfm(const AnyView& image);  // float, gray or RGB
 
-// tiff.cc is in the build where kHasTiff, webp.cc where kHasWebp. Telling the format needs neither.
+// tiff.cc is built only if kHasTiff, webp.cc only if kHasWebp. Recognising the formats needs
+// neither.
 bool is_tiff(Bytes bytes);
 ImageFileInfo probe_tiff(const Source& source);
 DecodedImage decode_tiff(const Source& source);

@@ -14,7 +14,7 @@ using namespace io;
 using io::Bytes;
 using io::starts_with;
 
-// Whole numbers at places that need not exist.
+// Reads whole numbers at offsets that may lie outside the bytes.
 class Reader {
  public:
   Reader(Bytes bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}
@@ -22,7 +22,7 @@ class Reader {
   bool holds(std::uint64_t at, std::uint64_t count) const {
     return at <= bytes_.size() && count <= bytes_.size() - at;
   }
-  // 0 beyond the end.
+  // Returns 0 if the number lies beyond the end.
   std::uint32_t number(std::uint64_t at, int size) const {
     if (!holds(at, std::uint64_t(size))) return 0;
     std::uint32_t value = 0;
@@ -71,11 +71,10 @@ enum GpsTag : std::uint32_t {
 
 enum Type : std::uint32_t { kByte = 1, kAscii = 2, kShort = 3, kLong = 4, kRational = 5 };
 
-// One entry of an IFD (image file directory): 12 bytes, in which its values lie or the place where
-// they do.
+// One entry of an IFD (image file directory): 12 bytes that hold either the values or their offset.
 struct Field {
   std::uint32_t tag = 0, type = 0, count = 0;
-  std::uint64_t at = 0;  // of the first value
+  std::uint64_t at = 0;  // offset of the first value
 };
 
 std::uint64_t bytes_of_type(std::uint32_t type) {
@@ -94,7 +93,7 @@ std::uint64_t bytes_of_type(std::uint32_t type) {
   }
 }
 
-// An IFD's entries that are of a known type and lie within the bytes.
+// Visits the entries of an IFD that have a known type and lie within the bytes.
 template <class F>
 void for_each_field(const Reader& reader, std::uint64_t ifd, F&& f) {
   const std::uint32_t entries = reader.u16(ifd);
@@ -116,7 +115,7 @@ std::uint32_t whole_number(const Reader& reader, const Field& field) {
                                : 0;
 }
 
-// 0 where it is no positive number.
+// 0 if the field holds no positive number.
 double real_number(const Reader& reader, const Field& field) {
   if (field.type != kRational) return whole_number(reader, field);
   const std::uint32_t above = reader.u32(field.at), below = reader.u32(field.at + 4);
@@ -150,7 +149,7 @@ double per_millimetre(double resolution, std::uint32_t unit) {
   }
 }
 
-// The i-th of several rationals; nothing where its denominator is 0.
+// The i-th of several rationals; empty if its denominator is 0.
 std::optional<double> rational_at(const Reader& reader, const Field& field, std::uint32_t i) {
   if (field.type != kRational || i >= field.count) return std::nullopt;
   const std::uint32_t above = reader.u32(field.at + 8 * std::uint64_t(i));
@@ -159,7 +158,7 @@ std::optional<double> rational_at(const Reader& reader, const Field& field, std:
   return double(above) / below;
 }
 
-// Degrees, minutes and seconds, of which the earlier ones may have decimals.
+// Reads degrees, minutes and seconds; degrees and minutes may have fractions.
 std::optional<double> angle_of(const Reader& reader, const Field& field, double largest) {
   if (field.count != 3) return std::nullopt;
   const auto degrees = rational_at(reader, field, 0), minutes = rational_at(reader, field, 1),
@@ -169,7 +168,7 @@ std::optional<double> angle_of(const Reader& reader, const Field& field, double 
   return angle <= largest ? std::optional(angle) : std::nullopt;
 }
 
-// 1 or -1 by the letter; nothing where it is neither.
+// 1 or -1 according to the letter; empty if it is neither.
 std::optional<double> sign_of(const std::string& letter, const char* positive,
                               const char* negative) {
   if (letter == positive) return 1;
@@ -195,7 +194,7 @@ std::optional<GpsPosition> parse_gps(const Reader& reader, std::uint64_t ifd) {
   });
   if (is_void || !latitude || !longitude || !north || !east) return std::nullopt;
   GpsPosition position{*north * *latitude, *east * *longitude};
-  constexpr double kHighest = 1e5;  // no aircraft is higher; some write 2^32 - 1 for "not known"
+  constexpr double kHighest = 1e5;  // no aircraft is higher; some cameras write 2^32 - 1
   if (altitude && *altitude <= kHighest && below_sea <= 3) {
     position.altitude_m = below_sea % 2 == 1 ? -*altitude : *altitude;
   }
@@ -204,7 +203,7 @@ std::optional<GpsPosition> parse_gps(const Reader& reader, std::uint64_t ifd) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "2026:11:17 09:05:31" and "25" as "2026-11-17 09:05:31.25"; empty where it is no time.
+// "2026:11:17 09:05:31" and "25" become "2026-11-17 09:05:31.25"; empty if the text is not a time.
 std::string time_of(const std::string& date_time, const std::string& part_of_second) {
   constexpr std::string_view kForm = "dddd:dd:dd dd:dd:dd";
   if (date_time.size() != kForm.size()) return {};
@@ -215,7 +214,7 @@ std::string time_of(const std::string& date_time, const std::string& part_of_sec
     return 10 * (date_time[at] - '0') + date_time[at + 1] - '0';
   };
   const int month = number(5), day = number(8);
-  // Cameras whose clock was never set write zeros. 60: a leap second.
+  // Cameras whose clock was never set write zeros. Second 60 is a leap second.
   if (month < 1 || month > 12 || day < 1 || day > 31) return {};
   if (number(11) > 23 || number(14) > 59 || number(17) > 60) return {};
   std::string time = date_time;

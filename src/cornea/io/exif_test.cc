@@ -14,7 +14,7 @@ using testing::TiffMaker;
 using testing::with_exif;
 
 ByteVector camera_tiff(bool big_endian, std::uint32_t orientation) {
-  // The second folder comes where the first one ends; its place is known once that has been made.
+  // The second IFD follows the first; its offset is known only once the first has been built.
   std::uint32_t second = 0;
   for (;;) {
     TiffMaker tiff(big_endian);
@@ -22,7 +22,7 @@ ByteVector camera_tiff(bool big_endian, std::uint32_t orientation) {
                  tiff.whole(0x0112, orientation), tiff.whole(0x8769, second, true),
                  tiff.whole(0x8825, second, true)});
     if (second == tiff.size()) {
-      // Tags of GPS and of EXIF are different ones, so that one folder can be both.
+      // GPS and EXIF use different tags, so that one IFD can serve as both.
       tiff.folder({tiff.text(1, "N"), tiff.rationals(2, {48, 1, 8, 1, 1425, 100}),
                    tiff.text(3, "W"), tiff.rationals(4, {11, 1, 34, 1, 315, 10}), tiff.byte(5, 1),
                    tiff.rational(6, 1039, 2), tiff.text(0x9003, "2026:11:17 09:05:31"),
@@ -35,7 +35,7 @@ ByteVector camera_tiff(bool big_endian, std::uint32_t orientation) {
   }
 }
 
-TEST(Exif, ReadsOrientationAndLensInBothOrdersOfBytes) {
+TEST(Exif, ReadsOrientationAndLensInBothByteOrders) {
   for (bool big_endian : {false, true}) {
     const ByteVector jpeg = encode_jpeg(testing::random_image<std::uint8_t>(8, 8, 1), 90);
     const auto exif = decode_exif(with_exif(jpeg, camera_tiff(big_endian, 6)));
@@ -55,7 +55,7 @@ TEST(Exif, ReadsOrientationAndLensInBothOrdersOfBytes) {
   }
 }
 
-TEST(Exif, FilesWithoutItHaveNone) {
+TEST(Exif, FilesWithoutExifGiveNone) {
   const auto image = testing::random_image<std::uint8_t>(8, 8, 2);
   for (const char* name : {"a.jpg", "a.png", "a.pgm"}) {
     EXPECT_FALSE(decode_exif(testing::encoded(name, image))) << name;
@@ -82,7 +82,7 @@ TEST(Exif, IsFoundInPngAndWebpChunks) {
   EXPECT_EQ(decode_exif(webp)->orientation, 3);
 }
 
-TEST(Exif, FieldsThatDoNotAddUpKeepTheirDefaults) {
+TEST(Exif, InconsistentFieldsKeepTheirDefaults) {
   TiffMaker tiff(false);
   tiff.folder({tiff.whole(0x0112, 9),
                {0x010F, 2, 4000000000u, {1, 2, 3, 4}},
@@ -97,14 +97,14 @@ TEST(Exif, FieldsThatDoNotAddUpKeepTheirDefaults) {
   EXPECT_EQ(exif->focal_mm, 0);
 }
 
-TEST(Exif, AFolderThatPointsToItselfEnds) {
+TEST(Exif, AnIfdThatPointsToItselfTerminates) {
   TiffMaker tiff(true);
   tiff.folder({tiff.whole(0x8769, 8, true), tiff.whole(0x0112, 5)});
   ASSERT_TRUE(decode_exif(tiff.bytes()));
   EXPECT_EQ(decode_exif(tiff.bytes())->orientation, 5);
 }
 
-TEST(Exif, DivisionByZeroIsNoFocalLength) {
+TEST(Exif, ADenominatorOfZeroGivesNoFocalLength) {
   TiffMaker tiff(true);
   tiff.folder({tiff.whole(0x8769, 26, true)});
   ASSERT_EQ(tiff.size(), 26u);
@@ -116,7 +116,7 @@ TEST(Exif, DivisionByZeroIsNoFocalLength) {
 
 using Fields = std::vector<TiffMaker::Field>;
 
-// What is read of a folder that `tag` points to.
+// The EXIF read from an IFD that `tag` points to.
 Exif exif_of_folder(std::uint32_t tag, bool big_endian, const Fields& fields) {
   TiffMaker tiff(big_endian);
   tiff.folder({tiff.whole(tag, 26, true)});
@@ -126,7 +126,7 @@ Exif exif_of_folder(std::uint32_t tag, bool big_endian, const Fields& fields) {
 
 const TiffMaker kLittle(false);
 
-// 48 degrees 8' 14.25" north, 11 degrees 34' 31.5" west, 519.5 m below the sea.
+// 48 degrees 8' 14.25" north, 11 degrees 34' 31.5" west, 519.5 m below sea level.
 Fields munich_or_not() {
   return {kLittle.text(1, "N"), kLittle.rationals(2, {48, 1, 8, 1, 1425, 100}),
           kLittle.text(3, "W"), kLittle.rationals(4, {11, 1, 34, 1, 315, 10}),
@@ -156,11 +156,11 @@ TEST(Exif, ReadsWhereAPhotographWasTaken) {
   ASSERT_TRUE(south.gps);
   EXPECT_EQ(south.gps->latitude, -33.5);
   EXPECT_EQ(south.gps->longitude, 151 + 12.5 / 60);
-  EXPECT_EQ(south.gps->altitude_m, 58);  // above the sea where nothing is said of it
+  EXPECT_EQ(south.gps->altitude_m, 58);  // above sea level unless the reference states otherwise
   EXPECT_EQ(with_gps_field(4, kLittle.byte(5, 2)).gps->altitude_m, 519.5);
 }
 
-TEST(Exif, PlacesThatCannotBeAreNone) {
+TEST(Exif, InvalidPositionsAreDropped) {
   for (std::size_t missing : {0, 1, 2, 3}) {
     Fields fields = munich_or_not();
     fields.erase(fields.begin() + std::ptrdiff_t(missing));
@@ -180,7 +180,7 @@ TEST(Exif, PlacesThatCannotBeAreNone) {
   EXPECT_TRUE(with_gps_field(5, kLittle.text(9, "A")).gps);
 }
 
-TEST(Exif, AltitudesThatCannotBeLeaveThePlace) {
+TEST(Exif, AnInvalidAltitudeKeepsThePosition) {
   for (const TiffMaker::Field& field :
        {kLittle.rationals(6, {5, 0}), kLittle.rationals(6, {0xFFFFFFFFu, 1}),
         kLittle.rationals(6, {1, 1, 2, 1}), kLittle.whole(6, 7)}) {
@@ -213,8 +213,8 @@ TEST(Exif, ReadsWhenAPhotographWasTaken) {
   }
 }
 
-// Copies that are exactly as long as the cut: a sanitizer sees a read beyond.
-TEST(Exif, SurvivesEveryCutAndNoise) {
+// The copies are exactly as long as the cut, so that a sanitizer detects reads beyond the end.
+TEST(Exif, SurvivesTruncationAndNoise) {
   const ByteVector jpeg = encode_jpeg(testing::random_image<std::uint8_t>(8, 8, 4), 50);
   const ByteVector whole = with_exif(jpeg, camera_tiff(true, 8));
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -246,10 +246,10 @@ TEST(Exif, SurvivesEveryCutAndNoise) {
   }
 }
 
-// The corner of the upright picture that each stored corner becomes, by the standard's table: the
-// stored row 0 is the picture's top, top, bottom, bottom, left, right, right, left side, and the
-// stored column 0 its left, right, right, left, top, top, bottom, bottom.
-TEST(Exif, ReadingUprightTurnsAndMirrors) {
+// The corner of the upright picture that each stored corner becomes, by the standard's table for
+// orientations 1 to 8: stored row 0 is the picture's top, top, bottom, bottom, left, right, right,
+// left side, and stored column 0 its left, right, right, left, top, top, bottom, bottom.
+TEST(Exif, ReadingUprightRotatesAndMirrors) {
   Image<std::uint8_t> stored(48, 32);  // four flat corners, whole JPEG blocks each
   for (int y = 0; y < 32; ++y) {
     for (int x = 0; x < 48; ++x) stored(x, y) = std::uint8_t(40 + 60 * (x >= 24) + 120 * (y >= 16));
@@ -277,7 +277,7 @@ TEST(Exif, ReadingUprightTurnsAndMirrors) {
     EXPECT_NEAR(pixels(2, 2), shown[orientation - 1].top_left, 3);
     EXPECT_NEAR(pixels(right, 2), shown[orientation - 1].top_right, 3);
     EXPECT_NEAR(pixels(2, bottom), shown[orientation - 1].bottom_left, 3);
-    EXPECT_EQ(read_gray(file).width(), 48);  // as stored unless asked
+    EXPECT_EQ(read_gray(file).width(), 48);  // as stored by default
     EXPECT_EQ(read_image<Rgb<std::uint8_t>>(file, {.upright = true}).width(), upright.width());
   }
 }

@@ -9,7 +9,7 @@
 
 namespace cornea::testing {
 
-// Writes a TIFF folder by folder, in either order of bytes.
+// Writes a TIFF, one IFD after the other, in either byte order.
 class TiffMaker {
  public:
   explicit TiffMaker(bool big_endian) : big_(big_endian) {
@@ -36,7 +36,7 @@ class TiffMaker {
     append(field.value, number(below, 4));
     return field;
   }
-  // Numerators and denominators in turn.
+  // Numerators and denominators alternate.
   Field rationals(std::uint32_t tag, const std::vector<std::uint32_t>& parts) const {
     Field field{tag, 5, std::uint32_t(parts.size() / 2), {}};
     for (const std::uint32_t part : parts) append(field.value, number(part, 4));
@@ -48,7 +48,7 @@ class TiffMaker {
     field.value.push_back(0);
     return field;
   }
-  // A folder of fields, followed by the values that do not fit into four bytes.
+  // An IFD, followed by the values that do not fit into four bytes.
   void folder(const std::vector<Field>& fields) {
     put(std::uint32_t(fields.size()), 2);
     ByteVector beyond;
@@ -89,7 +89,7 @@ inline ByteVector with_exif(const ByteVector& jpeg, const ByteVector& tiff) {
   return bytes;
 }
 
-// What a camera says of a photograph; what is empty or 0 it does not say.
+// What a camera states about a photograph; fields that are empty or 0 are not written.
 struct Said {
   std::string make = {}, model = {};
   std::uint32_t focal_35mm = 0, orientation = 0;
@@ -97,7 +97,7 @@ struct Said {
 };
 
 inline ByteVector tiff_of(const Said& said) {
-  // Folders come one behind the other; where they begin is known once those before are made.
+  // IFDs follow each other; the offset of one is known only once those before it have been built.
   std::uint32_t lens = 0, gps = 0;
   for (;;) {
     TiffMaker tiff(false);

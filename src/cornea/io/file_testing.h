@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests of io: files as bytes, errors and cuts.
+// For the tests of io: files as bytes, expected errors and truncated files.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ inline void append(ByteVector& to, const ByteVector& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// The bytes that write_image gives a file of this name.
+// The bytes that write_image writes into a file of this name.
 inline ByteVector encoded(const std::string& file_name, const AnyView& image) {
   const TemporaryFolder folder;
   write_image(folder / file_name, image);
@@ -65,20 +65,21 @@ void expect_same(const Image<T>& a, const Image<T>& b) {
   EXPECT_TRUE(pixels_of(a) == pixels_of(b)) << "pixels differ";
 }
 
-// Runs f, which must throw an Error of this code whose sentence holds the fragment.
+// Runs f, which must throw an Error with this code whose message contains the fragment.
 template <class F>
 void expect_error(ErrorCode code, const std::string& fragment, F&& f) {
   try {
     f();
-    ADD_FAILURE() << "no error, where one with \"" << fragment << "\" was expected";
+    ADD_FAILURE() << "expected an error with \"" << fragment << "\"";
   } catch (const Error& error) {
     EXPECT_EQ(name(error.code()), name(code)) << error.what();
     EXPECT_NE(std::string(error.what()).find(fragment), std::string::npos) << error.what();
   }
 }
 
-// Cut at random places, the bytes must be refused as damaged, with the file's name in front, and
-// nothing printed. The copy is exactly as long as the cut, so that a sanitizer sees a read beyond.
+// Truncated at random lengths, the bytes must be rejected as damaged; the message begins with the
+// file's name and nothing is printed. The copy is exactly as long as the cut, so that a sanitizer
+// detects reads beyond the end.
 inline void expect_cuts_are_found(const ByteVector& bytes, int cuts, std::uint64_t seed,
                                   std::size_t shortest = 1) {
   core::Random random(seed);
@@ -92,7 +93,7 @@ inline void expect_cuts_are_found(const ByteVector& bytes, int cuts, std::uint64
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
-// Bytes changed at random give an Error or an image, and nothing worse.
+// Bytes changed at random must give an Error or an image, and no crash.
 inline void expect_noise_is_survived(const ByteVector& bytes, int rounds, std::uint64_t seed) {
   core::Random random(seed);
   ::testing::internal::CaptureStderr();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: the text headers of PNM and PFM, numbers between white space and # comments.
+// Inside of io: the text headers of PNM and PFM, which are numbers separated by white space and #
+// comments.
 #pragma once
 
 #include <charconv>
@@ -18,7 +19,7 @@ class HeaderReader {
   std::uint64_t whole_number(std::string_view what) { return number<std::uint64_t>(what); }
   double real_number(std::string_view what) { return number<double>(what); }
 
-  // The single white space that parts a header from binary pixels.
+  // The single white space that separates a header from binary pixels.
   void end_of_header() {
     if (!at_end() && current() == '#') skip_comment();
     if (at_end() || !is_space(current())) {
@@ -44,7 +45,7 @@ class HeaderReader {
   void advance() { ++position_; }
   Bytes rest() const { return source_.bytes.subspan(position_); }
 
-  // Call it before memory is taken for the pixels.
+  // Call this before memory for the pixels is allocated.
   void require_rest(std::uint64_t bytes) const {
     if (rest().size() >= bytes) return;
     fail_damaged(source_, format_,
@@ -54,11 +55,11 @@ class HeaderReader {
  private:
   static bool is_space(std::uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-  void skip_comment() {  // up to its line break
+  void skip_comment() {  // up to the end of its line
     while (!at_end() && current() != '\n' && current() != '\r') ++position_;
   }
 
-  // A number must be followed by something: at the very end of a file it may have lost digits.
+  // Something must follow a number: at the very end of a truncated file it may have lost digits.
   template <class Number>
   Number number(std::string_view what) {
     skip_space();

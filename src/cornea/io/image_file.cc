@@ -30,7 +30,8 @@ using io::Source;
        " was not found); convert the file to PNG");
 }
 
-// In builds without a library its functions do not exist, and a discarded branch names them freely.
+// Without a library its functions do not exist; a discarded `if constexpr` branch may still name
+// them.
 ImageFileInfo probe_tiff(const Source& source) {
   if constexpr (kHasTiff) return io::probe_tiff(source);
   fail_not_built(source.name, "TIFF", "libtiff");
@@ -65,13 +66,14 @@ constexpr Format kFormats[] = {
     {io::is_webp, probe_webp, decode_webp, kHasWebp, {".webp"}},
 };
 
-// Calls f; memory that runs out becomes an error that names the file.
+// Calls f and turns running out of memory into an error that names the file.
 template <class F>
 auto naming_the_file(const std::string& name, F&& f) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
-    fail(ErrorCode::out_of_memory, name, ": no room for its pixels; free memory or scale it down");
+    fail(ErrorCode::out_of_memory, name,
+         ": not enough memory for its pixels; free memory or scale it down");
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;
     fail(ErrorCode::out_of_memory, name, ": ", error.what(), "; free memory or scale it down");
@@ -90,7 +92,7 @@ const Format& format_of(const Source& source) {
        "PFM, TIFF, WebP); convert it to PNG");
 }
 
-// The pixels, in the range and rotated as asked for, and what is known of them.
+// The pixels, in the requested range and rotation, and what is known about them.
 struct Decoded {
   DecodedImage pixels;
   std::optional<Exif> exif;

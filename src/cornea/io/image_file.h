@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image files in and out.
+// Reads and writes image files.
 //
-// Reads PNG, JPEG, PBM/PGM/PPM and PFM, and TIFF and WebP where the build has them. The first bytes
-// of a file tell its format, not its name. Pixels come as they are stored: no gamma, no colour
-// profile, no EXIF or TIFF orientation and no other range unless asked for, the first page only.
-// Alpha is dropped, which leaves the colour beneath it; palettes are looked up.
+// Reads PNG, JPEG, PBM/PGM/PPM and PFM, and TIFF and WebP if the build has them. The first bytes of
+// a file determine its format, not its name. Pixels are returned as stored: gamma, colour profile,
+// EXIF or TIFF orientation and pixel range are not applied unless requested. Only the first page is
+// read. Alpha is dropped, which leaves the colour beneath it; palettes are looked up.
 //
-// Every failure is an Error whose sentence begins with the name of the file. Nothing is printed.
+// Every failure is an Error whose message begins with the name of the file. Nothing is printed.
 #pragma once
 
 #include <array>
@@ -28,8 +28,9 @@ namespace cornea {
 struct CORNEA_API PixelRange {
   enum class Kind {
     full,       // the whole range of the type: 0..255, 0..65535, 0..1
-    automatic,  // the same, but 16-bit pixels of which none exceeds 4095 are 12-bit: times 16
-    given       // low and high, in stored values; what lies beyond them is clamped
+    automatic,  // the same, but 16-bit images without values above 4095 are taken as 12-bit: times
+                // 16
+    given       // low and high, in stored values; values beyond them are clamped
   };
   Kind kind = Kind::full;
   double low = 0, high = 0;
@@ -38,29 +39,29 @@ struct CORNEA_API PixelRange {
 };
 
 struct ReadOptions {
-  // A file whose header claims more pixels is refused before memory is taken for them.
+  // A file whose header claims more pixels is rejected before memory is allocated for them.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
-  // Rotates and mirrors the pixels as EXIF (or TIFF's orientation) says; otherwise they come as
-  // they are stored.
+  // Rotates and mirrors the pixels as EXIF (or TIFF's orientation) states; otherwise they are
+  // returned as stored.
   bool upright = false;
-  // Spread over the whole range of the type, before any other conversion.
+  // The range is spread over the whole range of the type before any other conversion.
   PixelRange range = {};
 };
 
-// What a file says of itself, before any conversion.
+// What a file's header states, before any conversion.
 struct ImageFileInfo {
   std::string format = {};  // "PNG", "JPEG", "PBM", "PGM", "PPM", "PFM", "TIFF", "WebP"
   int width = 0, height = 0;
-  int channels = 0;       // with alpha; a palette counts as its colours
-  int bits = 0;           // of one channel
+  int channels = 0;       // including alpha; a palette counts as its colours
+  int bits = 0;           // per channel
   bool is_float = false;  // as in PFM and some TIFF files
 };
 
-// Looks at the header alone: the pixels behind it may still turn out to be damaged.
+// Reads only the header: the pixels behind it may still be damaged.
 CORNEA_API ImageFileInfo probe_image(const std::filesystem::path& file,
                                      const ReadOptions& options = {});
 
-// T is uint8_t, uint16_t, float or Rgb<> of these. Whatever the file holds is converted:
+// T is uint8_t, uint16_t, float or Rgb<> of these. The file's pixels are converted to T:
 //   depth   8 to 16 bit: times 257; 16 to 8 bit: rounded; integers to float: 0..1; float to
 //           integers: clamped to 0..1 and rounded, NaN becomes 0; float to float: untouched
 //   colour  to gray by gray_value (cornea/core/pixels.h) at the stored depth, before the depth is
@@ -68,39 +69,39 @@ CORNEA_API ImageFileInfo probe_image(const std::filesystem::path& file,
 template <class T>
 CORNEA_API Image<T> read_image(const std::filesystem::path& file, const ReadOptions& options = {});
 
-// The same from bytes in memory; `name` stands for the file in errors.
+// The same from bytes in memory; `name` stands for the file in error messages.
 template <class T>
 CORNEA_API Image<T> decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
                                  const ReadOptions& options = {});
 
-// Gray at the depth that the file holds.
+// Gray pixels at the file's own depth.
 struct CORNEA_API GrayImage {
   std::variant<Image<std::uint8_t>, Image<std::uint16_t>, Image<float>> pixels = {};
-  // The stored values that became black and white, where ReadOptions::range changed any.
+  // The stored values that became black and white, if ReadOptions::range changed any.
   std::optional<std::array<double, 2>> range = {};
-  int orientation = 0;  // that the file's EXIF states, as in Exif; 0: it has none
+  int orientation = 0;  // stated by the file's EXIF, as in Exif; 0: not stated
 
   AnyView view() const;
   int width() const { return view().width(); }
   int height() const { return view().height(); }
 };
 CORNEA_API GrayImage read_gray(const std::filesystem::path& file, const ReadOptions& options = {});
-// The same from bytes in memory; `name` stands for the file in errors.
+// The same from bytes in memory; `name` stands for the file in error messages.
 CORNEA_API GrayImage decode_gray(std::span<const std::uint8_t> bytes, const std::string& name,
                                  const ReadOptions& options = {});
 
-// The same, and what the camera wrote beside the pixels; empty where the file holds no EXIF that
-// can be read.
+// The same, together with the camera's metadata; `exif` is empty if the file holds no readable
+// EXIF.
 struct Photograph {
   GrayImage image = {};
   std::optional<Exif> exif = {};
-  // Of the file: its bytes, and their XXH64, which tells whether another file is the same.
+  // The size of the file in bytes and their XXH64, by which equal files are recognised.
   std::uint64_t bytes = 0, hash = 0;
 };
 CORNEA_API Photograph read_photograph(const std::filesystem::path& file,
                                       const ReadOptions& options = {});
 
-// The extension in lower case: ".jpg" of "a.JPG".
+// The extension in lower case: ".jpg" for "a.JPG".
 CORNEA_API std::string extension_in_lower_case(const std::filesystem::path& file);
 
 // Whether this build reads files with this extension, in upper or lower case.
@@ -110,23 +111,23 @@ struct WriteOptions {
   int jpeg_quality = 95;  // 1..100
 };
 
-// Writes a host image in the format of the extension:
+// Writes a host image in the format given by the extension:
 //   .png                8 or 16 bit, gray or colour
 //   .jpg .jpeg          8 bit, gray or colour (chroma at half resolution); 16 bit is rounded to 8
 //   .pgm .ppm .pnm      8 or 16 bit; .pgm gray, .ppm colour (gray is repeated), .pnm either
 //   .pfm                float, exact; integers become 0..1
 //   .tif .tiff          8 bit, 16 bit or float, where the build has libtiff
-// Float pixels go into the integer formats as 8 bit, clamped to 0..1. Maps of doubles are an error:
-// what they should look like is the caller's choice.
-// The file appears whole or not at all: it is written under another name beside and then renamed.
+// Float pixels are written to the integer formats as 8 bit, clamped to 0..1. Maps of doubles are an
+// error: how to display them is the caller's choice. The file is written to a temporary file in the
+// same folder and then renamed, so that it appears complete or not at all.
 CORNEA_API void write_image(const std::filesystem::path& file, const AnyView& image,
                             const WriteOptions& options = {});
-// The bytes of such a file; its name says the format.
+// The bytes of such a file; the extension of the name gives the format.
 CORNEA_API std::vector<std::uint8_t> encode_image(const std::filesystem::path& file,
                                                   const AnyView& image,
                                                   const WriteOptions& options = {});
 
-// The bytes of a JPEG file, of an 8-bit gray or RGB image.
+// Encodes an 8-bit gray or RGB image as JPEG.
 CORNEA_API std::vector<std::uint8_t> encode_jpeg(const AnyView& image, int quality);
 
 }  // namespace cornea

@@ -20,7 +20,7 @@ using testing::ByteVector;
 using testing::expect_error;
 using testing::expect_same;
 
-TEST(ReadImage, TellsTheFormatByItsFirstBytes) {
+TEST(ReadImage, RecognisesTheFormatByTheFirstBytes) {
   const testing::TemporaryFolder folder;
   const auto image = testing::random_image<std::uint8_t>(6, 5, 1);
   testing::write_bytes(folder / "really_png.jpg", testing::encoded("a.png", image));
@@ -47,7 +47,7 @@ TEST(ReadImage, BadFilesAreErrorsThatNameThem) {
   refused("tiny.png", ": its first bytes are not those of an image");
 }
 
-TEST(ReadImage, RefusesFilesOver4GiBBeforeReadingThem) {
+TEST(ReadImage, RejectsFilesOver4GiBBeforeReadingThem) {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder / "huge.png", {0});
   std::error_code failed;
@@ -99,7 +99,7 @@ TEST(ReadImage, ConvertsColourToGrayAtTheStoredDepth) {
             (std::vector<std::uint8_t>{76, 150, 29, 18, 255}));
   EXPECT_EQ((through<std::uint16_t, Rgb16>("a.png", {{65535, 0, 0}, {1000, 2000, 3000}})),
             (std::vector<std::uint16_t>{19595, 1815}));
-  // Rounded to 76 at 8 bit first, then spread.
+  // Rounded to 76 at 8 bit first, then converted to 16 bit.
   EXPECT_EQ((through<std::uint16_t, Rgb8>("a.png", {{255, 0, 0}})),
             (std::vector<std::uint16_t>{76 * 257}));
   EXPECT_EQ((through<float, Rgb<float>>("a.pfm", {{0.5f, 0.25f, 2.0f}})),
@@ -143,7 +143,7 @@ TEST(WriteImage, RoundsFloatsTo8BitInIntegerFormats) {
             (std::vector<std::uint8_t>{255, 255}));
 }
 
-TEST(WriteImage, RefusesWhatAFormatCannotHold) {
+TEST(WriteImage, RejectsPixelsThatAFormatCannotHold) {
   const testing::TemporaryFolder folder;
   const auto gray = testing::random_image<std::uint8_t>(3, 3, 3);
   const auto colour = testing::random_rgb<std::uint8_t>(3, 3, 4);
@@ -179,7 +179,7 @@ TEST(WriteImage, RunningOutOfSpaceKeepsTheOldFile) {
   const testing::TemporaryFolder folder;
   const auto image = testing::random_image<std::uint8_t>(64, 64, 6);
   testing::write_bytes(folder / "a.pgm", {1, 2, 3});
-  // A limit on the size of files stands for a full disk; the signal that comes with it is ignored.
+  // A file size limit stands for a full disk; the signal that comes with it is ignored.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_action = std::signal(SIGXFSZ, SIG_IGN);
@@ -193,7 +193,7 @@ TEST(WriteImage, RunningOutOfSpaceKeepsTheOldFile) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
-TEST(WriteImage, TakesNamesAsLongAsTheyMayBe) {
+TEST(WriteImage, AcceptsNamesOfTheMaximumLength) {
   const testing::TemporaryFolder folder;
   const std::string name = std::string(251, 'a') + ".png";
   const auto image = testing::random_image<std::uint8_t>(3, 3, 9);
@@ -201,7 +201,7 @@ TEST(WriteImage, TakesNamesAsLongAsTheyMayBe) {
   expect_same(read_image<std::uint8_t>(folder / name), image);
 }
 
-TEST(WriteImage, ReplacesAFileAndLeavesNoOther) {
+TEST(WriteImage, ReplacesAFileAndLeavesNoTemporaryFile) {
   const testing::TemporaryFolder folder;
   write_image(folder / "a.png", testing::random_image<std::uint8_t>(30, 30, 7));
   const auto second = testing::random_image<std::uint16_t>(4, 3, 8);
@@ -223,7 +223,7 @@ TEST(CanReadExtension, KnowsTheExtensionsOfThisBuild) {
   EXPECT_EQ(can_read_extension("a.webp"), kHasWebp);
 }
 
-TEST(ReadImage, SaysWhereTheBuildLacksAFormat) {
+TEST(ReadImage, ReportsAFormatThatTheBuildLacks) {
   const ByteVector tiff = {'I', 'I', 42, 0, 8, 0, 0, 0};
   const ByteVector webp = bytes_of_text("RIFF    WEBPVP8 ");
   if (!kHasTiff) {

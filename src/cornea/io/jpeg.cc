@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG through libjpeg. Its errors come by longjmp, which must not leave a C++ scope that has work
-// to do: only plain C calls and trivial locals stand inside `completes`.
+// JPEG through libjpeg. libjpeg reports errors by longjmp, which must not skip C++ destructors: the
+// functions passed to `completes` contain only plain C calls and trivial locals.
 #include <csetjmp>
 #include <cstdio>
 #include <new>
 
-// After <cstdio>, whose FILE it uses without including it.
+// After <cstdio>: jpeglib.h uses FILE without including it.
 #include <jpeglib.h>
-// After jpeglib.h, whose types its macros use.
+// After jpeglib.h, whose types the macros of jerror.h use.
 #include <jerror.h>
 
 #include "cornea/io/decoded.h"
@@ -15,7 +15,7 @@
 namespace cornea::io {
 namespace {
 
-// What libjpeg's callbacks see, through client_data.
+// State for libjpeg's callbacks, reached through client_data.
 struct JpegState {
   jpeg_error_mgr errors{};
   std::jmp_buf back{};
@@ -31,18 +31,18 @@ struct JpegState {
   std::longjmp(state->back, 1);
 }
 
-// libjpeg warns of corrupt and missing data and goes on with gray; here that is an error. Two of
-// its warnings do not concern the pixels.
+// libjpeg only warns of corrupt and missing data and continues with gray; here that is an error.
+// Two of its warnings do not concern the pixels.
 void judge_message(j_common_ptr info, int level) {
-  if (level >= 0) return;  // a trace
+  if (level >= 0) return;  // a trace message
   const int code = info->err->msg_code;
   if (code != JWRN_ADOBE_XFORM && code != JWRN_JFIF_MAJOR) keep_error(info);
 }
 
 void print_nothing(j_common_ptr) {}
 
-// A file decides how often all its pixels are gone over: a scan takes a few bytes of it. Encoders
-// write about ten scans; libtiff stops at a hundred as well.
+// A scan can be a few bytes long and yet makes the decoder visit all pixels, so the number of scans
+// is limited. Encoders write about ten; libtiff also stops at a hundred.
 constexpr int kMostScans = 100;
 
 void limit_scans(j_common_ptr info) {
@@ -109,7 +109,7 @@ class JpegReader {
         JSAMPROW row = rows.row(info_.output_scanline);
         jpeg_read_scanlines(&info_, &row, 1);
       }
-      jpeg_finish_decompress(&info_);  // so that a missing end is found out
+      jpeg_finish_decompress(&info_);  // detects a missing end-of-image marker
     }));
     return image;
   }
@@ -155,7 +155,7 @@ class JpegReader {
   jpeg_decompress_struct info_{};
 };
 
-// Gives libjpeg the second half of a vector that doubles, once it has filled the first.
+// Once libjpeg has filled the output vector, doubles it and hands over the new half.
 boolean make_room(j_compress_ptr info) {
   std::vector<std::uint8_t>& output = static_cast<JpegState*>(info->client_data)->output;
   constexpr std::size_t kFirstBytes = std::size_t{1} << 16;
@@ -164,7 +164,7 @@ boolean make_room(j_compress_ptr info) {
   try {
     output.resize(used == 0 ? kFirstBytes : 2 * used);
   } catch (const std::bad_alloc&) {
-    grown = false;  // an exception must not cross libjpeg
+    grown = false;  // an exception must not pass through libjpeg
   }
   if (!grown) ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
   info->dest->next_output_byte = output.data() + used;
@@ -247,7 +247,7 @@ using namespace io;
 }  // namespace
 
 std::vector<std::uint8_t> encode_jpeg(const AnyView& image, int quality) {
-  require(!image.empty(), "an image without pixels has no JPEG");
+  require(!image.empty(), "an image without pixels cannot be written as JPEG");
   require(image.pixel() == Pixel::u8 || image.pixel() == Pixel::rgb_u8,
           "JPEG holds 8-bit gray or RGB, not ", name(image.pixel()), "; convert it first");
   require(!image.on_device(), "the image lives in device memory; copy it first");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
-// After <cstdio>, whose FILE it uses without including it.
+// Before jpeglib.h, which uses FILE without including <cstdio>.
 #include <cmath>
 
 #include <jpeglib.h>
@@ -14,7 +14,7 @@ namespace {
 using testing::ByteVector;
 using testing::expect_error;
 
-// Smooth, so that JPEG keeps it within a few levels.
+// A smooth image, which JPEG keeps within a few gray levels.
 Image<std::uint8_t> smooth_gray(int width, int height) {
   Image<std::uint8_t> image(width, height);
   for (int y = 0; y < height; ++y) {
@@ -85,7 +85,7 @@ TEST(Jpeg, KeepsSmoothGrayWithinAFewLevels) {
   EXPECT_LE(largest_difference(read, image), 4);
 }
 
-TEST(Jpeg, KeepsTheOrderOfTheColours) {
+TEST(Jpeg, KeepsTheOrderOfTheChannels) {
   const auto image = smooth_rgb(96, 64);
   const testing::TemporaryFolder folder;
   write_image(folder / "a.JPG", image);
@@ -123,7 +123,7 @@ TEST(Jpeg, ReadsProgressiveFiles) {
                        decode_image<Rgb<std::uint8_t>>(plain, "plain.jpg"));
 }
 
-// The last scan of a file, from its marker up to the marker of the end, repeated.
+// Repeats the last scan of a file, which runs from its marker up to the end-of-image marker.
 ByteVector with_scans(const ByteVector& jpeg, int more) {
   const std::uint8_t marker[] = {0xff, 0xda};
   const auto scan = std::find_end(jpeg.begin(), jpeg.end(), std::begin(marker), std::end(marker));
@@ -133,13 +133,13 @@ ByteVector with_scans(const ByteVector& jpeg, int more) {
   return bytes;
 }
 
-// Two scans: the mean of each block, then all that differs from it.
+// Two scans: first the mean (DC) of each block, then all other coefficients.
 ByteVector jpeg_of_two_scans(int width, int height) {
   const jpeg_scan_info scans[] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
   return raw_jpeg(width, height, 1, JCS_GRAYSCALE, true, scans);
 }
 
-TEST(Jpeg, RefusesThousandsOfScans) {
+TEST(Jpeg, RejectsThousandsOfScans) {
   const ByteVector two = jpeg_of_two_scans(40, 30);
   testing::expect_same(decode_image<std::uint8_t>(with_scans(two, 98), "a.jpg"),
                        decode_image<std::uint8_t>(two, "a.jpg"));
@@ -150,7 +150,7 @@ TEST(Jpeg, RefusesThousandsOfScans) {
   }
 }
 
-TEST(Jpeg, RefusesCmyk) {
+TEST(Jpeg, RejectsCmyk) {
   const ByteVector bytes = raw_jpeg(16, 16, 4, JCS_CMYK, false);
   expect_error(ErrorCode::unsupported, "print.jpg: is a CMYK JPEG",
                [&] { decode_image<std::uint8_t>(bytes, "print.jpg"); });
@@ -158,7 +158,7 @@ TEST(Jpeg, RefusesCmyk) {
                [&] { decode_image<std::uint8_t>(bytes, "print.jpg"); });
 }
 
-TEST(Jpeg, FindsEveryCut) {
+TEST(Jpeg, DetectsEveryTruncation) {
   const ByteVector gray = encode_jpeg(testing::random_image<std::uint8_t>(40, 30, 3), 90);
   testing::expect_cuts_are_found(gray, 20, 4, 3);
   testing::expect_cuts_are_found(raw_jpeg(50, 40, 3, JCS_RGB, true), 20, 5, 3);
@@ -172,7 +172,7 @@ TEST(Jpeg, SurvivesNoise) {
                                     300, 7);
 }
 
-TEST(Jpeg, ChecksTheLimitOfPixelsInTheHeader) {
+TEST(Jpeg, ChecksThePixelLimitAgainstTheHeader) {
   const ByteVector bytes = encode_jpeg(smooth_gray(30, 20), 90);
   expect_error(ErrorCode::io, "a.jpg: claims 30 x 20 pixels, over the limit of 599",
                [&] { decode_image<std::uint8_t>(bytes, "a.jpg", {.max_pixels = 599}); });

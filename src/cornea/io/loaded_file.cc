@@ -33,7 +33,7 @@ std::uint64_t size_of_file(const fs::path& file) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
   if (bytes > kMostBytes) {
     fail(ErrorCode::io, file.string(), ": has ", bytes,
-         " bytes, and image files of at most 4 GiB are read; cut the image into tiles");
+         " bytes, but image files may have at most 4 GiB; split the image into tiles");
   }
   return bytes;
 }
@@ -48,7 +48,8 @@ LoadedFile::LoadedFile(const fs::path& path) : memory_(Memory::host(size_of_file
   }
   if (std::fread(memory_.data(), 1, memory_.bytes(), file.get()) != memory_.bytes()) {
     fail(ErrorCode::io, path.string(), ": cannot be read to its end (",
-         std::ferror(file.get()) ? std::strerror(errno) : "it became shorter", "); try again");
+         std::ferror(file.get()) ? std::strerror(errno) : "it was truncated while being read",
+         "); try again");
   }
 }
 

@@ -11,7 +11,7 @@ namespace cornea::io {
 
 class LoadedFile {
  public:
-  // An error names the file.
+  // Throws an Error that names the file.
   explicit LoadedFile(const std::filesystem::path& path);
   Bytes bytes() const {
     return {static_cast<const std::uint8_t*>(memory_.data()), memory_.bytes()};

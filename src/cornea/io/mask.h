@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks: images of which only black or not black counts.
+// Masks: images in which only black and not black are distinguished.
 #pragma once
 
 #include <cstdint>

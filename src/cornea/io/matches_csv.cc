@@ -40,7 +40,8 @@ bool is_coordinate(const std::string& name) {
   return std::find(kCoordinates.begin(), kCoordinates.end(), small) != kCoordinates.end();
 }
 
-// Whether a first line names the columns: one of them is a coordinate's, or none is a number.
+// Whether a first line names the columns: at least one cell is a coordinate's name, or no cell is a
+// number.
 bool names_columns(const Cells& cells) {
   float unused = 0;
   return std::any_of(cells.begin(), cells.end(), is_coordinate) ||
@@ -48,8 +49,8 @@ bool names_columns(const Cells& cells) {
                       [&](const std::string& cell) { return parse_number(cell, unused); });
 }
 
-// Whether a first line numbers the columns: 0,1,2,3 and so on, as a pandas table without names for
-// them is written. Before them there may be an empty cell, for the index.
+// Whether a first line holds column numbers 0,1,2,3 and so on, as pandas writes a table without
+// column names. An empty cell for the index may precede them.
 bool numbers_columns(const Cells& cells) {
   const std::size_t first = !cells.empty() && cells[0].empty() ? 1 : 0;
   if (cells.size() < first + kCoordinates.size()) return false;
@@ -59,7 +60,7 @@ bool numbers_columns(const Cells& cells) {
   return true;
 }
 
-// For a sentence, as much as fits one.
+// The names as a list for an error message, shortened if it is long.
 std::string listed(const Cells& names) {
   constexpr std::size_t kLongest = 300;
   std::string list;
@@ -71,7 +72,7 @@ std::string listed(const Cells& names) {
   return list;
 }
 
-// A cell as it stands in CSV text.
+// A cell as CSV text, quoted if necessary.
 std::string as_cell(const std::string& text) {
   if (text.find_first_of(",;\"\n\r\t ") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -109,11 +110,12 @@ class MatchReader {
   void split_line(std::string_view line) {
     const bool usual = line.find(separator_) != std::string_view::npos;
     if (!split(line, usual ? separator_ : separator_of(line), cells_)) {
-      fail_at_line("has a quote that does not end with its cell: ", line.substr(0, 60));
+      fail_at_line("has a quoted cell without a closing quote or with text after it: ",
+                   line.substr(0, 60));
     }
   }
 
-  // The first line, where it names columns; a # may stand before the names, as NumPy writes it.
+  // Reads the first line if it names the columns; a # may precede the names, as NumPy writes it.
   bool read_names(std::string_view line) {
     const bool marked = trimmed(line, " \t\r").starts_with('#');
     if (marked) line.remove_prefix(line.find('#') + 1);
@@ -164,20 +166,20 @@ class MatchReader {
     }
   }
 
-  // A single line may be a match, whatever its numbers.
+  // A single line may be a match, even if it looks like column numbers.
   void add_first_row(std::string_view line) {
     if (!numbers_columns(cells_)) return add_row(line);
-    const std::string first(line);  // the next one takes its place
+    const std::string first(line);  // a copy, since reading the next line overwrites it
     const std::uint64_t number = lines_.number();
     if (!lines_.next_with_text(line)) return add_row(first);
     fail(ErrorCode::io, name_, ": line ", number, " is ", first.substr(0, 60),
-         ", which looks like the numbers of columns without names, not like a match; name the "
+         ", which looks like column numbers, not like a match; name the "
          "columns there (x1,y1,x2,y2), or remove the line");
   }
 
   void add_row(std::string_view line) {
     if (table_.matches.size() == kMostMatches) {
-      fail_at_line("is more than ", kMostMatches, " matches; cut the file into several");
+      fail_at_line("exceeds the limit of ", kMostMatches, " matches; split the file");
     }
     split_line(line);
     if (named_) {
@@ -195,11 +197,11 @@ class MatchReader {
       const std::string& cell = cells_[places_[i]];
       if (!parse_number(cell, *values[i])) {
         fail_at_line("has no number for ", kCoordinates[i], " but '", cell.substr(0, 60),
-                     "'; it should be x1,y1,x2,y2, or the first line name the columns");
+                     "'; give x1,y1,x2,y2 on each line, or name the columns in the first line");
       }
       if (!std::isfinite(*values[i])) {
         fail_at_line("has ", cell.substr(0, 60), " for ", kCoordinates[i],
-                     ", which is no place in an image; remove the line");
+                     ", which is not a finite number; remove the line");
       }
     }
     const float number = float(table_.matches.size());
@@ -230,7 +232,7 @@ class MatchReader {
 
   void finish_unnamed() {
     const std::size_t rows = table_.matches.size();
-    // The rows of a table from which some were taken keep their numbers.
+    // A table from which rows were removed keeps the original row numbers.
     constexpr std::size_t kFewestRising = 8;
     const bool numbers_of_rows = rising_ && fractions_ && rows >= kFewestRising;
     if (rows > 1 && fewest_ > kCoordinates.size() && (from_zero_ || from_one_ || numbers_of_rows)) {
@@ -258,19 +260,20 @@ class MatchReader {
   bool named_ = false;
   std::array<std::size_t, 4> places_ = {0, 1, 2, 3};
   std::size_t columns_ = 0;
-  std::vector<std::size_t> kept_;  // columns that are written again
+  std::vector<std::size_t> kept_;  // indices of the columns in MatchTable::rows
   Cells cells_;
   bool from_zero_ = true, from_one_ = true;
-  bool rising_ = true, fractions_ = false;  // of x1, whole numbers; of y1
+  bool rising_ = true,
+       fractions_ = false;  // whether x1 holds rising whole numbers; whether y1 has fractions
   std::size_t fewest_ = SIZE_MAX;
-  std::vector<std::uint32_t> widths_;  // cells of each row, where columns have no names
+  std::vector<std::uint32_t> widths_;  // cells per row, used if the columns have no names
   MatchTable table_;
 };
 
 std::ifstream opened(const std::filesystem::path& file) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) {
-    fail(ErrorCode::io, file.string(), ": is a folder, not a file of correspondences");
+    fail(ErrorCode::io, file.string(), ": is a folder; name a file of correspondences");
   }
   std::ifstream in(file);
   if (!in) {

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Correspondences as text, a line per match.
+// Correspondences as text, one line per match.
 //
-// Where the first line names the columns, x1, y1, x2 and y2 are found by name: in any order, among
-// any others, in upper or lower case. A line of names that lacks one of them or has it twice is an
-// error that lists the columns, and so is a row with more or fewer cells than there are names.
-// Without names the first four columns are x1, y1, x2 and y2, and further ones may follow; a first
-// of five or more columns that counts 0, 1, 2, ... or 1, 2, 3, ... is taken for an index that was
-// written along, which is an error too; so is a first of several lines 0,1,2,3,..., which is taken
-// for the numbers of columns.
+// If the first line names the columns, x1, y1, x2 and y2 are found by name, in any order, among any
+// other columns, in upper or lower case. A line of names in which one of them is missing or appears
+// twice is an error that lists the columns. A row with more or fewer cells than there are names is
+// an error too.
 //
-// Cells are separated by commas, semicolons, tabs or spaces: by the first of these that a line has
-// outside quotes, spaces last. A cell may stand in double quotes, "" in it is one. Empty lines and
-// a byte order mark are passed over. Files of more than 10 million matches or 1 GiB, and lines of
-// more than 1 MiB, are refused.
+// Without names the first four columns are x1, y1, x2 and y2, and further ones may follow. Two
+// kinds of tables are then rejected, because their first column or line is most likely not data:
+// five or more columns of which the first counts 0, 1, 2, ... or 1, 2, 3, ... or is otherwise a
+// rising index, and several lines of which the first is 0,1,2,3,..., the column numbers of a table
+// without names.
 //
-// Every failure is an Error whose sentence begins with the name of the file and names the line.
+// Cells are separated by commas, semicolons, tabs or spaces: by the first comma, semicolon or tab
+// that a line has outside quotes, otherwise by spaces. A cell may be enclosed in double quotes,
+// inside which "" stands for one quote. Empty lines and a byte order mark are skipped. Files of
+// more than 10 million matches or 1 GiB, and lines of more than 1 MiB, are rejected.
+//
+// Every failure is an Error whose message begins with the name of the file and names the line.
 // Coordinates that are infinite or not numbers are failures.
 #pragma once
 
@@ -31,18 +34,19 @@ namespace cornea {
 
 CORNEA_API std::vector<Correspondence> read_matches_csv(const std::filesystem::path& file);
 
-// The matches with the text of all their columns, to be written again with further ones behind.
+// The matches with the text of all their columns, so that they can be written again with additional
+// columns.
 struct MatchTable {
   std::vector<Correspondence> matches = {};
-  std::string header = {};             // names with commas between them, without a line's end
-  std::vector<std::string> rows = {};  // of each match its cells, likewise
+  std::string header = {};             // column names separated by commas, without a line break
+  std::vector<std::string> rows = {};  // the cells of each match, likewise
 };
 
-// Columns named in `left_out`, in upper or lower case, are in neither header nor rows. Where the
-// file names no columns they are x1,y1,x2,y2,column5,column6 and so on.
+// Columns named in `left_out`, in upper or lower case, are omitted from header and rows. If the
+// file names no columns, they are called x1,y1,x2,y2,column5,column6 and so on.
 CORNEA_API MatchTable read_match_table(const std::filesystem::path& file,
                                        std::span<const std::string> left_out = {});
-// The same from a stream; `name` stands for the file in errors.
+// The same from a stream; `name` stands for the file in error messages.
 CORNEA_API MatchTable read_match_table(std::istream& in, const std::string& name,
                                        std::span<const std::string> left_out = {});
 

@@ -42,14 +42,14 @@ void expect_refused(const std::string& contents, const std::vector<std::string>&
   }
 }
 
-TEST(MatchesCsv, ReadsFourNumbersALine) {
+TEST(MatchesCsv, ReadsFourNumbersPerLine) {
   const auto matches = read_text("1,2,3,4\n5.5,-6,7e1,8\n");
   ASSERT_EQ(matches.size(), 2u);
   EXPECT_EQ(matches[0], (Correspondence{1, 2, 3, 4}));
   EXPECT_EQ(matches[1], (Correspondence{5.5f, -6, 70, 8}));
 }
 
-TEST(MatchesCsv, LeavesOutANameLineBlankLinesAndFurtherColumns) {
+TEST(MatchesCsv, SkipsNamesBlankLinesAndFurtherColumns) {
   const auto matches =
       read_text("\xEF\xBB\xBFx1,y1,x2,y2,label\r\n1,2,3,4,0\r\n\r\n5, 6, 7, 8,1\r\n");
   ASSERT_EQ(matches.size(), 2u);
@@ -76,7 +76,7 @@ TEST(MatchesCsv, FindsTheColumnsByTheirNames) {
   }
 }
 
-TEST(MatchesCsv, ListsTheColumnsWhereNamesAreAmbiguous) {
+TEST(MatchesCsv, ListsTheColumnsIfNamesAreMissingOrAmbiguous) {
   expect_refused("score,a,b,c,d\n0,1,2,3,4\n", {"line 1", "score, a, b, c, d", "x1, y1, x2, y2"});
   expect_refused("x1,y1,x2,z2\n1,2,3,4\n", {"line 1", "x1, y1, x2, z2", "y2 is not among them"});
   expect_refused("x1,y1,x2,y2,X1\n1,2,3,4,5\n", {"x1 twice", "x1, y1, x2, y2, X1"});
@@ -85,39 +85,40 @@ TEST(MatchesCsv, ListsTheColumnsWhereNamesAreAmbiguous) {
 
 TEST(MatchesCsv, ARowHasAsManyCellsAsThereAreNames) {
   expect_refused("x1,y1,x2,y2,label\n1,2,3,4,0\n1,2,3,4\n", {"line 3", "4 cells", "5 columns"});
-  // R's write.table: a name fewer than columns, for the rows' numbers.
+  // R's write.table writes one name fewer than there are columns, because of its row numbers.
   expect_refused("\"x1\" \"y1\" \"x2\" \"y2\"\n\"1\" 10 20 30 40\n", {"line 2", "5 cells"});
 }
 
-TEST(MatchesCsv, TakesAnIndexWithoutANameForOne) {
+TEST(MatchesCsv, RejectsAnIndexColumnWithoutAName) {
   expect_refused("0,10,20,30,40\n1,11,21,31,41\n2,12,22,32,42\n",
                  {"0, 1, 2", "index", "index,x1,y1,x2,y2"});
   expect_refused("1;10;20;30;40\n2;11;21;31;41\n", {"1, 2, 3", "index"});
-  // Rows that are left of a longer table.
+  // The remaining rows of a longer table.
   std::string some;
   for (int i = 0; i < 8; ++i) some += text(3 * i + 5, ",", i + 0.5, ",2,3,4\n");
   expect_refused(some, {"rising whole numbers", "index"});
-  // Four columns hold no index and four coordinates, and these do not count.
+  // Accepted: four columns cannot hold an index and four coordinates; 0, 1, 3 does not count rows;
+  // named columns are not checked.
   EXPECT_EQ(read_text("0,10,20,30\n1,11,21,31\n").size(), 2u);
   EXPECT_EQ(read_text("0,10,20,30,40\n1,11,21,31,41\n3,12,22,32,42\n").size(), 3u);
   EXPECT_EQ(read_text("x1,y1,x2,y2,label\n0,10,20,30,40\n1,11,21,31,41\n").size(), 2u);
 }
 
-// As pandas writes a table whose columns have no names, with its index and without.
-TEST(MatchesCsv, TakesNumbersOfColumnsForNoMatch) {
+// Tables without column names as pandas writes them, with and without its index.
+TEST(MatchesCsv, RejectsALineOfColumnNumbers) {
   for (const char* separator : {",", ";", " "}) {
     std::string numbers = "0,1,2,3\n10,20,30,40\n11,21,31,41\n";
     std::replace(numbers.begin(), numbers.end(), ',', *separator);
-    expect_refused(numbers, {"line 1 is 0", "numbers of columns", "x1,y1,x2,y2"});
+    expect_refused(numbers, {"line 1 is 0", "column numbers", "x1,y1,x2,y2"});
   }
-  expect_refused("\n0,1,2,3,4\n10,20,30,40,5\n", {"line 2 is 0,1,2,3,4", "numbers of columns"});
+  expect_refused("\n0,1,2,3,4\n10,20,30,40,5\n", {"line 2 is 0,1,2,3,4", "column numbers"});
   expect_refused(",0,1,2,3\n0,10,20,30,40\n1,11,21,31,41\n", {"line 1 is ,0,1,2,3"});
-  // The only match, and a later one.
+  // Such a line is accepted as the only match and as a later one.
   EXPECT_EQ(read_text("0,1,2,3\n").size(), 1u);
   EXPECT_EQ(read_text("0,1,2,4\n0,1,2,3\n").size(), 2u);
 }
 
-TEST(MatchesCsv, TakesOtherSeparatorsAndAnEmptyFile) {
+TEST(MatchesCsv, AcceptsOtherSeparatorsAndAnEmptyFile) {
   EXPECT_EQ(read_text("1;2;3;4\n1 2 3 4\n1\t2\t3\t4\n\"1\",\"2\",\"3\",\"4\"").size(), 4u);
   EXPECT_EQ(read_text("  1   2 3  4 five \n").size(), 1u);
   EXPECT_TRUE(read_text("").empty());
@@ -148,7 +149,7 @@ TEST(MatchesCsv, EndlessInputEndsWithAnError) {
     EXPECT_NE(std::string(error.what()).find("longer than 1048576 bytes"), std::string::npos)
         << error.what();
   }
-  // A long line that ends is read.
+  // A long line that does end is read.
   EXPECT_EQ(read_text("1,2,3,4," + std::string(1000000, '5') + "\n").size(), 1u);
   expect_refused(std::string(1 << 21, '7'), {"line 1", "longer"});
 }
@@ -163,12 +164,12 @@ TEST(MatchTable, KeepsFurtherColumnsAsText) {
   EXPECT_EQ(table.matches[0], (Correspondence{1.5f, 2, 3, 4}));
 }
 
-TEST(MatchTable, GivesColumnsWithoutNamesOnes) {
+TEST(MatchTable, NamesUnnamedColumns) {
   const MatchTable table = table_of("1 2 3 4 a\n5 6 7 8\n9 8 7 6 b c\n");
   EXPECT_EQ(table.header, "x1,y1,x2,y2,column5,column6");
   EXPECT_EQ(table.rows, (std::vector<std::string>{"1,2,3,4,a,", "5,6,7,8,,", "9,8,7,6,b,c"}));
   EXPECT_EQ(table_of("").header, "x1,y1,x2,y2");
-  // What is written is read back.
+  // The written table can be read again.
   std::string again = table.header + "\n";
   for (const std::string& row : table.rows) again += row + "\n";
   EXPECT_EQ(table_of(again).rows, table.rows);

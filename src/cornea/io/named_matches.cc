@@ -27,7 +27,7 @@ class NamedMatchReader {
   std::vector<NamedMatches> read() {
     std::string_view line;
     if (!lines_.next_with_text(line)) {
-      fail(ErrorCode::io, name_, ": is empty; it should hold pairs of images and their matches");
+      fail(ErrorCode::io, name_, ": is empty; it should list pairs of images and their matches");
     }
     if (names_columns(line)) {
       read_csv();
@@ -44,7 +44,7 @@ class NamedMatchReader {
     fail(ErrorCode::io, name_, ", line ", line, ": ", parts...);
   }
 
-  // Remembers where the columns are.
+  // Whether the line names the columns; records their indices.
   bool names_columns(std::string_view line) {
     separator_ = separator_of(line);
     Cells cells;
@@ -62,7 +62,7 @@ class NamedMatchReader {
     std::sort(places.begin(), places.end());
     if (found != 4 || std::adjacent_find(places.begin(), places.end()) != places.end()) {
       refuse(lines_.number(),
-             "the columns image1, image2, index1 and index2 are needed, each once");
+             "the columns image1, image2, index1 and index2 must each be named once");
     }
     return true;
   }
@@ -73,7 +73,7 @@ class NamedMatchReader {
     std::string_view line;
     while (lines_.next_with_text(line)) {
       if (!split(line, separator_, cells) || cells.size() != columns_) {
-        refuse(lines_.number(), "has not the ", columns_, " columns of the first line");
+        refuse(lines_.number(), "does not have the ", columns_, " columns of the first line");
       }
       std::string first = cells[column_[0]], second = cells[column_[1]];
       if (first.empty() || second.empty()) refuse(lines_.number(), "an image has no name");
@@ -87,7 +87,7 @@ class NamedMatchReader {
   }
 
   void read_text(std::string_view line) {
-    bool begins = true;  // a pair: the next line with text names its images
+    bool begins = true;  // of a pair: the next line with text names its images
     do {
       const std::string_view words = trimmed(line, " \t\r");
       if (words.empty()) {
@@ -118,7 +118,7 @@ class NamedMatchReader {
     const auto [read, error] = std::from_chars(word.data(), end, value);
     if (error != std::errc() || read != end) {
       refuse(lines_.number(), "'", word.substr(0, 80),
-             "' is no index of a feature; these are whole numbers from 0");
+             "' is not a feature index; feature indices are whole numbers from 0");
     }
     return value;
   }
@@ -132,15 +132,15 @@ class NamedMatchReader {
         std::adjacent_find(sorted.begin(), sorted.end(),
                            [&](const auto& a, const auto& b) { return key(a) == key(b); });
     if (twice == sorted.end()) return;
-    refuse((twice + 1)->line, "the match ", twice->first, " ", twice->second, " stands in line ",
-           twice->line, " already; give each once");
+    refuse((twice + 1)->line, "the match ", twice->first, " ", twice->second,
+           " is already in line ", twice->line, "; list each match once");
   }
 
   TextLines lines_;
   const std::string& name_;
   char separator_ = ',';
   std::size_t columns_ = 0;
-  std::array<std::size_t, 4> column_ = {};  // by kColumns
+  std::array<std::size_t, 4> column_ = {};  // in the order of kColumns
   std::vector<NamedMatches> pairs_;
 };
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches of features by index, for pairs of images by name, as text. Two forms, told apart by the
-// first line that is not blank:
+// Matches of features by index, for pairs of images by name, as text. The first line that is not
+// blank distinguishes two forms:
 //
 //   image1,image2,index1,index2        CSV whose first line names these four columns, in any order
-//   left.jpg,right.jpg,0,17            and among others; a row per match
+//   left.jpg,right.jpg,0,17            and among others; one row per match
 //
-//   left.jpg right.jpg                 COLMAP's text for its matches_importer: a line with two
-//   0 17                               names, a line per match, and a blank line before the next
-//   3 21                               pair. Other lines that begin with # are passed over.
+//   left.jpg right.jpg                 COLMAP's text for its matches_importer: one line with two
+//   0 17                               names, one line per match, and a blank line before the next
+//   3 21                               pair. Lines before a pair that begin with # are skipped.
 //
-// An index counts the features of its image from 0. Every failure is an Error whose sentence begins
-// with the name of the file and names the line; so is a match that stands there twice. Whether
-// there are such images and features is not known here.
+// Indices count the features of an image from 0. Every failure, including a match that is listed
+// twice, is an Error whose message begins with the name of the file and names the line. Whether the
+// images and features exist is not checked here.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,15 @@ struct IndexMatch {
 };
 
 struct NamedMatches {
-  // Two names as they stand in a line, which may hold spaces themselves; or, where this is empty,
-  // each of them.
+  // COLMAP's form gives one line with two names, which may contain spaces themselves, so `names`
+  // keeps the whole line. In the CSV form `names` is empty and `first` and `second` are set.
   std::string names = {};
   std::string first = {}, second = {};
   std::uint64_t line = 0;
   std::vector<IndexMatch> matches = {};
 };
 
-// `name` stands for the file in errors. Pairs are in the order of their first lines.
+// `name` stands for the file in error messages. Pairs are in the order of their first lines.
 std::vector<NamedMatches> read_named_matches(std::istream& in, const std::string& name);
 
 }  // namespace cornea::io

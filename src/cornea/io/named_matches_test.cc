@@ -13,7 +13,7 @@ std::vector<NamedMatches> matches_of(const std::string& words) {
   return read_named_matches(in, "m.txt");
 }
 
-// Of each pair its names and its matches.
+// The names and matches of each pair.
 std::string as_words(const std::vector<NamedMatches>& pairs) {
   std::string all;
   for (const NamedMatches& pair : pairs) {
@@ -35,7 +35,7 @@ TEST(NamedMatches, ReadsColmapsText) {
             "[a b][1 2] 3:4[c d]");
 }
 
-TEST(NamedMatches, ReadsCsvByTheNamesOfItsColumns) {
+TEST(NamedMatches, ReadsCsvByColumnNames) {
   EXPECT_EQ(as_words(matches_of("image1,image2,index1,index2\na,b,0,1\nc,b,5,6\na,b,2,3\n")),
             "[a+b] 0:1 2:3[c+b] 5:6");
   EXPECT_EQ(as_words(matches_of("\xEF\xBB\xBFscore;Index2;Image1;INDEX1;image2\n"
@@ -43,21 +43,23 @@ TEST(NamedMatches, ReadsCsvByTheNamesOfItsColumns) {
             "[a, \"x\".jpg+b c] 9:7");
 }
 
-TEST(NamedMatches, RefusesWhatCannotBeByLine) {
+TEST(NamedMatches, RejectsInvalidLinesByNumber) {
   expect_names_refused("", "m.txt: is empty");
   expect_names_refused("\n \n", "m.txt: is empty");
-  expect_names_refused("a b\n0 -1\n", "m.txt, line 2: '-1' is no index");
-  expect_names_refused("a b\n0 1.5\n", "line 2: '1.5' is no index");
-  expect_names_refused("a b\n4294967296 0\n", "line 2: '4294967296' is no index");
-  expect_names_refused("a b\n0 1\nc d\n", "line 3: 'c' is no index");
+  expect_names_refused("a b\n0 -1\n", "m.txt, line 2: '-1' is not a feature index");
+  expect_names_refused("a b\n0 1.5\n", "line 2: '1.5' is not a feature index");
+  expect_names_refused("a b\n4294967296 0\n", "line 2: '4294967296' is not a feature index");
+  expect_names_refused("a b\n0 1\nc d\n", "line 3: 'c' is not a feature index");
   expect_names_refused("a b\n0 1 2\n", "line 2: a match is two indices");
   expect_names_refused("a b\n0\n", "line 2: a match is two indices");
-  expect_names_refused("a b\n0 1\n5 6\n0 1\n", "line 4: the match 0 1 stands in line 2 already");
+  expect_names_refused("a b\n0 1\n5 6\n0 1\n", "line 4: the match 0 1 is already in line 2");
   expect_names_refused("image1,image2,index1\n", "line 1: the columns image1");
   expect_names_refused("image1,image2,index1,index2,index2\n", "line 1: the columns image1");
-  expect_names_refused("image1,image2,index1,index2\na,b,0\n", "line 2: has not the 4 columns");
+  expect_names_refused("image1,image2,index1,index2\na,b,0\n",
+                       "line 2: does not have the 4 columns");
   expect_names_refused("image1,image2,index1,index2\na,,0,1\n", "line 2: an image has no name");
-  expect_names_refused("image1,image2,index1,index2\na,b,0,nan\n", "line 2: 'nan' is no index");
+  expect_names_refused("image1,image2,index1,index2\na,b,0,nan\n",
+                       "line 2: 'nan' is not a feature index");
   expect_names_refused("image1,image2,index1,index2\na,b,0,1\na,b,0,1\n", "line 3: the match 0 1");
 }
 

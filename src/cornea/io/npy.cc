@@ -17,8 +17,7 @@ namespace {
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr std::size_t kMagicLength = sizeof kMagic - 1;
 
-// What follows a key of the header's dictionary, up to the end of its value; empty where it is not
-// there.
+// The text of a value in the header's dictionary, without the key; empty if the key is missing.
 std::string_view value_of(std::string_view header, std::string_view key) {
   const std::size_t at = header.find(key);
   if (at == std::string_view::npos) return {};
@@ -31,7 +30,7 @@ std::string_view value_of(std::string_view header, std::string_view key) {
   return rest.substr(0, rest.find_first_of(",}"));
 }
 
-// The two numbers of "(10, 128)"; false of any other text.
+// Reads the two numbers of "(10, 128)"; returns false for any other text.
 bool read_shape(std::string_view words, std::size_t& rows, std::size_t& columns) {
   std::size_t* const numbers[] = {&rows, &columns};
   for (int i = 0; i < 2; ++i) {
@@ -48,11 +47,12 @@ bool read_shape(std::string_view words, std::size_t& rows, std::size_t& columns)
 
 std::string encode_npy(std::size_t rows, std::size_t columns,
                        std::span<const std::uint8_t> values) {
-  require(values.size() == rows * columns, "a table of ", rows, " x ", columns, " has not ",
+  require(values.size() == rows * columns, "a table of ", rows, " x ", columns, " cannot have ",
           values.size(), " values");
   std::string header =
       text("{'descr': '|u1', 'fortran_order': False, 'shape': (", rows, ", ", columns, "), }");
-  // Magic, version, and the header's length in two bytes: the numbers begin at a multiple of 64.
+  // The magic string, the version and the header's length in two bytes; the data begins at a
+  // multiple of 64.
   constexpr std::size_t kBefore = 10;
   header.append(63 - (kBefore + header.size()) % 64, ' ');
   header += '\n';
@@ -68,16 +68,16 @@ std::string encode_npy(std::size_t rows, std::size_t columns,
 NpyTable decode_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
   auto refuse = [&](const auto&... words) {
     fail(ErrorCode::io, name, ": ", words...,
-         "; it should be a table of uint8, float32 or float64 as numpy.save writes it, a row per "
+         "; it should be a table of uint8, float32 or float64 as numpy.save writes it, one row per "
          "point");
   };
   const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!file.starts_with(std::string_view(kMagic, kMagicLength)) || file.size() < 10) {
-    refuse("is no .npy file");
+    refuse("is not a .npy file");
   }
   const std::uint8_t version = bytes[kMagicLength];
   if (version < 1 || version > 3) refuse("has version ", int(version), " of the format");
-  // The length of the header takes two bytes in version 1, then four.
+  // The header's length takes two bytes in version 1 and four in later versions.
   const std::size_t before = version == 1 ? 10 : 12;
   std::size_t length = 0;
   for (std::size_t i = 8; i < before && i < bytes.size(); ++i) {
@@ -98,12 +98,12 @@ NpyTable decode_npy(std::span<const std::uint8_t> bytes, const std::string& name
   }
   const std::size_t size = table.is_bytes ? 1 : is_float ? sizeof(float) : sizeof(double);
   const std::size_t values = (file.size() - before - length) / size;
-  // Divided, as a product may be more than can be counted.
+  // A division, because the product may overflow.
   const bool fits = table.rows == 0 || table.columns == 0
                         ? values == 0
                         : values % table.columns == 0 && values / table.columns == table.rows;
   if (!fits || (file.size() - before - length) % size != 0) {
-    refuse("says that it holds ", table.rows, " x ", table.columns, " numbers and holds ", values);
+    refuse("has a header for ", table.rows, " x ", table.columns, " numbers but holds ", values);
   }
   const std::uint8_t* const data = bytes.data() + before + length;
   if (table.is_bytes) {
@@ -114,7 +114,7 @@ NpyTable decode_npy(std::span<const std::uint8_t> bytes, const std::string& name
     for (std::size_t i = 0; i < values && is_double; ++i) {
       double value = 0;
       std::memcpy(&value, data + i * sizeof(double), sizeof(double));
-      // Beyond the largest float: what is not finite is refused below.
+      // Values beyond the largest float become infinite, which is rejected below.
       table.floats[i] = std::isnan(value) || std::abs(value) <= std::numeric_limits<float>::max()
                             ? float(value)
                             : std::numeric_limits<float>::infinity();

@@ -42,7 +42,7 @@ std::string as_text(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
-TEST(Npy, IsReadBackAsItWasWritten) {
+TEST(Npy, ReadsBackWhatWasWritten) {
   const std::vector<std::uint8_t> values = {1, 2, 3, 4, 5, 255};
   const NpyTable table = decode_npy(bytes_of(encode_npy(3, 2, values)), "a.npy");
   EXPECT_EQ(table.rows, 3u);
@@ -64,7 +64,7 @@ TEST(Npy, ReadsFloatsOfEveryVersion) {
   }
 }
 
-TEST(Npy, RoundsDoublesAndRefusesThoseThatAreNoFloats) {
+TEST(Npy, RoundsDoublesAndRejectsThoseBeyondFloat) {
   auto file = [](double last) {
     const std::vector<double> values = {0.1, -1e-300, 3e38, last};
     const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * 8);
@@ -78,7 +78,7 @@ TEST(Npy, RoundsDoublesAndRefusesThoseThatAreNoFloats) {
   }
 }
 
-TEST(Npy, RefusesWhatItDoesNotHoldInFull) {
+TEST(Npy, RejectsUnsupportedAndIncompleteFiles) {
   auto refused = [](const std::string& file, const std::string& word) {
     try {
       decode_npy(bytes_of(file), "a.npy");
@@ -93,16 +93,16 @@ TEST(Npy, RefusesWhatItDoesNotHoldInFull) {
     return "{'descr': " + type + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }";
   };
   const std::string four = as_text({1, 2, 3, 4});
-  refused("x,y", "is no .npy file");
+  refused("x,y", "is not a .npy file");
   refused(npy("", "", 9), "version 9");
   refused(npy(header("'<f4'", "False", "(2, 2)"), four).substr(0, 40), "ends within its header");
   refused(npy(header("'<f2'", "False", "(2, 1)"), four), "type '<f2'");
   refused(npy(header("'<f4'", "True", "(2, 2)"), four), "column by column");
   refused(npy(header("'<f4'", "False", "(4,)"), four), "shape (4,)");
   refused(npy(header("'<f4'", "False", "(1, 2, 2)"), four), "shape (1, 2, 2)");
-  refused(npy(header("'<f4'", "False", "(3, 2)"), four), "3 x 2 numbers and holds 4");
-  refused(npy(header("'<f4'", "False", "(2, 2)"), four + "x"), "2 x 2 numbers and holds 4");
-  refused(npy(header("'<f4'", "False", "(4611686018427387905, 4)"), four), "and holds 4");
+  refused(npy(header("'<f4'", "False", "(3, 2)"), four), "3 x 2 numbers but holds 4");
+  refused(npy(header("'<f4'", "False", "(2, 2)"), four + "x"), "2 x 2 numbers but holds 4");
+  refused(npy(header("'<f4'", "False", "(4611686018427387905, 4)"), four), "but holds 4");
   refused(npy(header("'<f4'", "False", "(2, 2)"), as_text({1, 2, std::nanf(""), 4})),
           "holds nan in row 1");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: .npy files as NumPy and other programs write them, right ones and wrong ones.
+// For tests: valid and invalid .npy files, as NumPy and other programs write them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace cornea::testing {
 
-// A header of one's own before the numbers.
+// A file with the given header before the values.
 inline std::string npy(const std::string& header, const std::string& values, char version = 1) {
   std::string file = "\x93NUMPY";
   file += {version, '\0', char(header.size() % 256), char(header.size() / 256)};
@@ -19,7 +19,7 @@ inline std::string npy(const std::string& header, const std::string& values, cha
   return file + header + values;
 }
 
-// A table as numpy.save writes it, of bytes, floats, doubles or whole numbers of 64 bits.
+// A table of bytes, floats, doubles or 64-bit integers, as numpy.save writes it.
 template <class T>
 std::string npy_table(std::size_t columns, const std::vector<T>& values) {
   const char* const type = sizeof(T) == 1              ? "|u1"

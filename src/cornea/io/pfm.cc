@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PFM, the portable float map (pauldebevec.com/Research/HDR/PFM): a text header, then float pixels,
-// the bottom row first. The sign of the scale tells the byte order; its size, a unit that few
-// programs write and fewer read, is left alone so that floats round-trip exactly.
+// bottom row first. The sign of the scale gives the byte order. Its magnitude is a unit that few
+// programs write and fewer read; it is ignored, so that floats round-trip exactly.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -27,7 +27,7 @@ PfmHeader read_pfm_header(HeaderReader& reader, const Source& source) {
   check_size(source, width, height);
   const double scale = reader.real_number("the scale");
   if (!std::isfinite(scale) || scale == 0.0) {
-    fail_damaged(source, "PFM", "the scale, whose sign tells the byte order, is not a number");
+    fail_damaged(source, "PFM", "the scale, whose sign gives the byte order, is not a number");
   }
   reader.end_of_header();
   return {static_cast<int>(width), static_cast<int>(height), source.bytes[1] == 'F', scale < 0.0};

@@ -73,7 +73,7 @@ TEST(Pfm, IntegersAreWrittenAsZeroToOne) {
   EXPECT_EQ(read(1, 0), 0.2f);
 }
 
-TEST(Pfm, FindsEveryCutAndBadHeaders) {
+TEST(Pfm, DetectsTruncationAndBadHeaders) {
   testing::expect_cuts_are_found(testing::encoded("a.pfm", testing::random_image<float>(6, 5, 3)),
                                  20, 4);
   const auto refused = [](const std::string& bytes, const std::string& fragment) {
@@ -87,7 +87,7 @@ TEST(Pfm, FindsEveryCutAndBadHeaders) {
   refused("PF\n70000 70000\n-1\nabcd", "over the limit");
 }
 
-TEST(Pfm, ProbeTellsThatItIsFloat) {
+TEST(Pfm, ProbeReportsFloat) {
   const testing::TemporaryFolder folder;
   write_image(folder / "a.pfm", testing::random_rgb<float>(3, 2, 5));
   const ImageFileInfo info = probe_image(folder / "a.pfm");

@@ -14,13 +14,13 @@ namespace cornea {
 void PixelRange::validate() const {
   if (kind != Kind::given) return;
   require(std::isfinite(low) && std::isfinite(high) && low < high,
-          "a range of pixels goes from a number to a larger one, not from ", low, " to ", high);
+          "a pixel range needs finite values with low < high, not ", low, " to ", high);
 }
 
 namespace io {
 namespace {
 
-// Channels of 16 bits that use no more than 12 of them.
+// The largest value of 12-bit pixels in 16-bit files, and the factor that spreads them.
 constexpr int kTwelveBits = 4095, kFactor = 16;
 
 template <class T, class F>
@@ -37,7 +37,7 @@ template <class Channel>
 Channel spread_value(Channel v, double low, double high) {
   const double share = (double(v) - low) / (high - low);
   if constexpr (std::is_same_v<Channel, float>) {
-    // What is not a number stays that, for whoever refuses it.
+    // NaN stays NaN, so that a later stage can reject it.
     return static_cast<float>(share < 0 ? 0.0 : share > 1 ? 1.0 : share);
   } else {
     constexpr double kWhite = std::numeric_limits<Channel>::max();

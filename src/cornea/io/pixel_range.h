@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: values of a file spread over the whole range of their type.
+// Inside of io: spreads a range of stored values over the whole range of their type.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace cornea::io {
 
-// What `range` asks for, done to the pixels. Returns the stored values that became black and white,
-// where any were changed.
+// Applies `range` to the pixels. Returns the stored values that became black and white, if any were
+// changed.
 std::optional<std::array<double, 2>> spread(DecodedImage& image, const PixelRange& range);
 
 }  // namespace cornea::io

@@ -30,14 +30,14 @@ TEST(PixelRange, TwelveBitsInSixteenAreSpread) {
   EXPECT_EQ(*twelve.range, (std::array<double, 2>{0, 4095}));
   EXPECT_EQ(twelve.view().host<std::uint16_t>()(0, 0), 65520);
   EXPECT_EQ(twelve.view().host<std::uint16_t>()(6, 4), 16 * (4095 - 64));
-  // One value beyond, or not asked to look.
+  // One value is larger than 12 bits, or the range is not automatic.
   const GrayImage more = read_gray(folder / "13.png", {.range = kAuto});
   EXPECT_FALSE(more.range.has_value());
   EXPECT_EQ(more.view().host<std::uint16_t>()(0, 0), 4096);
   const GrayImage stored = read_gray(folder / "12.png");
   EXPECT_FALSE(stored.range.has_value());
   EXPECT_EQ(stored.view().host<std::uint16_t>()(0, 0), 4095);
-  // As colour as well, in whatever type.
+  // The same for colour and other types.
   EXPECT_EQ((read_image<Rgb<std::uint8_t>>(folder / "12.png", {.range = kAuto})(0, 0).g), 255);
 }
 
@@ -53,7 +53,7 @@ TEST(PixelRange, ColourIsSpreadByItsBrightestChannel) {
   EXPECT_EQ((read_image<Rgb<std::uint16_t>>(folder / "c.png", {.range = kAuto})(0, 0).r), 4000);
 }
 
-TEST(PixelRange, ImagesOfOtherDepthsAndBlackOnesStay) {
+TEST(PixelRange, BlackImagesAndOtherDepthsStayUnchanged) {
   const TemporaryFolder folder;
   write_image(folder / "8.png", Image<std::uint8_t>(4, 4));
   write_image(folder / "black.png", Image<std::uint16_t>(4, 4));
@@ -77,7 +77,7 @@ TEST(PixelRange, AGivenRangeIsSpreadAndTheRestClamped) {
   EXPECT_EQ(f(1, 0), 0);
   EXPECT_EQ(f(2, 0), 0.5f);
   EXPECT_EQ(f(3, 0), 1);
-  EXPECT_TRUE(f(4, 0) != f(4, 0));  // a detector refuses it
+  EXPECT_TRUE(f(4, 0) != f(4, 0));  // NaN stays NaN; detectors reject it
 
   Image<std::uint16_t> deep(3, 1);
   deep(0, 0) = 49, deep(1, 0) = 80, deep(2, 0) = 1023;
@@ -92,7 +92,7 @@ TEST(PixelRange, AGivenRangeIsSpreadAndTheRestClamped) {
   EXPECT_EQ(bytes_read.view().host<std::uint16_t>()(1, 0), 65535);
 }
 
-TEST(PixelRange, IsChecked) {
+TEST(PixelRange, RejectsAnInvalidRange) {
   const TemporaryFolder folder;
   write_image(folder / "8.png", Image<std::uint8_t>(4, 4));
   for (const auto& [low, high] :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG through libpng. Its errors come by longjmp, which must not leave a C++ scope that has work to
-// do: only plain C calls and trivial locals stand inside `completes`.
+// PNG through libpng. libpng reports errors by longjmp, which must not skip C++ destructors: the
+// functions passed to `completes` contain only plain C calls and trivial locals.
 #include <algorithm>
 #include <bit>
 #include <csetjmp>
@@ -15,10 +15,10 @@
 namespace cornea::io {
 namespace {
 
-constexpr int kLongestSide = 0x7fffffff;  // check_size judges sizes, not libpng
-constexpr int kCompressionLevel = 3;      // about twice as fast as zlib's 6, some percent larger
+constexpr int kLongestSide = 0x7fffffff;  // check_size limits the size, not libpng
+constexpr int kCompressionLevel = 3;      // about twice as fast as zlib's 6, a few percent larger
 
-// What libpng's callbacks see.
+// State for libpng's callbacks.
 struct PngState {
   Bytes input;
   std::size_t position = 0;
@@ -46,7 +46,7 @@ bool append(std::vector<std::uint8_t>& output, const std::uint8_t* bytes, std::s
     output.insert(output.end(), bytes, bytes + count);
     return true;
   } catch (const std::bad_alloc&) {
-    return false;  // an exception must not cross libpng
+    return false;  // an exception must not pass through libpng
   }
 }
 
@@ -80,8 +80,8 @@ class PngReader {
   void read_header() {
     check(completes(png_, [this] {
       png_set_user_limits(png_, kLongestSide, kLongestSide);
-      // Chunks without part in the pixels are passed over: texts and profiles would be unpacked to
-      // a thousand times their length, and memory taken for lengths that the file only claims.
+      // Chunks that do not affect the pixels are skipped: text and profile chunks may decompress to
+      // a thousand times their length, and libpng would allocate whatever length the file claims.
       png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
       png_set_read_fn(png_, &state_, read_bytes);
       png_read_info(png_, info_);
@@ -117,7 +117,7 @@ class PngReader {
   }
 
  private:
-  // Gray or RGB, 8 or 16 bit in the machine's byte order; returns the bytes of a row.
+  // Gray or RGB, 8 or 16 bit in the machine's byte order; returns the bytes per row.
   std::size_t ask_for_plain_pixels() {
     png_set_expand(png_);  // palettes to RGB, 1, 2 and 4 bit to 8
     png_set_strip_alpha(png_);
@@ -134,7 +134,7 @@ class PngReader {
     for (int pass = 0; pass < passes; ++pass) {
       for (std::size_t y = 0; y < height; ++y) png_read_row(png_, rows.row(y), nullptr);
     }
-    png_read_end(png_, nullptr);  // so that a file cut behind its pixels is found out
+    png_read_end(png_, nullptr);  // detects a file that was truncated after its pixels
   }
 
   void check(bool completed) const {

@@ -13,7 +13,7 @@ using testing::ByteVector;
 using testing::expect_error;
 using testing::expect_same;
 
-// A PNG as libpng packs it: rows of packed samples, with what a test wants to set besides.
+// A PNG written by libpng from packed rows, with the settings that a test needs.
 struct RawPng {
   int width = 0, height = 0, bits = 8, colour_type = PNG_COLOR_TYPE_GRAY;
   bool interlaced = false;
@@ -22,7 +22,7 @@ struct RawPng {
   ByteVector palette_alpha = {};
   bool transparent_colour = false;
   png_color_16 transparent = {};
-  std::string text = {};  // kept compressed
+  std::string text = {};  // stored compressed
 
   ByteVector bytes() const {
     ByteVector out;
@@ -157,7 +157,7 @@ TEST(Png, ReadsInterlacedFiles) {
   expect_same(decode_image<Rgb<std::uint8_t>>(png.bytes(), "interlaced.png"), image);
 }
 
-TEST(Png, ProbeTellsWhatIsStored) {
+TEST(Png, ProbeReportsTheStoredFormat) {
   const testing::TemporaryFolder folder;
   const auto probe = [&](const RawPng& png) {
     testing::write_bytes(folder / "p.png", png.bytes());
@@ -179,8 +179,8 @@ TEST(Png, ProbeTellsWhatIsStored) {
   EXPECT_EQ(alpha.bits, 16);
 }
 
-TEST(Png, RefusesAHeaderThatClaimsAnAbsurdSize) {
-  // The signature and a true IHDR chunk (its CRC from zlib); no pixel is ever needed.
+TEST(Png, RejectsAHeaderThatClaimsAnAbsurdSize) {
+  // The signature and a valid IHDR chunk (its CRC from zlib); the pixels are never needed.
   const ByteVector header = {0x89, 'P', 'N',  'G',  '\r', '\n', 0x1a, '\n', 0,    0,
                              0,    13,  'I',  'H',  'D',  'R',  0,    1,    0x86, 0xa0,
                              0,    1,   0x86, 0xa0, 8,    0,    0,    0,    0};
@@ -201,7 +201,7 @@ TEST(Png, RefusesAHeaderThatClaimsAnAbsurdSize) {
                [&] { decode_image<std::uint8_t>(bytes, "photo.png"); });
 }
 
-TEST(Png, TheLimitOfPixelsIsExact) {
+TEST(Png, ThePixelLimitIsExact) {
   const ByteVector bytes = testing::encoded("a.png", testing::random_image<std::uint8_t>(10, 7, 8));
   EXPECT_EQ(decode_image<std::uint8_t>(bytes, "a.png", {.max_pixels = 70}).height(), 7);
   expect_error(ErrorCode::io, "a.png: claims 10 x 7 pixels, over the limit of 69",
@@ -227,7 +227,7 @@ std::int64_t peak_megabytes() {
   return usage.ru_maxrss / 1024;
 }
 
-TEST(Png, TextsAreNotUnpacked) {
+TEST(Png, TextChunksAreNotDecompressed) {
   const ByteVector png = png_with_long_texts();
   ASSERT_LT(png.size(), 1'000'000u);
   const std::int64_t before = peak_megabytes();
@@ -235,7 +235,7 @@ TEST(Png, TextsAreNotUnpacked) {
   EXPECT_LT(peak_megabytes() - before, 100);
 }
 
-TEST(Png, FindsEveryCut) {
+TEST(Png, DetectsEveryTruncation) {
   const ByteVector bytes = testing::encoded("a.png", testing::random_rgb<std::uint8_t>(23, 17, 9));
   testing::expect_cuts_are_found(bytes, 20, 10);
   const ByteVector all_but_one(bytes.begin(), bytes.end() - 1);
@@ -243,7 +243,7 @@ TEST(Png, FindsEveryCut) {
                [&] { decode_image<std::uint8_t>(all_but_one, "a.png"); });
 }
 
-TEST(Png, FindsAChangedByteOfThePixels) {
+TEST(Png, DetectsAChangedPixelByte) {
   ByteVector bytes = testing::encoded("a.png", testing::random_image<std::uint8_t>(32, 32, 11));
   bytes[bytes.size() / 2] ^= 0x40;
   expect_error(ErrorCode::io, "a.png: the PNG data are damaged",

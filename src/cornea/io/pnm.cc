@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PBM, PGM and PPM, P1 to P6 (netpbm.sourceforge.net/doc/pnm.html). The first image of a file.
+// PBM, PGM and PPM, P1 to P6 (netpbm.sourceforge.net/doc/pnm.html). Only the first image of a file
+// is read.
 #include <algorithm>
 #include <limits>
 
@@ -46,7 +47,8 @@ PnmHeader read_pnm_header(HeaderReader& reader, const Source& source) {
                text("a value of ", value, " where ", header.max_value, " is the largest"));
 }
 
-// A file of 10-bit samples has a largest value of 1023; pixels use the whole range of their type.
+// Pixels use the whole range of their type: 10-bit samples (largest value 1023) are scaled to 16
+// bit.
 template <class T>
 void scale_to_full_range(const Source& source, const PnmHeader& header, T* samples,
                          std::size_t count) {
@@ -71,7 +73,7 @@ void read_samples(const Source& source, const PnmHeader& header, HeaderReader& r
     }
   } else if constexpr (sizeof(T) == 1) {
     std::copy_n(reader.rest().data(), count, samples);
-  } else {  // the high byte first
+  } else {  // big-endian
     const std::uint8_t* in = reader.rest().data();
     for (std::size_t i = 0; i < count; ++i) {
       samples[i] = static_cast<T>(in[2 * i] << 8 | in[2 * i + 1]);
@@ -94,7 +96,7 @@ void read_bits(const Source& source, const PnmHeader& header, HeaderReader& read
     }
     return;
   }
-  for (std::size_t i = 0; i < header.samples(); ++i) {  // digits need no space between them
+  for (std::size_t i = 0; i < header.samples(); ++i) {  // digits need no white space between them
     reader.skip_space();
     if (reader.at_end()) fail_damaged(source, header.format, "it ends before the last pixel");
     if (reader.current() != '0' && reader.current() != '1') {
@@ -131,7 +133,7 @@ ImageFileInfo probe_pnm(const Source& source) {
 DecodedImage decode_pnm(const Source& source) {
   HeaderReader reader(source, "PNM", 2);
   const PnmHeader header = read_pnm_header(reader, source);
-  // Before any memory is taken; a sample in text has one byte or more.
+  // Checked before memory is allocated; a sample in text form takes at least one byte.
   const std::uint64_t need = header.ascii    ? header.samples()
                              : header.bitmap ? (header.width + 7) / 8 * header.height
                                              : header.samples() * (header.wide() ? 2 : 1);

@@ -76,7 +76,7 @@ TEST(Pnm, AOneInABitmapIsBlack) {
             (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0, 0, 255, 0}));
 }
 
-TEST(Pnm, ScalesAnyLargestValueToTheWholeRangeWithRounding) {
+TEST(Pnm, ScalesAnyMaximumToTheWholeRangeWithRounding) {
   EXPECT_EQ(values<std::uint8_t>("P2 4 1 3 0 1 2 3 "),
             (std::vector<std::uint8_t>{0, 85, 170, 255}));
   EXPECT_EQ(values<std::uint8_t>(binary("P5 4 1 100\n", {0, 1, 50, 100})),
@@ -86,13 +86,13 @@ TEST(Pnm, ScalesAnyLargestValueToTheWholeRangeWithRounding) {
             (std::vector<std::uint16_t>{0, 64, 65535}));
 }
 
-TEST(Pnm, AValueOverTheLargestIsAnError) {
+TEST(Pnm, AValueAboveTheMaximumIsAnError) {
   expect_refused(bytes_of_text("P2 2 1 100 5 101 "), "a value of 101 where 100 is the largest");
   expect_refused(binary("P5 2 1 100\n", {5, 101}), "a value of 101 where 100 is the largest");
   expect_refused(binary("P5 1 1 1000\n", {0x03, 0xe9}), "1001 where 1000");
 }
 
-TEST(Pnm, HeadersThatMakeNoSenseAreErrors) {
+TEST(Pnm, InvalidHeadersAreErrors) {
   expect_refused(bytes_of_text("P5 0 5 255\n"), "test.pnm: claims 0 x 5 pixels");
   expect_refused(bytes_of_text("P5 2 2 0\n1234"), "a largest value of 0");
   expect_refused(bytes_of_text("P5 2 2 65536\n12345678"), "a largest value of 65536");
@@ -105,12 +105,12 @@ TEST(Pnm, HeadersThatMakeNoSenseAreErrors) {
   expect_refused(bytes_of_text("P1 2 1\n02"), "neither 0 nor 1");
 }
 
-TEST(Pnm, FindsEveryCut) {
+TEST(Pnm, DetectsEveryTruncation) {
   const auto gray = testing::random_image<std::uint8_t>(9, 7, 6);
   testing::expect_cuts_are_found(testing::encoded("a.pgm", gray), 20, 7);
   testing::expect_cuts_are_found(
       testing::encoded("a.ppm", testing::random_rgb<std::uint16_t>(9, 7, 8)), 20, 9);
-  // A number at the very end may have lost digits: 123 cut to 12 must not pass.
+  // A number at the very end may have lost digits: 123 truncated to 12 must not be accepted.
   testing::expect_cuts_are_found(bytes_of_text("P2 3 2 255 100 101 102 103 104 123\n"), 20, 10);
   testing::expect_cuts_are_found(bytes_of_text("P1 6 2 101010 010101"), 20, 11);
 }
@@ -119,7 +119,7 @@ TEST(Pnm, SurvivesNoise) {
   testing::expect_noise_is_survived(bytes_of_text("P2 3 2 255 100 101 102 103 104 123\n"), 300, 12);
 }
 
-TEST(Pnm, ProbeTellsWhatIsStored) {
+TEST(Pnm, ProbeReportsTheStoredFormat) {
   const testing::TemporaryFolder folder;
   testing::write_bytes(folder / "a.pgm", bytes_of_text("P3 5 4 1023\n"));  // the header is enough
   const ImageFileInfo info = probe_image(folder / "a.pgm");

@@ -34,7 +34,7 @@ void split(std::string_view line, std::vector<std::string_view>& cells) {
   }
 }
 
-// The index of each known column among the cells.
+// The cell index of each known column.
 using Places = std::array<std::optional<std::size_t>, kNames.size()>;
 Places places_of(const std::vector<std::string_view>& cells, const std::string& name) {
   Places places;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points of an image as text, a line per point, as other programs write them.
+// Interest points of an image as text, one line per point, as other programs write them.
 //
-// The first line names the columns, in upper or lower case, with commas between: x and y must be
-// among them, scale (sigma, pixels), angle (radians, from x towards y) and response may be; others
-// are passed over. Every failure is an Error whose sentence begins with the name of the file and
-// names the line.
+// The first line names the columns, in upper or lower case, separated by commas. x and y are
+// required; scale (sigma, pixels), angle (radians, from x towards y) and response are optional;
+// other columns are ignored. Every failure is an Error whose message begins with the name of the
+// file and names the line.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ struct PointTable {
 };
 
 PointTable read_points_csv(const std::filesystem::path& file);
-// The same from a stream; `name` stands for the file in errors.
+// The same from a stream; `name` stands for the file in error messages.
 PointTable read_points_csv(std::istream& in, const std::string& name);
 
 }  // namespace cornea::io

@@ -39,7 +39,7 @@ TEST(PointsCsv, FindsColumnsByNameInAnyOrder) {
   EXPECT_TRUE(read("x,y\n").points.empty());
 }
 
-TEST(PointsCsv, RefusesWhatIsNoTableOfPoints) {
+TEST(PointsCsv, RejectsInvalidTables) {
   expect_refused("", "is empty");
   expect_refused("1,2\n3,4\n", "line 1 does not name the columns x and y");
   expect_refused("x;y\n3;4\n", "line 1 does not name the columns x and y");

@@ -46,11 +46,11 @@ bool TextLines::read() {
   bytes_ += taken;
   if (in_.fail() && !in_.eof()) {
     fail(ErrorCode::io, name_, ": line ", number_, " is longer than ", kLongestLine,
-         " bytes; give a text file with a line per match");
+         " bytes; give a text file with one line per match");
   }
   if (bytes_ > most_bytes_) {
     fail(ErrorCode::io, name_, ": is larger than ", most_bytes_ >> 20,
-         " MiB; cut it into several files");
+         " MiB; split it into several files");
   }
   length_ = in_.eof() ? taken : taken - 1;
   return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text files of cells: their lines, each of bounded length, and the cells of a line.
+// Text files of cells: their lines, each of limited length, and the cells of a line.
 //
-// Cells are separated by commas, semicolons, tabs or spaces; a cell may stand in double quotes, ""
-// in it is one.
+// Cells are separated by commas, semicolons, tabs or spaces. A cell may be enclosed in double
+// quotes, inside which "" stands for one quote.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ using Cells = std::vector<std::string>;
 
 std::string_view trimmed(std::string_view text, const char* space);
 
-// The lines of a stream. An error names the file and the line where one is longer than a MiB, and
-// where all together are more bytes than are allowed.
+// The lines of a stream. A line longer than 1 MiB and a stream of more than `most_bytes` are errors
+// that name the file and the line.
 class TextLines {
  public:
   TextLines(std::istream& in, const std::string& name, std::uint64_t most_bytes);
 
-  // The next line, without what ends it and without a byte order mark; false where there is none.
+  // The next line, without its line break and without a byte order mark; false at the end.
   bool next(std::string_view& line);
-  // The next one that is not blank.
+  // The next line that is not blank.
   bool next_with_text(std::string_view& line);
   std::uint64_t number() const { return number_; }  // of the last line, from 1
 
@@ -45,7 +45,7 @@ class TextLines {
 // spaces.
 char separator_of(std::string_view line);
 
-// False where a quote has no end, or text behind it.
+// Splits a line into cells; false if a quote is not closed or text follows the closing quote.
 bool split(std::string_view line, char separator, Cells& cells);
 
 }  // namespace cornea::io

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIFF through libtiff, from and to memory. In the build where kHasTiff.
+// TIFF through libtiff, from and to memory. Built only if kHasTiff.
 //
 // 8-bit, 16-bit and float pixels, gray and RGB, interleaved or in planes, in strips or tiles, are
-// read as stored. Palettes, 1- and 4-bit gray, YCbCr and the like go through libtiff's own
+// read as stored. Palettes, 1- and 4-bit gray, YCbCr and similar layouts go through libtiff's own
 // conversion to 8-bit RGB. Anything else is unsupported.
 #include <algorithm>
 #include <cstdarg>
@@ -25,7 +25,7 @@ struct TiffMemory {
   Bytes input;
   std::vector<std::uint8_t> output;
   std::uint64_t position = 0;
-  // The first error is the cause; those after it are its consequences.
+  // The first error is the cause; later ones are its consequences.
   char error[512] = "";
   char warning[512] = "";
 
@@ -52,7 +52,7 @@ tmsize_t write_bytes(thandle_t handle, void* from, tmsize_t count) {
   try {
     if (end > memory.output.size()) memory.output.resize(end);
   } catch (const std::bad_alloc&) {
-    return 0;  // an exception must not cross libtiff
+    return 0;  // an exception must not pass through libtiff
   }
   std::memcpy(memory.output.data() + memory.position, from, static_cast<std::size_t>(count));
   memory.position = end;
@@ -74,7 +74,7 @@ template <std::size_t n>
 void keep_first(char (&message)[n], const char* format, std::va_list arguments) {
   if (message[0] == '\0') std::vsnprintf(message, n, format, arguments);
 }
-// Returning 1 says that the message is dealt with: libtiff then prints nothing.
+// Returning 1 means that the message has been handled: libtiff then prints nothing.
 int keep_error(TIFF*, void* memory, const char*, const char* format, std::va_list arguments) {
   keep_first(static_cast<TiffMemory*>(memory)->error, format, arguments);
   return 1;
@@ -86,7 +86,7 @@ int keep_warning(TIFF*, void* memory, const char*, const char* format, std::va_l
 
 using TiffHandle = std::unique_ptr<TIFF, decltype(&TIFFClose)>;
 
-// Null where libtiff refuses; memory.error says why.
+// Null if libtiff rejects the file; memory.error holds the reason.
 TiffHandle open_tiff(TiffMemory& memory, const char* mode) {
   const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(
       TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
@@ -98,7 +98,7 @@ TiffHandle open_tiff(TiffMemory& memory, const char* mode) {
                     TIFFClose);
 }
 
-constexpr int kMostSamples = 8;  // colours, alpha and a few more; buffers grow with them
+constexpr int kMostSamples = 8;  // colours, alpha and a few more; buffers grow with this number
 
 struct Layout {
   std::uint32_t width = 0, height = 0;
@@ -150,7 +150,7 @@ class TiffReader {
     }
     memory_.error[0] = memory_.warning[0] = '\0';
     DecodedImage image = layout_.direct() ? read_direct() : read_through_rgba();
-    // libtiff only warns where JPEG or fax data break off, and fills up the rest.
+    // libtiff only warns if JPEG or fax data end early, and fills in the rest.
     if (memory_.warning[0]) fail_damaged(source_, "TIFF", memory_.warning);
     return image;
   }
@@ -185,11 +185,11 @@ class TiffReader {
     return colour ? read_blocks<Rgb<float>, float>() : read_blocks<float, float>();
   }
 
-  // A block is a strip or a tile, of one plane or of all samples interleaved.
+  // A block is a strip or a tile; it holds one plane or all samples interleaved.
   struct Blocks {
     bool tiled = false, planes = false;
     std::uint32_t width = 0, height = 0;
-    std::size_t step = 1;  // samples from a pixel to the next
+    std::size_t step = 1;  // samples from one pixel to the next
     std::size_t row_samples() const { return step * width; }
   };
 
@@ -222,7 +222,7 @@ class TiffReader {
 
     for (int plane = 0; plane < (b.planes ? kChannels : 1); ++plane) {
       for (std::uint32_t y = 0; y < layout_.height; y += b.height) {
-        // The last strip ends with the image, the last tile reaches beyond it.
+        // The last strip ends at the image's border, the last tile may extend beyond it.
         const std::uint32_t rows = std::min(b.height, layout_.height - y);
         const std::size_t bytes = b.row_samples() * (b.tiled ? b.height : rows) * sizeof(Sample);
         for (std::uint32_t x = 0; x < layout_.width; x += b.width) {
@@ -239,7 +239,7 @@ class TiffReader {
     return image;
   }
 
-  // The first channels of a block's pixels, or the one of its plane, into the image from `to` on.
+  // Copies the first channels of a block's pixels, or its single plane, into the image at `to`.
   template <int channels, class Sample>
   void place_block(const Blocks& b, const Sample* block, std::uint32_t columns, std::uint32_t rows,
                    Sample* to) const {
@@ -273,15 +273,15 @@ class TiffReader {
     for (std::size_t i = 0; i < count; ++i) samples[i] = static_cast<Sample>(kWhite - samples[i]);
   }
 
-  // libtiff's own conversion repeats or invents the strips that a file lacks; here every one must
-  // lie in the file, and those that are not compressed must be as long as their pixels are.
+  // libtiff's own conversion repeats or invents strips that are missing from the file. Here every
+  // strip must lie within the file, and uncompressed strips must be as long as their pixels.
   void check_strips() const {
     TIFF* t = tiff_.get();
     const bool tiled = TIFFIsTiled(t) != 0;
     const std::uint64_t size = source_.bytes.size();
     const std::uint64_t count = tiled ? TIFFNumberOfTiles(t) : TIFFNumberOfStrips(t);
     if (count > size)
-      fail_damaged(source_, "TIFF", text(count, " strips or tiles in a small file"));
+      fail_damaged(source_, "TIFF", text(count, " strips or tiles, more than the file has bytes"));
     std::uint64_t stored = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto index = static_cast<std::uint32_t>(i);
@@ -309,7 +309,7 @@ class TiffReader {
     check_strips();
     const int width = static_cast<int>(layout_.width), height = static_cast<int>(layout_.height);
     Image<std::uint32_t> raster(width, height);
-    // Asked for in the file's own orientation, libtiff rotates nothing.
+    // The file's own orientation is requested, so that libtiff does not rotate the pixels.
     if (!TIFFReadRGBAImageOriented(tiff_.get(), layout_.width, layout_.height, raster.host().data,
                                    layout_.orientation, /*stop on error=*/1)) {
       fail_damaged(source_, "TIFF", memory_.error);
@@ -348,12 +348,12 @@ bool write_all(TIFF* t, const AnyView& image) {
   TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, real ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
   TIFFSetField(t, TIFFTAG_PHOTOMETRIC, colour ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
   TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
-  // LZW is in every libtiff; it gains nothing on float noise.
+  // Every libtiff supports LZW; it does not make noisy float data smaller.
   TIFFSetField(t, TIFFTAG_COMPRESSION, real ? COMPRESSION_NONE : COMPRESSION_LZW);
   if (!real) TIFFSetField(t, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
   TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize(t, 0));
   const std::size_t row_bytes = std::size_t(image.width()) * bytes_of(image.pixel());
-  std::vector<std::uint8_t> row(row_bytes);  // a copy: the predictor works in place
+  std::vector<std::uint8_t> row(row_bytes);  // a copy, because the predictor works in place
   for (int y = 0; y < image.height(); ++y) {
     std::memcpy(row.data(), row_of(image, y), row_bytes);
     if (TIFFWriteScanline(t, row.data(), static_cast<std::uint32_t>(y)) < 0) return false;

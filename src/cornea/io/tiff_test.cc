@@ -10,7 +10,7 @@ using testing::ByteVector;
 using testing::expect_error;
 using testing::expect_same;
 
-// A TIFF as libtiff writes it from blocks (strips or tiles) of packed samples.
+// A TIFF written by libtiff from blocks (strips or tiles) of packed samples.
 struct RawTiff {
   int width = 0, height = 0, bits = 8, samples = 1;
   int photometric = PHOTOMETRIC_MINISBLACK;
@@ -102,7 +102,7 @@ TEST(Tiff, ReadsBothByteOrdersAndBigTiff) {
   }
 }
 
-TEST(Tiff, ReadsStripsWhoseLastIsShorter) {
+TEST(Tiff, ReadsAShorterLastStrip) {
   EXPECT_EQ(values<std::uint8_t>({.width = 2,
                                   .height = 5,
                                   .compression = COMPRESSION_LZW,
@@ -147,7 +147,7 @@ TEST(Tiff, ReadsPlanesAndDropsAlpha) {
             expected);
 }
 
-TEST(Tiff, InvertsWhereZeroIsWhite) {
+TEST(Tiff, InvertsIfZeroIsWhite) {
   EXPECT_EQ(
       values<std::uint8_t>(
           {.width = 2, .height = 1, .photometric = PHOTOMETRIC_MINISWHITE, .blocks = {{0, 55}}}),
@@ -166,8 +166,8 @@ TEST(Tiff, InvertsWhereZeroIsWhite) {
             (std::vector<std::uint8_t>{255, 0, 255}));
 }
 
-TEST(Tiff, DoesNotInventStripsThatTheFileLacks) {
-  // Two strips are claimed and one is there; a palette goes through libtiff's own conversion.
+TEST(Tiff, DoesNotInventMissingStrips) {
+  // Two strips are claimed and one exists; a palette goes through libtiff's own conversion.
   RawTiff tiff{.width = 2,
                .height = 4,
                .photometric = PHOTOMETRIC_PALETTE,
@@ -214,7 +214,7 @@ TEST(Tiff, DoesNotApplyTheOrientation) {
   }
 }
 
-TEST(Tiff, OtherLayoutsAreUnsupportedAndSaySo) {
+TEST(Tiff, OtherLayoutsAreReportedAsUnsupported) {
   const auto refused = [](const RawTiff& tiff, const std::string& fragment) {
     const ByteVector bytes = tiff.bytes();
     expect_error(ErrorCode::unsupported, fragment,
@@ -231,9 +231,9 @@ TEST(Tiff, OtherLayoutsAreUnsupportedAndSaySo) {
           "CMYK");
 }
 
-TEST(Tiff, FindsEveryCutOrHasEveryPixel) {
-  // libtiff writes the directory last, and what follows it may be a resolution or a page to come:
-  // a cut there loses no pixel.
+TEST(Tiff, DetectsTruncationOrReadsEveryPixel) {
+  // libtiff writes the directory last. The bytes after it may be a resolution or a further page:
+  // cutting them off loses no pixel.
   const auto image = testing::random_rgb<std::uint8_t>(15, 9, 7);
   const ByteVector bytes = testing::encoded("a.tif", image);
   ::testing::internal::CaptureStderr();
@@ -252,8 +252,8 @@ TEST(Tiff, FindsEveryCutOrHasEveryPixel) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
-TEST(Tiff, FindsPixelsThatAreMissing) {
-  // The directory comes first here, as some cameras write it.
+TEST(Tiff, DetectsMissingPixels) {
+  // Here the directory comes first, as some cameras write it.
   ByteVector bytes = {'I', 'I', 42, 0, 8, 0, 0, 0, 8, 0};
   const auto entry = [&](int tag, int type, std::uint32_t value) {
     testing::append(bytes, {std::uint8_t(tag), std::uint8_t(tag >> 8), std::uint8_t(type), 0, 1, 0,
@@ -274,7 +274,7 @@ TEST(Tiff, FindsPixelsThatAreMissing) {
   EXPECT_EQ(decode_image<std::uint8_t>(bytes, "first.tif")(4, 3), 57);
   testing::expect_cuts_are_found(bytes, 40, 8);
   ByteVector huge = bytes;
-  huge[10 + 8 + 2] = 0x10;  // the width becomes over a million, of which nothing is there
+  huge[10 + 8 + 2] = 0x10;  // the width becomes more than a million pixels, none of which exist
   expect_error(ErrorCode::io, "huge.tif: the TIFF data are damaged or cut short",
                [&] { decode_image<std::uint8_t>(huge, "huge.tif"); });
   expect_error(ErrorCode::io, "huge.tif: claims 1048581 x 4 pixels, over the limit of 1000000",

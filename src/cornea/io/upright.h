@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: pixels rotated the way the photograph is shown.
+// Inside of io: rotates and mirrors pixels to the orientation in which the photograph is shown.
 #pragma once
 
 #include "cornea/core/image.h"
@@ -12,13 +12,13 @@ Image<T> turned_upright(HostView<const T> from, int orientation) {
   const int w = from.width, h = from.height;
   const bool swaps = orientation >= 5;
   Image<T> to = swaps ? Image<T>(h, w) : Image<T>(w, h);
-  // Where the upright pixel (x, y) is stored: (x, y), or (y, x) where width and height change
-  // places, counted from the other end where mirrored.
+  // The upright pixel (x, y) is stored at (x, y), or at (y, x) if width and height are exchanged;
+  // mirrored coordinates count from the other end.
   const bool mirror_x =
       orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool mirror_y =
       orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-  constexpr int kTile = 32;  // pixels per side that stay in the cache when rows become columns
+  constexpr int kTile = 32;  // pixels per side; a tile stays in the cache while it is transposed
   const HostView<T> out = to.host();
   for (int top = 0; top < out.height; top += kTile) {
     for (int left = 0; left < out.width; left += kTile) {

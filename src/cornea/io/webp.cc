@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WebP stills through libwebp's simple interface: 8-bit RGB. In the build where kHasWebp.
+// Still WebP images through libwebp's simple interface: 8-bit RGB. Built only if kHasWebp.
 #include <webp/decode.h>
 
 #include "cornea/io/decoded.h"
@@ -8,17 +8,18 @@ namespace cornea::io {
 namespace {
 
 WebPBitstreamFeatures read_header(const Source& source) {
-  // The container says how long it is: this finds every cut, where the decoder may overlook a few
-  // last bytes.
+  // The container states its length, which detects every truncation; the decoder may overlook a few
+  // missing bytes at the end.
   const Bytes bytes = source.bytes;
   const std::uint64_t said = std::uint64_t{bytes[4]} | std::uint64_t{bytes[5]} << 8 |
                              std::uint64_t{bytes[6]} << 16 | std::uint64_t{bytes[7]} << 24;
   if (bytes.size() < said + 8) {
-    fail_damaged(source, "WebP", text("it says ", said + 8, " bytes and has ", bytes.size()));
+    fail_damaged(source, "WebP",
+                 text("its header states ", said + 8, " bytes and it has ", bytes.size()));
   }
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(bytes.data(), bytes.size(), &features) != VP8_STATUS_OK) {
-    fail_damaged(source, "WebP", "libwebp does not understand the header");
+    fail_damaged(source, "WebP", "libwebp cannot read the header");
   }
   check_size(source, static_cast<std::uint64_t>(features.width),
              static_cast<std::uint64_t>(features.height));

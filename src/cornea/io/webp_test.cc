@@ -54,7 +54,7 @@ TEST(Webp, DropsAlphaAndKeepsTheColourBeneath) {
   EXPECT_EQ(info.bits, 8);
 }
 
-TEST(Webp, FindsEveryCut) {
+TEST(Webp, DetectsEveryTruncation) {
   const auto image = testing::random_rgb<std::uint8_t>(33, 20, 2);
   testing::expect_cuts_are_found(lossless(image), 20, 3);
   const ByteVector bytes = lossy(image);
@@ -70,7 +70,7 @@ TEST(Webp, SurvivesNoise) {
   testing::expect_noise_is_survived(lossy(image), 200, 7);
 }
 
-TEST(Webp, ChecksTheLimitOfPixelsInTheHeader) {
+TEST(Webp, ChecksThePixelLimitAgainstTheHeader) {
   const ByteVector bytes = lossless(testing::random_rgb<std::uint8_t>(10, 10, 8));
   expect_error(ErrorCode::io, "a.webp: claims 10 x 10 pixels, over the limit of 99",
                [&] { decode_image<std::uint8_t>(bytes, "a.webp", {.max_pixels = 99}); });

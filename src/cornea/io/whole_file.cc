@@ -42,8 +42,8 @@ bool is_part_name(const std::string& name) {
   return name.starts_with(kFront) && name.ends_with(kEnding);
 }
 
-// A name that no other process makes as well, on this machine or another one that writes to the
-// same folder. The numbers of processes do repeat there.
+// A name that no other process uses, on this machine or on another one that writes to the same
+// folder. It is random because process ids repeat between machines.
 std::string part_name() {
   std::random_device random;
   char digits[2 * sizeof(std::uint64_t) + 1];
@@ -51,8 +51,8 @@ std::string part_name() {
   return kFront + std::string(digits) + kEnding;
 }
 
-// Whether a process holds the file open to write it. Only where the file system has no such locks
-// does this say no of one that does.
+// Whether a process holds the file open for writing. The answer is a false no only on file systems
+// without locks.
 bool is_held(const fs::path& part) {
   const int descriptor = ::open(part.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return true;
@@ -61,8 +61,8 @@ bool is_held(const fs::path& part) {
   return held;
 }
 
-// Removes what runs that were killed while they wrote have left: files of such names that are older
-// than a day and that no process holds. Looks at a folder once in a process.
+// Removes temporary files that killed processes left behind: files with such names that are older
+// than a day and that no process holds. Each folder is searched once per process.
 void remove_leftovers(const fs::path& folder) {
   static std::mutex mutex;
   static std::set<fs::path> seen;
@@ -83,7 +83,7 @@ void remove_leftovers(const fs::path& folder) {
   }
 }
 
-// The file under its other name; gone with this object unless it was put in place.
+// The file under its temporary name; the destructor removes it unless it was put in place.
 class TemporaryFile {
  public:
   TemporaryFile(const fs::path& file, const fs::path& target) : file_(file), target_(target) {
@@ -95,7 +95,8 @@ class TemporaryFile {
       if (!out_ && errno != EEXIST) break;
     }
     if (!out_) fail_at(file_, "cannot be written", std::strerror(errno));
-    // For is_held(); the lock goes with the file. Without it the file is merely younger than a day.
+    // For is_held(); closing the file releases the lock. If locking fails, the file's age still
+    // protects it for a day.
     (void)::flock(::fileno(out_.get()), LOCK_EX | LOCK_NB);
   }
   ~TemporaryFile() {
@@ -122,7 +123,7 @@ class TemporaryFile {
   bool in_place_ = false;
 };
 
-// What a name stands for in the end, and whether that is written to as it is.
+// The path after following links, and whether it is written to directly (a device or pipe).
 struct Target {
   fs::path path;
   bool as_it_is;
@@ -147,7 +148,7 @@ void write_whole_file(const fs::path& file, Bytes bytes) {
   std::error_code ignored;
   const fs::path folder = file.parent_path();
   if (!folder.empty() && !fs::is_directory(folder, ignored)) {
-    fail(ErrorCode::io, file.string(), ": its folder does not exist; make ", folder.string(),
+    fail(ErrorCode::io, file.string(), ": its folder does not exist; create ", folder.string(),
          " first");
   }
   if (fs::is_directory(file, ignored)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that appear whole or not at all.
+// Writes files that appear complete or not at all.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace cornea::io {
 
-// Writes under another name in the same folder first and then puts the file in place. Where the
-// name is a link the file that it points to is replaced, not the link; an existing file's
-// permissions stay. The other name, .cornea-RANDOM.part, is no other process's; what a killed one
-// has left under such a name is removed by the next that writes there once it is a day old.
-// Devices, pipes and what lies under /dev or /proc are written to as they are. An error names the
+// Writes a temporary file in the same folder and renames it. If the name is a symbolic link, the
+// file that it points to is replaced, not the link; an existing file keeps its permissions. The
+// temporary name, .cornea-RANDOM.part, is unique to the process. A temporary file that a killed
+// process left behind is removed by the next process that writes to the folder, once it is a day
+// old. Devices, pipes and paths under /dev or /proc are written to directly. An error names the
 // file.
 void write_whole_file(const std::filesystem::path& file, std::span<const std::uint8_t> bytes);
 

@@ -25,8 +25,8 @@ void make_old(const fs::path& file) {
   fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(25));
 }
 
-// In two containers two processes may have one number and share a folder.
-TEST(WholeFile, NamesOnTheWayAreNotThoseOfAnotherProcessOfTheSameNumber) {
+// Two processes in different containers may have the same process id and share a folder.
+TEST(WholeFile, TemporaryNamesDifferBetweenProcessesWithTheSameId) {
   const testing::TemporaryFolder folder;
   constexpr int kTaken = 500;
   for (int i = 0; i < kTaken; ++i) {
@@ -37,7 +37,7 @@ TEST(WholeFile, NamesOnTheWayAreNotThoseOfAnotherProcessOfTheSameNumber) {
   EXPECT_EQ(files_in(folder.path()), kTaken + 1);
 }
 
-TEST(WholeFile, LeftoversOfADayAgoAreRemovedUnlessSomebodyHoldsThem) {
+TEST(WholeFile, LeftoversAreRemovedAfterADayUnlessAProcessHoldsThem) {
   const testing::TemporaryFolder folder;
   const fs::path old = folder / ".cornea-4711-1.part",
                  fresh = folder / ".cornea-0123456789abcdef.part";
@@ -57,7 +57,7 @@ TEST(WholeFile, LeftoversOfADayAgoAreRemovedUnlessSomebodyHoldsThem) {
   EXPECT_EQ(testing::bytes_of_file(folder / "a.txt"), kText);
 }
 
-TEST(WholeFile, PermissionsAreThoseThatTheUserAsksFor) {
+TEST(WholeFile, PermissionsFollowTheUmask) {
   const testing::TemporaryFolder folder;
   const mode_t before = ::umask(027);
   write_whole_file(folder / "a.txt", kText);

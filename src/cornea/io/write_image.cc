@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// write_image: the format of an extension and the pixels it holds.
+// write_image: chooses the format by the extension and converts the pixels to what it can hold.
 #include <new>
 #include <vector>
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using io::Bytes;
 using io::DecodedImage;
 
-// A view, and the pixels behind it where they had to be converted.
+// A view, and the converted pixels if a conversion was necessary.
 struct Converted {
   DecodedImage pixels;
   AnyView view;
@@ -81,12 +81,14 @@ std::vector<std::uint8_t> encode_image(const fs::path& file, const AnyView& imag
   try {
     require(!image.empty(), "an image without pixels cannot be written");
     require(!image.on_device(), "the image lives in device memory; copy it first");
-    require(image.pixel() != Pixel::f64, "a map of doubles has no image format; scale it to float");
+    require(image.pixel() != Pixel::f64,
+            "a map of doubles cannot be stored in an image format; scale it to float");
     return encode(file, image, options);
   } catch (const Error& error) {
     fail(error.code(), file.string(), ": ", error.what());
   } catch (const std::bad_alloc&) {
-    fail(ErrorCode::out_of_memory, file.string(), ": no room for its bytes; free memory first");
+    fail(ErrorCode::out_of_memory, file.string(),
+         ": not enough memory for its bytes; free memory first");
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// F = U diag(1, s, 0) V^T: its axes, and small rotations of them.
+// F = U diag(1, s, 0) V^T: its singular vectors, and small rotations of them.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ CORNEA_HD inline Vector3<double> unit(const Vector3<double>& a) {
   return scaled(a, 1 / sqrt(dot(a, a)));
 }
 
-// For an F of rank 2; without iterations.
+// For an F of rank 2; closed form, without iterations.
 CORNEA_HD inline EpipolarFrame frame_of(const Matrix3<double>& f) {
   // The right null vector: the longest row of the cofactors.
   const Matrix3<double> c = cofactors(f);
@@ -39,7 +39,7 @@ CORNEA_HD inline EpipolarFrame frame_of(const Matrix3<double>& f) {
     }
   }
   null = unit(null);
-  // Two axes across it, and the rotation of them that makes their images orthogonal.
+  // Two axes orthogonal to it, and the rotation of them that makes their images under F orthogonal.
   const bool along_x = fabs(null.x) > 0.7;
   const Vector3<double> p =
       unit(cross(null, along_x ? Vector3<double>{0, 1, 0} : Vector3<double>{1, 0, 0}));
@@ -47,7 +47,7 @@ CORNEA_HD inline EpipolarFrame frame_of(const Matrix3<double>& f) {
   const Vector3<double> fp = f * p, fq = f * q;
   const double g = dot(fp, fp) - dot(fq, fq), h = 2 * dot(fp, fq);
   const double length = sqrt(g * g + h * h);
-  // cos and sin of half the angle of (g, h)
+  // cosine and sine of half the angle of (g, h)
   double cosine = 1, sine = 0;
   if (length > 0) {
     cosine = sqrt((1 + fabs(g) / length) / 2);
@@ -79,7 +79,8 @@ CORNEA_HD inline Matrix3<double> matrix_of(const EpipolarFrame& e) {
            a.z * p.x + s * b.z * q.x, a.z * p.y + s * b.z * q.y, a.z * p.z + s * b.z * q.z}};
 }
 
-// The frame times the rotation of quaternion (1, w/2): a rotation by |w|, for a small one.
+// Multiplies the frame by the rotation of the quaternion (1, w/2), which is a rotation by about |w|
+// for small w.
 CORNEA_HD inline void rotate(Vector3<double> (&axes)[3], double wx, double wy, double wz) {
   const double x = wx / 2, y = wy / 2, z = wz / 2, n = 1 / (1 + x * x + y * y + z * z);
   const Vector3<double> a = axes[0], b = axes[1], c = axes[2];

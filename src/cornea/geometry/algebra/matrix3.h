@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3 x 3 matrices and vectors for formulas that both devices use. T is a number, or a Pack of them.
+// 3 x 3 matrices and vectors for formulas shared by CPU and CUDA. T is a number or a Pack of
+// numbers.
 #pragma once
 
 #include "cornea/core/host_device.h"
@@ -11,7 +12,7 @@ struct Vector3 {
   T x, y, z;
 };
 
-// Row by row.
+// Row-major.
 template <class T>
 struct Matrix3 {
   T v[9];
@@ -58,8 +59,8 @@ CORNEA_HD inline Matrix3<T> cross_matrix(const Vector3<T>& a) {
   return {{T{}, -a.z, a.y, a.z, T{}, -a.x, -a.y, a.x, T{}}};
 }
 
-// cof(M): M^-1 det M = cof(M)^T. Of a matrix of rank 2 it is a multiple of u v^T, where u and v are
-// its left and right null vectors.
+// cof(M), with M^-1 det M = cof(M)^T. For a matrix of rank 2 it is a multiple of u v^T, where u and
+// v are its left and right null vectors.
 template <class T>
 CORNEA_HD inline Matrix3<T> cofactors(const Matrix3<T>& m) {
   const T* a = m.v;

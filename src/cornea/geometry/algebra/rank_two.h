@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nearest matrix of rank 2 and its left null vector, without iterations that depend on the
-// data.
+// The nearest matrix of rank 2 and its left null vector, with a fixed number of operations.
 #pragma once
 
 #include "cornea/core/host_device.h"
@@ -10,8 +9,9 @@
 namespace cornea::geometry {
 
 // The nearest matrix of rank 2 is F - F v v^T, where v is the right singular vector of the smallest
-// singular value. C = cof(F) has the singular values s1 s2, s1 s3, s2 s3, the largest for v: powers
-// of C^T C leave it alone. `left` becomes F's left null vector, the epipole of the second image.
+// singular value. C = cof(F) has the singular values s1 s2, s1 s3, s2 s3, of which the largest
+// belongs to v: in powers of C^T C it dominates. `left` becomes F's left null vector, the epipole
+// of the second image.
 template <class T>
 CORNEA_HD inline Matrix3<T> rank_two(const Matrix3<T>& f, Vector3<T>& left) {
   const Matrix3<T> c = cofactors(f);
@@ -24,7 +24,7 @@ CORNEA_HD inline Matrix3<T> rank_two(const Matrix3<T>& f, Vector3<T>& left) {
     for (int k = 0; k < 9; ++k) b.v[k] *= scale;
     b = b * b;
   }
-  // Of the columns, which are all multiples of v, the longest.
+  // All columns are multiples of v; the longest is the most accurate.
   const auto first = b.v[0] >= b.v[4];
   Vector3<T> v = {choose(first, b.v[0], b.v[1]), choose(first, b.v[3], b.v[4]),
                   choose(first, b.v[6], b.v[7])};

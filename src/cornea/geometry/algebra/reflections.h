@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The null space of a few vectors of 9 by Householder reflections: formulas that both devices use.
-// T is float or double, or on the CPU Floats: one system per lane.
+// The null space of a few 9-vectors by Householder reflections: formulas shared by CPU and CUDA. T
+// is float or double, or on the CPU Floats: one system per lane.
 #pragma once
 
 #include "cornea/core/host_device.h"
@@ -9,12 +9,13 @@
 
 namespace cornea::geometry {
 
-// Householder reflections of `rows` vectors of 9 (the rows of a system A x = 0), one after the
-// other: afterwards they span the first `rows` axes, and the reflected further axes the null space.
-// `rank` (squared) becomes the least share of a row that is not a combination of those before it.
+// Householder reflections of `rows` 9-vectors (the rows of a system A x = 0), one after the other:
+// afterwards the rows span the first `rows` axes, and the reflected remaining axes span the null
+// space. `rank` (squared) becomes the smallest fraction of a row that is independent of the rows
+// before it.
 template <int rows, class T>
 struct Reflections {
-  T v[rows][9];  // in: the system. out: the reflections' vectors, from their own axis on
+  T v[rows][9];  // in: the system. out: the vectors of the reflections, each from its own axis on
   T factor[rows];
   T rank;
 
@@ -32,7 +33,7 @@ struct Reflections {
       const T length = root(tail);
       const T old = v[k][k];
       v[k][k] = choose(old < 0.0f, old - length, old + length);
-      // 2 / |v|^2, where |v|^2 = 2 (tail + |old| length)
+      // 2 / |v|^2, with |v|^2 = 2 (tail + |old| length)
       factor[k] = 1.0f / (tail + choose(old < 0.0f, -old, old) * length);
       CORNEA_UNROLL
       for (int j = k + 1; j < rows; ++j) reflect(k, v[j]);
@@ -46,7 +47,7 @@ struct Reflections {
     CORNEA_UNROLL
     for (int i = k; i < 9; ++i) x[i] -= along * v[k][i];
   }
-  // The null space's vector for axis `axis` of rows .. 8; of length 1.
+  // The unit vector of the null space that belongs to axis `axis`, from `rows` to 8.
   CORNEA_HD Matrix3<T> null_vector(int axis) const {
     Matrix3<T> x;
     CORNEA_UNROLL
@@ -57,8 +58,9 @@ struct Reflections {
   }
 };
 
-// Below this share a sample does not fix a model (Reflections::rank): float cannot tell it from
-// none. The smallest that samples of different points of real images show is about 1e-7.
+// Below this value of Reflections::rank a sample does not determine a model: float cannot
+// distinguish it from 0. The smallest value seen in samples of distinct points of real images is
+// about 1e-7.
 inline constexpr float kLeastRank = 1e-9f;
 
 }  // namespace cornea::geometry

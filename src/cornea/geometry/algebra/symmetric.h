@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small symmetric systems, in double, for both devices. A matrix is packed: the lower triangle, row
-// by row.
+// Small symmetric systems in double, shared by CPU and CUDA. Matrices are packed: the lower
+// triangle, row by row.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace cornea::geometry {
 CORNEA_HD constexpr int packed(int row, int column) { return row * (row + 1) / 2 + column; }
 CORNEA_HD constexpr int packed_size(int n) { return n * (n + 1) / 2; }
 
-// M = L D L^T in place, L with ones in its diagonal, D in the diagonal.
+// M = L D L^T in place, with a unit diagonal in L and D stored on the diagonal.
 template <int n>
 CORNEA_HD inline void factorise_symmetric(double* m) {
   CORNEA_UNROLL
@@ -50,15 +50,15 @@ CORNEA_HD inline void solve_symmetric(const double* m, double* x) {
   }
 }
 
-// The unit vector that M shortens most, for a positive M: x becomes M^-1 x, again and again; a good
-// start needs few iterations. M is lost. Where two eigenvalues are nearly equal it is a mixture of
-// theirs.
+// The eigenvector of the smallest eigenvalue of a positive definite M, by inverse iteration: x
+// becomes M^-1 x repeatedly, and a good start needs few iterations. M is overwritten. If two
+// eigenvalues are nearly equal, the result is a mixture of their eigenvectors.
 template <int n>
 CORNEA_HD inline void smallest_eigenvector(double* m, double* x, int iterations = 5) {
   double trace = 0;
   CORNEA_UNROLL
   for (int i = 0; i < n; ++i) trace += m[packed(i, i)];
-  // Far below any noise; without it the matrix of exact data is singular.
+  // Far below any noise; without this shift the matrix of exact data is singular.
   constexpr double kShift = 1e-14;
   CORNEA_UNROLL
   for (int i = 0; i < n; ++i) m[packed(i, i)] += kShift * trace;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points on a line, which fix no F. Once for both devices.
+// Points on a line, which do not determine F. Shared by CPU and CUDA.
 #pragma once
 
 #include "cornea/geometry/ransac/search.h"
 
 namespace cornea::geometry {
 
-// Whether the inliers (or, with `all`, all points) of one image lie within a threshold of a line.
-// They do not determine F then.
+// Whether the inliers of one image (or, with `all`, all points) lie within a threshold of a line.
+// Then they do not determine F.
 template <class Team>
 CORNEA_HD bool on_a_line(Team& team, double threshold, const Search& search, bool all) {
   const Scales& scales = search.normalisation.scales;
@@ -25,7 +25,7 @@ CORNEA_HD bool on_a_line(Team& team, double threshold, const Search& search, boo
     const double x = of[0] / s[0], y = of[1] / s[0];
     const double xx = of[2] / s[0] - x * x, xy = of[3] / s[0] - x * y, yy = of[4] / s[0] - y * y;
     const double half = (xx - yy) / 2;
-    // The smaller eigenvalue of the covariance: the square of the deviation across the line.
+    // The smaller eigenvalue of the covariance: the variance across the line.
     const double across = (xx + yy) / 2 - sqrt(half * half + xy * xy);
     const double width = threshold * (image == 0 ? scales.first : scales.second);
     if (across < width * width) return true;

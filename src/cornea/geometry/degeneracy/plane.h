@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planes and pure rotations (DEGENSAC: O. Chum, T. Werner, J. Matas, "Two-view geometry estimation
-// unaffected by a dominant plane", CVPR 2005), once for both devices: the homography that explains
+// unaffected by a dominant plane", CVPR 2005), shared by CPU and CUDA: the homography that explains
 // most inliers of F, F from it and two points off its plane (plane and parallax), and whether
 // anything off the plane supports F at all. `Team`: points.h.
 #pragma once
@@ -11,21 +11,21 @@
 
 namespace cornea::geometry {
 
-// Homographies that are tried. Where a plane holds half of F's inliers, 4 random inliers all lie on
-// it once in 16 draws.
+// Number of homographies that are tried. If a plane holds half of F's inliers, 4 random inliers all
+// lie on it with probability 1/16.
 inline constexpr int kPlaneSamples = 128;
-inline constexpr int kPlaneJudges = 64;  // each is scored on at most so many inliers
-// Pairs of points off the plane, per batch and at most. Batches end when a good pair was drawn with
-// the confidence of the search.
+inline constexpr int kPlaneJudges = 64;  // each homography is scored on at most this many inliers
+// Pairs of points off the plane, per batch and at most. Drawing stops when a good pair has been
+// drawn with the confidence of the search.
 inline constexpr int kParallaxBatch = 256, kMostParallax = 8192;
-// Where a smaller share of F's inliers lies on a plane, the others alone determine F.
+// If a smaller fraction of F's inliers lies on a plane, the other inliers determine F.
 inline constexpr double kDominance = 0.5;
-// How many inliers of F off the plane are more than chance explains. Two points off the plane
-// define an F that fits the plane exactly, and a few more lie within its threshold: kOffPlaneBase.
-// One of kPointsPerChance points off the plane lies on its epipolar line by chance. Where a pattern
-// repeats, wrong matches look like depth along the motion: one per kInliersPerChance of the inliers
-// on the plane, and up to one per kInliersPerRepetition (measured on ubc 1-4, where the camera
-// stood still).
+// How many inliers of F off the plane are needed to rule out chance. Two points off the plane
+// define an F that fits the plane exactly, and a few more are within its threshold: kOffPlaneBase.
+// One in kPointsPerChance points off the plane lies on its epipolar line by chance. On repeated
+// patterns, wrong matches look like depth along the motion: one per kInliersPerChance inliers on
+// the plane, and up to one per kInliersPerRepetition (measured on ubc 1-4, where the camera stood
+// still).
 inline constexpr double kOffPlaneBase = 6, kPointsPerChance = 50, kInliersPerChance = 50,
                         kInliersPerRepetition = 25;
 CORNEA_HD inline double least_off_plane(double points_off, double inliers_on) {
@@ -56,8 +56,8 @@ CORNEA_HD Matrix3<double> refit_plane(Team& team, const Plane& plane) {
   return h;
 }
 
-// The homography of most inliers of F, or of all points where there is no F. Costs as those of F,
-// over some of the inliers.
+// The homography of most inliers of F, or of all points if there is no F. It is scored like F, on a
+// subset of the inliers.
 template <class Team>
 CORNEA_HD bool find_plane(Team& team, std::uint64_t seed, std::uint64_t pair, const Search& search,
                           double threshold, Plane& plane) {
@@ -95,8 +95,8 @@ CORNEA_HD bool find_plane(Team& team, std::uint64_t seed, std::uint64_t pair, co
   return true;
 }
 
-// F = [e]x H, where e is where the lines from H x1 to x2 of two points off the plane meet: the best
-// of as many pairs as it takes.
+// F = [e]x H, where the epipole e is the intersection of the lines from H x1 to x2 of two points
+// off the plane. Returns the best of as many pairs as the confidence requires.
 template <class Team>
 CORNEA_HD RoundBest from_parallax(Team& team, const SearchOptions& options, std::uint64_t pair,
                                   const Scales& scales, double threshold, const Plane& plane) {
@@ -124,7 +124,7 @@ CORNEA_HD RoundBest from_parallax(Team& team, const SearchOptions& options, std:
     drawn += kParallaxBatch;
     if (batch.cost() < best.cost()) best = batch;
     if (!is_cost(best.cost())) continue;
-    // Of the points off the plane, those that agree with the best so far.
+    // Counts the points off the plane that agree with the best model so far.
     const InlierTest inlier = inlier_test(converted<double>(best.f), scales, threshold);
     double agree[1];
     team.template sums<1>(agree, [&](const PointPair& p, double* terms) {
@@ -136,8 +136,8 @@ CORNEA_HD RoundBest from_parallax(Team& team, const SearchOptions& options, std:
   return best;
 }
 
-// What the search's best model is, at a threshold; `found` where there is one. May replace it by a
-// better one.
+// Classifies the search's best model at a threshold; `found` says whether there is one. May replace
+// it by a better one.
 template <class Team, class Optimise>
 CORNEA_HD TwoView judge_plane(Team& team, const SearchOptions& options, std::uint64_t pair,
                               double threshold, bool found, const Optimise& optimise,
@@ -164,11 +164,11 @@ CORNEA_HD TwoView judge_plane(Team& team, const SearchOptions& options, std::uin
     return Counts{sums[0], sums[1], sums[2]};
   };
   Counts counts = count();
-  if (!found) {  // points that lie on a plane to the last bit fix no F
+  if (!found) {  // points that lie exactly on a plane do not determine F
     const double on = team.count() - counts.points_off;
     return on >= kLeastSupport && on > kDominance * team.count() ? TwoView::planar : nothing;
   }
-  // Four points lie on a plane whatever they are.
+  // A few points always fit some plane: any four do.
   if (counts.inliers_on < kLeastSupport ||
       counts.inliers_on < kDominance * (counts.inliers_on + counts.inliers_off)) {
     return TwoView::general;

@@ -17,7 +17,7 @@ struct CalibratedScene {
   Matrix3<double> rotation{};           // X2 = R X1 + t
   Vector3<double> translation{};        // of length 1, or 0
   Matrix3<double> essential{};          // of norm 1
-  std::vector<Vector3<double>> points;  // before both cameras, in the first one's coordinates
+  std::vector<Vector3<double>> points;  // in front of both cameras, in the first one's coordinates
   std::vector<PointPair> rays;
 };
 
@@ -38,7 +38,7 @@ inline Matrix3<double> of_norm_one(Matrix3<double> m) {
   return m;
 }
 
-// The distance of two matrices of norm 1, whatever their signs.
+// The distance between two matrices of norm 1, regardless of their signs.
 inline double difference(const Matrix3<double>& a, const Matrix3<double>& b) {
   double minus = 0, plus = 0;
   for (int i = 0; i < 9; ++i) {
@@ -48,15 +48,15 @@ inline double difference(const Matrix3<double>& a, const Matrix3<double>& b) {
   return std::sqrt(std::min(minus, plus));
 }
 
-// The angle of the rotation between two, radians.
+// The angle of the rotation between two rotations, radians.
 inline double angle_between(const Matrix3<double>& a, const Matrix3<double>& b) {
   const Matrix3<double> d = transposed(a) * b;
   const Vector3<double> twice = {d.v[7] - d.v[5], d.v[2] - d.v[6], d.v[3] - d.v[1]};
   return std::atan2(std::sqrt(dot(twice, twice)), d.v[0] + d.v[4] + d.v[8] - 1);
 }
 
-// Points 4 to 12 units away (units of the baseline), or on a plane, seen by two cameras that rotate
-// by up to `angle` radians against each other.
+// Points at depths of 4 to 12 baselines, or on a plane, seen by two cameras that are rotated by up
+// to `angle` radians relative to each other.
 inline CalibratedScene calibrated_scene(core::Random& random, int count,
                                         Motion motion = Motion::any, bool plane = false,
                                         double angle = 0.5) {
@@ -86,7 +86,7 @@ inline CalibratedScene calibrated_scene(core::Random& random, int count,
 }
 
 // A team of a scene's rays as a camera of focal length kFocal sees them, with noise in pixels and a
-// share of outliers, by a guess of that focal length which is wrong by a factor.
+// fraction of outliers, computed with a focal length that is wrong by a factor.
 inline constexpr double kFocal = 1000;
 inline constexpr Scales kPixel = {1 / kFocal, 1 / kFocal};
 inline HostTeam<EpipolarMetric> team_of(const CalibratedScene& scene, core::Random& random,

@@ -6,9 +6,9 @@
 namespace cornea::geometry {
 namespace {
 
-// Of the first camera, principal points at 0:
+// The squared focal length of the first camera, with principal points at 0:
 // -(p^T [e]x I F p) (p^T F^T p) / (p^T [e]x I F I F^T p), p = (0, 0, 1), I = diag(1, 1, 0), e the
-// second image's epipole.
+// epipole of the second image.
 double squared_focal(const Matrix3<double>& f) {
   const Matrix3<double> c = cofactors(f);
   Vector3<double> e{};
@@ -32,7 +32,8 @@ double squared_focal(const Matrix3<double>& f) {
 
 std::optional<FocalLengths> focal_lengths(const Matrix3<double>& f, double cx1, double cy1,
                                           double cx2, double cy2) {
-  // Coordinates relative to the principal points, scaled so that the entries are of one size.
+  // Coordinates relative to the principal points, scaled so that the entries have similar
+  // magnitudes.
   double scale = 1;
   for (const double c : {cx1, cy1, cx2, cy2}) scale = std::fmax(scale, std::abs(c));
   const Matrix3<double> first = {{scale, 0, cx1, 0, scale, cy1, 0, 0, 1}};

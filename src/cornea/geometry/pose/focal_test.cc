@@ -33,12 +33,12 @@ TEST(FocalLengths, AreFoundFromF) {
   }
 }
 
-TEST(FocalLengths, AreNoneWhereFDoesNotSay) {
+TEST(FocalLengths, AreEmptyIfFDoesNotDetermineThem) {
   EXPECT_FALSE(focal_lengths({}, 0, 0, 0, 0));
-  // Parallel axes: F has no entry that depends on them.
+  // Parallel axes: no entry of F depends on the focal lengths.
   const Matrix3<double> sideways = {{0, 0, 0, 0, 0, -1, 0, 1, 0}};
   EXPECT_FALSE(focal_lengths(sideways, 0, 0, 0, 0));
-  // Of no two cameras with these principal points.
+  // Random matrices, many of which belong to no two cameras with these principal points.
   core::Random random(2);
   int refused = 0;
   for (int run = 0; run < 100; ++run) {

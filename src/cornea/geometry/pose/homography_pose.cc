@@ -8,7 +8,7 @@
 namespace cornea::geometry {
 namespace {
 
-// The eigenvalue in the middle of a symmetric matrix, by Viete's formula for the three roots.
+// The middle eigenvalue of a symmetric matrix, by Viete's formula for three real roots.
 double middle_eigenvalue(const Matrix3<double>& s) {
   const double mean = (s.v[0] + s.v[4] + s.v[8]) / 3;
   const double a = s.v[0] - mean, b = s.v[4] - mean, c = s.v[8] - mean;
@@ -28,7 +28,7 @@ double determinant(const Matrix3<double>& m) {
   return m.v[0] * c.v[0] + m.v[1] * c.v[1] + m.v[2] * c.v[2];
 }
 
-// The minor of S without a row and a column, with the opposite sign, as the paper has it.
+// The minor of S without a row and a column, with the opposite sign, as the paper defines it.
 double opposite_minor(const Matrix3<double>& s, int row, int column) {
   const int r0 = row == 0, r1 = row == 2 ? 1 : 2, c0 = column == 0, c1 = column == 2 ? 1 : 2;
   return s.v[3 * r0 + c1] * s.v[3 * r1 + c0] - s.v[3 * r0 + c0] * s.v[3 * r1 + c1];
@@ -47,7 +47,7 @@ Matrix3<double> rotation_of(const Matrix3<double>& h, const Vector3<double>& t,
 }  // namespace
 
 std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
-  // The singular value in the middle of R + t n^T / d is 1; its determinant is positive.
+  // The middle singular value of R + t n^T / d is 1; its determinant is positive.
   const double middle = middle_eigenvalue(transposed(homography) * homography);
   const double scale = std::sqrt(middle) * sign_of(determinant(homography));
   Matrix3<double> h = homography;
@@ -62,7 +62,7 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
   for (double v : s.v) largest = std::max(largest, std::abs(v));
   constexpr double kRotation = 1e-3;
   if (largest < kRotation) {
-    // The rotation next to it: H (H^T H)^-1/2, whose series ends here to 1e-9.
+    // The nearest rotation: H (H^T H)^-1/2, as a series that is accurate to 1e-9 here.
     Matrix3<double> factor;
     const Matrix3<double> square = s * s;
     for (int i = 0; i < 9; ++i) factor.v[i] = (i % 4 == 0) - s.v[i] / 2 + 3 * square.v[i] / 8;
@@ -75,7 +75,7 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
   const double e01 = sign_of(opposite_minor(s, 0, 1)), e02 = sign_of(opposite_minor(s, 0, 2));
   const double e12 = sign_of(opposite_minor(s, 1, 2));
   const double s00 = s.v[0], s01 = s.v[1], s02 = s.v[2], s11 = s.v[4], s12 = s.v[5], s22 = s.v[8];
-  // The two normals, from the diagonal's largest entry.
+  // The two normals, computed from the largest diagonal entry.
   Vector3<double> n1, n2;
   double diagonal;
   if (std::abs(s00) >= std::abs(s11) && std::abs(s00) >= std::abs(s22)) {

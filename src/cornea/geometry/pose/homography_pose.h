@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pose between two calibrated views of a plane from H = K2^-1 H' K1, which takes rays to rays:
-// H ~ R + t n^T / d, where the plane is n^T X1 = d (E. Malis, M. Vargas, "Deeper understanding of
-// the homography decomposition for vision-based control", INRIA RR-6303, 2007). On the host.
+// The pose between two calibrated views of a plane from H = K2^-1 H' K1, which maps rays to rays: H
+// ~ R + t n^T / d, where the plane is n^T X1 = d (E. Malis, M. Vargas, "Deeper understanding of the
+// homography decomposition for vision-based control", INRIA RR-6303, 2007). CPU only.
 #pragma once
 
 #include <optional>
@@ -14,20 +14,20 @@ namespace cornea::geometry {
 
 struct PlanePose {
   Matrix3<double> rotation;
-  // In units of d, the plane's distance from the first camera; 0 where the camera only rotated.
+  // In units of d, the plane's distance from the first camera; 0 if the camera only rotated.
   Vector3<double> translation;
-  Vector3<double> normal;  // of length 1; 0 where the camera only rotated
-  int before = 0;          // points before both cameras, as choose_plane_pose counts them
+  Vector3<double> normal;  // of length 1; 0 if the camera only rotated
+  int before = 0;          // points in front of both cameras, as choose_plane_pose counts them
 };
 
-// Up to 4: two planes, each with both signs of t and n. One, with t = n = 0, where H is a rotation:
-// H^T H differs from the identity by less than COLMAP's 1e-3. None of an H that is singular.
+// Up to 4 poses: two planes, each with both signs of t and n. A single pose with t = n = 0 if H is
+// a rotation: H^T H differs from the identity by less than COLMAP's 1e-3. None if H is singular.
 std::vector<PlanePose> decompose_homography(const Matrix3<double>& h);
 
-// Of these the one with most of the points before both cameras, and, of those with equally many,
-// on the plane's visible side. Two planes can remain with all points before both cameras; of them
-// the one with the normal nearer to the first camera's axis is taken, as a plane seen from its
-// front is seen better. None where there is none.
+// Chooses by cheirality: the pose with most points in front of both cameras and, on a tie, with
+// most points on the plane's visible side. Two planes can remain with all points in front of both
+// cameras; the one whose normal is closer to the first camera's axis is then taken, because a plane
+// is better visible from its front. Empty if H has no decomposition.
 std::optional<PlanePose> choose_plane_pose(const Matrix3<double>& h,
                                            std::span<const PointPair> inliers);
 

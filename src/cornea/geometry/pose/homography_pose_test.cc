@@ -28,7 +28,7 @@ struct PlaneScene {
   Matrix3<double> homography;
 };
 
-// The plane of calibrated_scene's points.
+// The plane that holds the points of calibrated_scene.
 PlaneScene plane_scene(core::Random& random, Motion motion = Motion::any) {
   PlaneScene result{calibrated_scene(random, 40, motion, true), {}, 0, {}};
   const auto& p = result.scene.points;
@@ -40,7 +40,7 @@ PlaneScene plane_scene(core::Random& random, Motion motion = Motion::any) {
   return result;
 }
 
-TEST(HomographyPose, DecompositionsAddUpToH) {
+TEST(HomographyPose, DecompositionsReproduceH) {
   core::Random random(1);
   for (int run = 0; run < 200; ++run) {
     const PlaneScene plane = plane_scene(random);
@@ -64,7 +64,7 @@ TEST(HomographyPose, DecompositionsAddUpToH) {
   }
 }
 
-TEST(HomographyPose, IsAmongThoseWithAllPointsBeforeBothCameras) {
+TEST(HomographyPose, IsAmongThoseWithAllPointsInFrontOfBothCameras) {
   core::Random random(2);
   int right = 0;
   constexpr int kRuns = 200;
@@ -76,11 +76,11 @@ TEST(HomographyPose, IsAmongThoseWithAllPointsBeforeBothCameras) {
     EXPECT_GT(dot(pose->normal, unit(plane.scene.points[0])), 0);
     right += angle_between(pose->rotation, plane.scene.rotation) < 1e-4;
   }
-  // Two planes explain the same images; the other one is mostly seen at a slant.
+  // Two planes explain the same images; the wrong one is mostly seen at a slant.
   EXPECT_GT(right, 0.8 * kRuns);
 }
 
-TEST(HomographyPose, OfACameraThatOnlyTurnedIsARotation) {
+TEST(HomographyPose, OfACameraThatOnlyRotatedIsARotation) {
   core::Random random(3);
   for (int run = 0; run < 50; ++run) {
     const PlaneScene plane = plane_scene(random, Motion::none);
@@ -97,7 +97,7 @@ TEST(HomographyPose, OfACameraThatOnlyTurnedIsARotation) {
   }
 }
 
-TEST(HomographyPose, OfASingularMatrixIsNone) {
+TEST(HomographyPose, ASingularMatrixHasNone) {
   EXPECT_TRUE(decompose_homography({}).empty());
   EXPECT_TRUE(decompose_homography({{1, 0, 0, 0, 1, 0, 0, 0, 0}}).empty());
   EXPECT_FALSE(choose_plane_pose({{1, 2, 3, 2, 4, 6, 1, 1, 1}}, {}));

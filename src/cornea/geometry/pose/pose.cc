@@ -11,12 +11,12 @@ namespace cornea::geometry {
 double angle_degrees(const Pose& pose, const PointPair& p) {
   const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1}, b = {p.x2, p.y2, 1};
   const Vector3<double> c = cross(a, b);
-  // The arc cosine loses small angles.
+  // The arc cosine would be inaccurate for small angles.
   return std::atan2(std::sqrt(dot(c, c)), dot(a, b)) * 180 / std::numbers::pi;
 }
 
 double median_angle_degrees(const Pose& pose, std::span<const PointPair> inliers) {
-  // In the order of their cosines, which cost less; the arc of the middle ones alone.
+  // Sorts by the cosines, which are cheaper, and computes the angle only for the middle ones.
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < inliers.size(); ++i) {
     const PointPair& p = inliers[i];
@@ -35,8 +35,8 @@ double median_angle_degrees(const Pose& pose, std::span<const PointPair> inliers
 
 std::array<double, 4> quaternion_of(const Matrix3<double>& rotation) {
   const double* r = rotation.v;
-  // 4 times the square of each number; the largest is divided by (S. W. Shepperd, "Quaternion from
-  // rotation matrix", 1978).
+  // 4 times the square of each component; dividing by the largest is the most accurate (S. W.
+  // Shepperd, "Quaternion from rotation matrix", 1978).
   const double squares[4] = {1 + r[0] + r[4] + r[8], 1 + r[0] - r[4] - r[8], 1 - r[0] + r[4] - r[8],
                              1 - r[0] - r[4] + r[8]};
   const double wx = r[7] - r[5], wy = r[2] - r[6], wz = r[3] - r[1];

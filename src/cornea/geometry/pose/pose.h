@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pose between two calibrated views from E, once for both devices: its four candidates, the one
-// that has the inliers before both cameras (cheirality), and the points that two rays see. A point
-// X1 of the first camera is X2 = R X1 + t in the second; E = [t]x R.
+// The pose between two calibrated views from E, shared by CPU and CUDA: its four candidates, the
+// one with the inliers in front of both cameras (cheirality), and triangulation. A point X1 of the
+// first camera is X2 = R X1 + t in the second; E = [t]x R.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ struct Pose {
   Vector3<double> translation;  // of length 1
 };
 
-// E = U diag(1, 1, 0) V^T of an E that need not be exact.
+// E = U diag(1, 1, 0) V^T for an E that need not be exact.
 CORNEA_HD inline EpipolarFrame essential_frame(const Matrix3<double>& e) {
   EpipolarFrame frame = frame_of(e);
-  // Where the two singular values differ, the images of v0 and v1 are still orthogonal; the last
-  // bits are made so.
+  // If the two singular values differ, the images of v0 and v1 are still orthogonal up to rounding,
+  // which is removed here.
   const double along = dot(frame.u[0], frame.u[1]);
   frame.u[1] = unit(sum(frame.u[1], scaled(frame.u[0], -along)));
   frame.u[2] = cross(frame.u[0], frame.u[1]);
@@ -33,8 +33,8 @@ CORNEA_HD inline Matrix3<double> essential_of(const Pose& pose) {
   return cross_matrix(pose.translation) * pose.rotation;
 }
 
-// R = U W V^T or U W^T V^T, where W rotates by 90 degrees about the third axis; t = +-u2. Each R
-// comes with both signs of t.
+// R = U W V^T or U W^T V^T, where W is a rotation by 90 degrees about the third axis; t = +-u2.
+// Each R is combined with both signs of t.
 CORNEA_HD inline void poses_of(const EpipolarFrame& frame, Pose (&poses)[4]) {
   const Vector3<double>*u = frame.u, *v = frame.v;
   auto outer = [](const Vector3<double>& a, const Vector3<double>& b, double sign,
@@ -57,13 +57,13 @@ CORNEA_HD inline void poses_of(const EpipolarFrame& frame, Pose (&poses)[4]) {
   }
 }
 
-// Depths along the rays (x1, y1, 1) and (x2, y2, 1) of the points where they are nearest to each
-// other.
+// Depths along the rays (x1, y1, 1) and (x2, y2, 1) of the points where the rays are closest to
+// each other.
 struct Depths {
   double first, second;
   double sine2;  // squared sine of the angle between the rays, times both their squared lengths
 };
-// The depths times `sine2`: their signs are sure where the rays are not parallel.
+// The depths times `sine2`, whose signs are reliable if the rays are not parallel.
 CORNEA_HD inline Depths scaled_depths(const Pose& pose, const PointPair& p) {
   const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1}, b = {p.x2, p.y2, 1};
   const Vector3<double>& t = pose.translation;
@@ -73,8 +73,8 @@ CORNEA_HD inline Depths scaled_depths(const Pose& pose, const PointPair& p) {
 }
 CORNEA_HD inline bool is_before_both(const Depths& d) { return d.first > 0 && d.second > 0; }
 
-// Chooses among E's four poses by cheirality: the one with most inliers before both cameras, ties
-// to the first. `before` becomes their number.
+// Chooses among E's four poses by cheirality: the one with most inliers in front of both cameras.
+// Ties keep the first. `before` becomes the number of these inliers.
 template <class Team, class Inlier>
 CORNEA_HD Pose choose_pose(Team& team, const Matrix3<double>& e, const Inlier& inlier,
                            double& before) {
@@ -100,10 +100,10 @@ CORNEA_HD Pose choose_pose(Team& team, const Matrix3<double>& e, const Inlier& i
   return poses[best];
 }
 
-// --- Points ------------------------------------------------------------------------------------
+// --- Triangulation -----------------------------------------------------------------------------
 
-// The nearest correspondence that satisfies E: Sampson's correction, twice, after which the error
-// that remains is far below the noise of the points (K. Kanatani, Y. Sugaya, H. Niitsuma,
+// The nearest correspondence that satisfies E: Sampson's correction, applied twice, after which the
+// remaining error is far below the noise of the points (K. Kanatani, Y. Sugaya, H. Niitsuma,
 // "Triangulation from two views revisited", BMVC 2008). A pixel counts the same in both images.
 CORNEA_HD inline PointPair corrected(const Matrix3<double>& e, const PointPair& p,
                                      const Scales& scales) {
@@ -112,7 +112,8 @@ CORNEA_HD inline PointPair corrected(const Matrix3<double>& e, const PointPair& 
   for (int iteration = 0; iteration < 2; ++iteration) {
     Vector3<double> l2, l1;
     double error = epipolar_error(e, q, l2, l1);
-    // Corrects the measured position, not the last one, so the error along the shift is added.
+    // The measured position is corrected, not the last corrected one, so the error along the shift
+    // is added.
     error +=
         l2.x * (p.x2 - q.x2) + l2.y * (p.y2 - q.y2) + l1.x * (p.x1 - q.x1) + l1.y * (p.y1 - q.y1);
     const double g = l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y);
@@ -124,10 +125,10 @@ CORNEA_HD inline PointPair corrected(const Matrix3<double>& e, const PointPair& 
   return q;
 }
 
-// The point that two rays see, in the first camera's coordinates and units of the baseline. The
-// rays of corrected places meet, so that every way to intersect them gives the same point, and it
-// is the one of least reprojection error: the midpoint alone is drawn towards the cameras where the
-// angle is small. False where it lies behind a camera, or the rays are parallel.
+// Triangulates a point in the first camera's coordinates, in units of the baseline. The rays of
+// corrected positions meet, so that every method of intersecting them gives the same point, the one
+// of least reprojection error; the midpoint of uncorrected rays is biased towards the cameras if
+// the angle is small. False if the point lies behind a camera or the rays are parallel.
 CORNEA_HD inline bool triangulate(const Pose& pose, const PointPair& p, const Scales& scales,
                                   Vector3<double>& point) {
   const PointPair q = corrected(essential_of(pose), p, scales);
@@ -140,7 +141,8 @@ CORNEA_HD inline bool triangulate(const Pose& pose, const PointPair& p, const Sc
 
 // --- Pure rotation -----------------------------------------------------------------------------
 
-// Whether x2 ~ R x1 alone: the sum of both transfer distances is below the threshold, in pixels.
+// Whether x2 ~ R x1 without a translation: the sum of both transfer distances is below the
+// threshold, in pixels.
 struct RotationTest {
   Matrix3<double> rotation;
   double r, inverse;
@@ -160,7 +162,7 @@ CORNEA_HD inline RotationTest rotation_test(const Matrix3<double>& rotation, con
   return {rotation, scales.second / scales.first, 1 / (t * t)};
 }
 
-// The number of inliers that R alone explains.
+// The number of inliers that the rotation alone explains.
 template <class Team, class Inlier>
 CORNEA_HD double count_rotated(Team& team, const RotationTest& rotated, const Inlier& inlier) {
   double counts[1];
@@ -171,14 +173,14 @@ CORNEA_HD double count_rotated(Team& team, const RotationTest& rotated, const In
   return counts[0];
 }
 
-// --- On the host -------------------------------------------------------------------------------
+// --- CPU only ----------------------------------------------------------------------------------
 
-// Between the two rays of a correspondence.
+// The angle between the two rays of a correspondence.
 double angle_degrees(const Pose& pose, const PointPair& p);
-// Of those that lie before both cameras; 0 of none.
+// The median angle of the inliers in front of both cameras; 0 if there are none.
 double median_angle_degrees(const Pose& pose, std::span<const PointPair> inliers);
 
-// w, x, y, z of a rotation, of norm 1, w >= 0.
+// The unit quaternion w, x, y, z of a rotation, with w >= 0.
 std::array<double, 4> quaternion_of(const Matrix3<double>& rotation);
 
 }  // namespace cornea::geometry

@@ -34,7 +34,7 @@ TEST(Pose, CandidatesAreFourPosesOfE) {
   }
 }
 
-TEST(Pose, IsTheOneWithThePointsBeforeBothCameras) {
+TEST(Pose, IsTheOneWithThePointsInFrontOfBothCameras) {
   core::Random random(2);
   for (const Motion motion : {Motion::any, Motion::forward, Motion::sideways}) {
     for (int run = 0; run < 50; ++run) {
@@ -64,12 +64,12 @@ TEST(Pose, TriangulatesExactRays) {
     ASSERT_TRUE(triangulate(pose, scene.rays[i], kPixel, point));
     EXPECT_LT(length(minus(point, scene.points[i])), 1e-8 * length(scene.points[i]));
     const PointPair& p = scene.rays[i];
-    // Behind the cameras of the opposite translation.
+    // With the opposite translation the point is behind the cameras.
     EXPECT_FALSE(triangulate({pose.rotation, scaled(pose.translation, -1)}, p, kPixel, point));
   }
 }
 
-// Sum of squared distances of a point's images to a correspondence, pixels of both images.
+// Sum of squared reprojection errors of a point in both images, pixels.
 double reprojection(const Pose& pose, const Vector3<double>& x, const PointPair& p) {
   const Vector3<double> y = sum(pose.rotation * x, pose.translation);
   const double d[4] = {x.x / x.z - p.x1, x.y / x.z - p.y1, y.x / y.z - p.x2, y.y / y.z - p.y2};
@@ -85,7 +85,7 @@ TEST(Pose, TriangulatesNoisyRaysWithTheLeastReprojectionError) {
     Vector3<double> point;
     if (!triangulate(pose, p, kPixel, point)) continue;
     const double least = reprojection(pose, point, p);
-    // No neighbour is better.
+    // No neighbouring point is better.
     for (int axis = 0; axis < 3; ++axis) {
       for (const double step : {-0.01, 0.01}) {
         Vector3<double> next = point;
@@ -96,7 +96,7 @@ TEST(Pose, TriangulatesNoisyRaysWithTheLeastReprojectionError) {
   }
 }
 
-TEST(Pose, TellsACameraThatOnlyTurned) {
+TEST(Pose, RecognisesACameraThatOnlyRotated) {
   core::Random random(5);
   const CalibratedScene turned = calibrated_scene(random, 100, Motion::none);
   const CalibratedScene moved = calibrated_scene(random, 100);
@@ -106,7 +106,7 @@ TEST(Pose, TellsACameraThatOnlyTurned) {
   EXPECT_LT(count_rotated(going, rotation_test(moved.rotation, kPixel, 4), every), 10);
   auto none = [](const PointPair&) { return false; };
   EXPECT_EQ(count_rotated(still, rotation_test(turned.rotation, kPixel, 4), none), 0);
-  // Any E = [t]x R fits; R is found whatever t is.
+  // Any E = [t]x R fits; R is found for every t.
   double before = 0;
   const Pose pose = choose_pose(still, turned.essential, every, before);
   EXPECT_LT(angle_between(pose.rotation, turned.rotation), 1e-7);
@@ -124,7 +124,7 @@ TEST(Pose, MeasuresAngles) {
   EXPECT_EQ(median_angle_degrees(pose, {}), 0);
 }
 
-TEST(Pose, BecomesAQuaternion) {
+TEST(Pose, ConvertsToAQuaternion) {
   core::Random random(6);
   for (int run = 0; run < 500; ++run) {
     const Vector3<double> axis = unit({random.normal(), random.normal(), random.normal()});
@@ -134,7 +134,7 @@ TEST(Pose, BecomesAQuaternion) {
     if (w < 0) w = -w, s = -s;
     EXPECT_GE(q[0], 0);
     EXPECT_NEAR(q[0], w, 1e-12);
-    // Half a turn about an axis is that about the opposite one.
+    // A rotation by 180 degrees about an axis equals that about the opposite axis.
     const double sign = w < 1e-9 && q[1] * s * axis.x < 0 ? -1 : 1;
     EXPECT_NEAR(q[1], sign * s * axis.x, 1e-9);
     EXPECT_NEAR(q[2], sign * s * axis.y, 1e-9);

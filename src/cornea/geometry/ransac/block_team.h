@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For .cu files: the points of one pair and a block of kSumLanes threads that adds over them (see
-// points.h). All threads call every function, with equal arguments, and get equal results.
+// For .cu files: the points of one pair and a block of kSumLanes threads that computes sums over
+// them (see points.h). All threads call every function with equal arguments and get equal results.
 #pragma once
 
 #include "cornea/core/cuda.h"
@@ -61,11 +61,11 @@ class BlockTeam {
         for (int k = 0; k < K; ++k) sum[k] += terms[k];
       }
     }
-    __syncthreads();  // the last call's sums were read
+    __syncthreads();  // the sums of the previous call have been read
 #pragma unroll
     for (int k = 0; k < K; ++k) memory_.lanes[k][threadIdx.x] = sum[k];
     __syncthreads();
-    // By halves: lanes 64 apart, 32, 16, ..
+    // Pairwise: lanes 64 apart, then 32, 16, ...
     const int lane = threadIdx.x % core::kWarp;
     for (int k = threadIdx.x / core::kWarp; k < K; k += kTeamWarps) {
       const double* lanes = memory_.lanes[k];
@@ -81,12 +81,12 @@ class BlockTeam {
 
   template <class F>
   __device__ void histogram(std::uint32_t (&out)[kHistogramBins], const F& f) {
-    __syncthreads();  // the last call's bins were read
+    __syncthreads();  // the bins of the previous call have been read
     for (int i = threadIdx.x; i < kHistogramBins; i += kSumLanes) memory_.bins[i] = 0;
     __syncthreads();
     for (int i = threadIdx.x; i < count_; i += kSumLanes) {
       const int bin = f(point(i));
-      if (bin >= 0) atomicAdd(&memory_.bins[bin], 1u);  // whole numbers: in any order
+      if (bin >= 0) atomicAdd(&memory_.bins[bin], 1u);  // integers, so the order does not matter
     }
     __syncthreads();
     for (int i = 0; i < kHistogramBins; ++i) out[i] = memory_.bins[i];
@@ -115,7 +115,7 @@ class BlockTeam {
     }
     return score;
   }
-  // By one thread, of a model that is its own.
+  // Called by one thread, for its own model.
   __device__ std::uint32_t cost_alone(const Matrix3<float>& m, const CostScale& scale) const {
     std::uint32_t cost = 0, inliers = 0;
     const auto prepared = Metric::prepared(m);
@@ -156,7 +156,7 @@ class BlockTeam {
     return best_of_block(best);
   }
 
-  // The best of what the threads have, for all of them.
+  // Returns the best of all threads' models to all threads.
   __device__ RoundBest best_of_block(const RoundBest& mine) {
     std::uint64_t key = core::warp_least(mine.key);
     __syncthreads();
@@ -164,7 +164,8 @@ class BlockTeam {
     __syncthreads();
 #pragma unroll
     for (int w = 0; w < kTeamWarps; ++w) key = memory_.keys[w] < key ? memory_.keys[w] : key;
-    // Keys differ by their hypothesis; where there is none, no model matters.
+    // Keys are unique, because they contain the hypothesis number; if no thread has a model, the
+    // value is not used.
     if (mine.key == key && key != RoundBest().key) memory_.model = mine.f;
     __syncthreads();
     return {key, memory_.model};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// RANSAC on CUDA: what the kernels share.
+// RANSAC on CUDA: data and functions shared by the kernels.
 //
-// Pairs lie one after the other in one list of correspondences. Every round is two launches: one
-// thread (or several) per sample, then one block per pair that ends the round. Pairs that have
-// ended cost a launch's block and no more.
+// The correspondences of all pairs are in one contiguous list. Every round consists of two
+// launches: one thread (or several) per sample, then one block per pair that ends the round. A pair
+// that has ended costs only an empty block per launch.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ struct DevicePairs {
   int count;
   const float4* pixels;  // of all pairs
   float4* normalised;
-  int* list;                   // room for an index per correspondence
-  const std::uint32_t* first;  // of each pair, and one behind the last
-  const std::uint64_t* keys;   // of each pair's samples
-  const Normalisation* given;  // of each pair, or nothing
+  int* list;                   // room for one index per correspondence
+  const std::uint32_t* first;  // index of each pair's first correspondence, and the total
+  const std::uint64_t* keys;   // random keys of each pair's samples
+  const Normalisation* given;  // of each pair, or null
   Search* searches;
   RoundBest* block_bests;  // `blocks` per pair
-  int blocks;              // of a round
+  int blocks;              // per round
 
   __device__ int size(int pair) const { return int(first[pair + 1] - first[pair]); }
 };
 
 inline constexpr int kHypothesisThreads =
-    128;  // so few that the 72 numbers of a system fit into registers
+    128;  // few enough for the 72 numbers of a system to fit into registers
 
-// The samples' points, from memory; one sample per thread.
+// Reads the points of a sample; one sample per thread.
 template <int size>
 __device__ Sample<float, size> gather_sample(const float4* points, const std::uint32_t* drawn,
                                              int count) {
@@ -52,7 +52,7 @@ __device__ Sample<float, size> gather_sample(const float4* points, const std::ui
   return s;
 }
 
-// The best of what a block's threads have.
+// Writes the best of the block's hypotheses.
 __device__ inline void write_best(const DevicePairs& pairs, int pair, const RoundBest& mine) {
   __shared__ std::uint64_t keys[kHypothesisThreads / core::kWarp];
   std::uint64_t key = core::warp_least(mine.key);
@@ -73,8 +73,8 @@ __device__ std::uint32_t cost_at(const Prepared& m, const float4& p, const CostS
   return cost_of(Metric::share(m, p.x, p.y, p.z, p.w, scale));
 }
 
-// One sample per thread, whatever the problem. A warp is a group of preemptive scoring: each half
-// of it scores one of the two models that remain on all correspondences.
+// One sample per thread, for any problem. A warp is a group of preemptive scoring: each half of it
+// scores one of the two remaining models on all correspondences.
 template <class Problem>
 __global__ void __launch_bounds__(kHypothesisThreads)
     models_kernel(DevicePairs pairs, Problem problem) {
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kHypothesisThreads)
   const std::uint64_t none = RoundBest().key;
   RoundBest best;
   if (made.fixed) best.key = round_key(kRefused, in_round * kModels);
-  std::uint64_t first = none, second = none;  // of this thread's models, the least two
+  std::uint64_t first = none, second = none;  // the two lowest keys of this thread's models
   for (int k = 0; k < made.count; ++k) {
     const auto model = Metric::prepared(made.m[k]);
     std::uint32_t cost = 0;

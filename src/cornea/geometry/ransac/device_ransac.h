@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For .cu files: the rounds of hypotheses on CUDA, for every problem.
+// For .cu files: the rounds of hypotheses on CUDA, for all problems.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace cornea::geometry {
 
 static_assert(sizeof(Correspondence) == sizeof(float4));
 
-// Where results go: pinned host memory.
+// Where results are written: pinned host memory, unless noted.
 template <class Outcome>
 struct DeviceResults {
   Outcome* outcomes;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kSumLanes) end_round_kernel(DevicePairs pairs,
   if (threadIdx.x == 0) pairs.searches[pair] = search;
 }
 
-// One block per pair; those that have ended and were not concluded before.
+// One block per pair, for pairs that have ended and are not yet concluded.
 template <class Problem>
 __global__ void __launch_bounds__(kSumLanes)
     conclude_kernel(DevicePairs pairs, Problem problem,
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kSumLanes)
   const auto inlier = Problem::inlier_of(outcome, search.normalisation.scales);
   std::uint8_t* inliers = results.inliers + pairs.first[pair];
   for (int i = threadIdx.x; i < team.count(); i += kSumLanes) inliers[i] = inlier(team.point(i));
-  __syncthreads();  // all have seen that it was not concluded
+  __syncthreads();  // all threads have read that it was not concluded
   if (threadIdx.x == 0) {
     results.outcomes[pair] = outcome;
     results.normalisations[pair] = search.normalisation;
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(kSumLanes)
   }
 }
 
-// The hypotheses of a round, as a problem wants them: how many threads share the scoring of one,
-// and their launch.
+// How a problem's hypotheses of a round are launched, and how many threads share the scoring of
+// one.
 template <class Problem>
 struct HypothesisLaunch {
   static int threads_each(const Problem&, int, int, int) { return 1; }
@@ -133,9 +133,9 @@ class DeviceRansac : public Ransac<Problem> {
 
   void run(std::span<const RansacPair> pairs, Outcomes out,
            const std::function<void()>& meanwhile) override {
-    constexpr std::size_t kMostPairs = 16384;      // per part: of a grid's rows
-    constexpr std::size_t kMostPoints = 64 << 20;  // per part, in all
-    constexpr std::size_t kMostBests = 4 << 20;    // of blocks, in all: 192 MB
+    constexpr std::size_t kMostPairs = 16384;      // per part; the rows of a grid
+    constexpr std::size_t kMostPoints = 64 << 20;  // per part, in total
+    constexpr std::size_t kMostBests = 4 << 20;    // of all blocks together: 192 MB
     const std::size_t bests = blocks_per_round(round(), 1);
     const std::size_t most_pairs = std::clamp<std::size_t>(kMostBests / bests, 1, kMostPairs);
     const core::DeviceGuard device(context_);
@@ -170,7 +170,7 @@ class DeviceRansac : public Ransac<Problem> {
     context_.count_download(points + pairs.size() * (sizeof(Outcome) + sizeof(Normalisation)));
   }
 
-  // All that a part needs in one copy: correspondences, keys, places.
+  // Uploads everything that a part needs in one copy: correspondences, keys, offsets.
   DevicePairs upload(std::span<const RansacPair> pairs, std::size_t points) {
     const std::size_t count = pairs.size();
     const std::size_t given_at = points * sizeof(float4);
@@ -223,8 +223,8 @@ class DeviceRansac : public Ransac<Problem> {
             inliers_.reserve<std::uint8_t>(context_, points), concluded, ended};
   }
 
-  // Rounds are queued in groups; after each the host looks whether all pairs have ended. Most end
-  // within the first.
+  // Rounds are queued in groups; after each group the host checks whether all pairs have ended.
+  // Most end within the first group.
   void run_rounds(const DevicePairs& device, const Results& results,
                   const std::function<void()>& meanwhile) {
     const cudaStream_t stream = core::cuda_stream(context_);
@@ -254,7 +254,7 @@ class DeviceRansac : public Ransac<Problem> {
   Context context_;
   Problem problem_;
   int multiprocessors_ = 1, threads_each_ = 1;
-  const std::uint32_t* first_ = nullptr;  // of each pair of a part, in host_input_
+  const std::uint32_t* first_ = nullptr;  // offset of each pair of a part, in host_input_
   core::Buffer host_input_{Place::pinned, "ransac: correspondences"};
   core::Buffer input_{Place::device, "ransac: correspondences"};
   core::Buffer normalised_{Place::device, "ransac: normalised coordinates"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rounds of hypotheses on the CPU, for every problem.
+// The rounds of hypotheses on the CPU, for all problems.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace cornea::geometry {
 
-inline constexpr int kSamplesPerPiece = 64;  // of a round, that one thread takes at a time
+inline constexpr int kSamplesPerPiece = 64;  // of a round, processed by one thread at a time
 static_assert(kSamplesPerPiece % kLookGroup == 0);
 
 template <int size>
@@ -59,7 +59,7 @@ class HostRansac : public Ransac<Problem> {
   }
 
  private:
-  // A pair on its way through the rounds.
+  // The state of a pair during its rounds.
   struct HostPair {
     HostTeam<Metric> team;
     Search search;
@@ -95,14 +95,14 @@ class HostRansac : public Ransac<Problem> {
                              [](const RoundBest& a, const RoundBest& b) { return a.key < b.key; });
   }
 
-  // A group of samples: of their models, those that preemptive scoring leaves.
+  // Scores a group of samples: preemptive scoring selects the models that are scored on all points.
   void add_group(const HostPair& pair, int in_round, int count, RoundBest& best) const {
     constexpr int kModels = Problem::kModels;
     Models<kModels> made[kLookGroup];
     make_models(problem_, pair.team.floats(), pair.key, pair.search.hypotheses + in_round, count,
                 made);
     const bool looks = looks_first(pair.team.count());
-    std::uint64_t keys[kLookGroup * kModels];  // the least first
+    std::uint64_t keys[kLookGroup * kModels];  // sorted up to the number that is kept
     int models = 0;
     for (int i = 0; i < count; ++i) {
       for (int k = 0; k < made[i].count; ++k) {

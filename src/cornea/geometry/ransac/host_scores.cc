@@ -11,7 +11,7 @@ using namespace core;
 
 namespace {
 
-constexpr int kBlock = 64;  // points between looks at the limit
+constexpr int kBlock = 64;  // points between two checks of the limit
 
 bool all_of(Choices choices) {
   std::int32_t all = -1;
@@ -36,7 +36,7 @@ Score score_points(EpipolarMetric, const FloatPoints& points, const CostScale& s
     for (; i + kLanes<float> <= end; i += kLanes<float>) {
       const auto terms = epipolar_terms<float, Floats>(m, load_pack(x1 + i), load_pack(y1 + i),
                                                        load_pack(x2 + i), load_pack(y2 + i));
-      // Most points are far from the lines of a wrong hypothesis.
+      // Most points are far from the epipolar lines of a wrong hypothesis.
       if (all_of(surely_outlier(terms, scale))) {
         cost += kCostSteps;
         continue;

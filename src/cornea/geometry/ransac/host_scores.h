@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a model over all points of a pair on the CPU, several points at once.
+// The cost of a model over all points of a pair on the CPU, several points at a time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace cornea::geometry {
 
-// Normalised coordinates as floats, a list each.
+// Normalised coordinates as floats, one list per coordinate.
 struct FloatPoints {
   std::vector<float> x1, y1, x2, y2;
 
@@ -19,7 +19,7 @@ struct FloatPoints {
   }
 };
 
-// Cost and inliers of a model; ends early, with a cost above `limit`, where it exceeds that.
+// Cost and inliers of a model. Returns early, with a cost above `limit`, once the cost exceeds it.
 Score score_points(EpipolarMetric, const FloatPoints& points, const CostScale& scale,
                    const Matrix3<float>& m, std::uint32_t limit);
 Score score_points(TransferMetric, const FloatPoints& points, const CostScale& scale,

@@ -13,7 +13,7 @@
 
 namespace cornea::geometry {
 
-// What does not depend on how models are scored.
+// The part that does not depend on the metric.
 class HostPoints {
  public:
   // Points in pixels; normalise() works on these.
@@ -23,7 +23,7 @@ class HostPoints {
   int count() const { return static_cast<int>(points_.size()); }
   const PointPair& point(int i) const { return points_[i]; }
   const FloatPoints& floats() const { return floats_; }
-  const FloatPoints& look() const { return look_; }  // the matches of preemptive scoring
+  const FloatPoints& look() const { return look_; }  // the matches used by preemptive scoring
   const CostScale& cost_scale() const { return scale_; }
 
   template <int K, class F>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// RANSAC: the search over rounds of hypotheses, written once over solver and score, and once for
-// both devices.
+// RANSAC: the search over rounds of hypotheses, written once for all solvers and metrics, and
+// shared by CPU and CUDA.
 //
-// A `Problem` is what is sought (F, E or H):
+// A `Problem` describes the model that is estimated (F, E or H):
 //
 //   Problem::Metric             the distance that models are scored with
-//   Problem::kModels            most models that a sample gives
-//   Problem::kSample            room for a sample
-//   Problem::Outcome            what a pair's search comes to
+//   Problem::kModels            largest number of models per sample
+//   Problem::kSample            largest sample size
+//   Problem::Outcome            the result of a pair's search
 //   problem.search              the options of the search
 //   problem.make(sample)        the models of a sample: Models<kModels>
-//   problem.optimise(..)        local optimisation of a round's best
-//   problem.conclude(..)        the outcome: degeneracies, the last fits
+//   problem.optimise(..)        local optimisation of the best model of a round
+//   problem.conclude(..)        the outcome: degeneracy tests and the final fits
 #pragma once
 
 #include "cornea/geometry/ransac/stopping.h"
@@ -28,8 +28,8 @@ struct SearchOptions {
   bool optimise;
 };
 
-// The best of a round: cost << 32 | number of the model, so that the smallest key is the best and
-// ties go to the first.
+// The best model of a round: cost << 32 | model number, so that the smallest key is the best and
+// ties keep the first.
 struct RoundBest {
   std::uint64_t key = ~std::uint64_t{0};
   Matrix3<float> f{};
@@ -43,35 +43,36 @@ CORNEA_HD inline std::uint32_t number_of(std::uint64_t key) {
   return static_cast<std::uint32_t>(key);
 }
 
-// A sample of near misses is as good a start for the local optimisation as one of inliers. Where it
+// For local optimisation, a sample of near-inliers is as good a start as a sample of inliers. If it
 // is on, the stopping rule counts correspondences within this many thresholds as inliers.
 inline constexpr double kNear = 2;
 
 struct Search {
   Normalisation normalisation;
   bool hopeless = false;  // all points of an image are equal
-  bool fixed = false;     // some sample determined a model, possibly an impossible one
+  bool fixed = false;     // some sample determined a model, possibly one that was rejected
   Model best;
   double near = 0;  // correspondences within kNear thresholds of the best model
   int hypotheses = 0, rounds = 0;
-  StopReason stop = StopReason::nothing_to_do;  // while the search goes on
+  StopReason stop = StopReason::nothing_to_do;  // until the search ends
 
   CORNEA_HD bool ended() const { return hopeless || stop != StopReason::nothing_to_do; }
 };
 
-// F has 7 degrees of freedom: among many thousands of hypotheses one fits a dozen arbitrary points.
+// F has 7 degrees of freedom: among many thousands of hypotheses, one fits a dozen random points by
+// chance.
 inline constexpr std::uint32_t kLeastSupport = 8, kSureSupport = 15;
 CORNEA_HD inline bool is_chance(std::uint32_t inliers, int count) {
   return inliers < kLeastSupport || (inliers < kSureSupport && 2 * inliers < std::uint32_t(count));
 }
-// The fewest inliers that are not explained by chance.
+// The smallest number of inliers that chance does not explain.
 CORNEA_HD inline int least_inliers(int count) {
   const int half = (count + 1) / 2, least = int(kLeastSupport), sure = int(kSureSupport);
   return half < least ? least : half < sure ? half : sure;
 }
-// Whether a model with as few as least_inliers() would have been found by now, with the confidence
-// asked for: the share C(inliers, size) / C(count, size) of all samples holds inliers only. Further
-// samples would find no geometry then.
+// Whether a model with as few as least_inliers() would have been found by now with the required
+// confidence: a fraction C(inliers, size) / C(count, size) of all samples contains only inliers.
+// Further samples would then find no geometry.
 CORNEA_HD inline bool nothing_left(int count, int size, std::uint64_t drawn, double confidence) {
   const int inliers = least_inliers(count);
   double good = 1;
@@ -92,7 +93,7 @@ CORNEA_HD inline int next_round(const Search& search, const SearchOptions& optio
   return left < options.round ? left : options.round;
 }
 
-// Whether the best model so far makes further samples needless.
+// Whether the best model so far makes further samples unnecessary, and why.
 CORNEA_HD inline StopReason reason_to_stop(const Search& search, const SearchOptions& options,
                                            int count) {
   const std::uint32_t inliers = search.best.score.inliers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many samples are enough.
+// The number of samples after which RANSAC may stop.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace cornea::geometry {
 
-// Whether `drawn` samples of `size` correspondences contain one without outliers with probability
-// `confidence`, given a share of inliers: (1 - share^size)^drawn <= 1 - confidence, by products
-// only.
+// Whether, with probability `confidence`, at least one of `drawn` samples of `size` correspondences
+// contains no outliers, given the fraction of inliers: (1 - share^size)^drawn <= 1 - confidence,
+// computed with products only.
 CORNEA_HD inline bool enough_draws(double good, std::uint64_t drawn, double confidence) {
   double power = 1 - good, missed = 1;
   for (std::uint64_t n = drawn; n; n >>= 1) {

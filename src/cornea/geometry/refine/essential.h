@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// E from a start, once for both devices: the minimisation of Sampson's error over the 5 degrees of
-// freedom of a pose, and the local optimisation of a hypothesis. `Team`: points.h. The same with a
-// focal length as the 6th: refine/shared_focal.h.
+// Refinement of E, shared by CPU and CUDA: minimises the Sampson error over the 5 degrees of
+// freedom of a pose, and optimises hypotheses locally. `Team`: points.h. refine/shared_focal.h adds
+// a focal length as the 6th unknown.
 #pragma once
 
 #include "cornea/geometry/pose/pose.h"
@@ -10,17 +10,19 @@
 
 namespace cornea::geometry {
 
-// E = u0 v0^T + u1 v1^T: three rotations of U and two of V; the third of V is that of U.
+// E = u0 v0^T + u1 v1^T: three rotations of U and two of V; the third rotation of V is equivalent
+// to that of U.
 inline constexpr int kPoseUnknowns = 5;
 
-// The derivatives of an entry of F by one more unknown than a pose has; none of E.
+// The derivative of F with respect to an unknown beyond those of a pose; E has none.
 struct NoFurther {
   static constexpr int kUnknowns = 0;
 };
 
-// The normal equations of Sampson's error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame of f, under
+// The normal equations of the Sampson error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame of f, with
 // the loss z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself. Width and error
-// are in units of the second image. `further` is the derivative of f by a 6th unknown, if any.
+// are in units of the second image. `further` is the derivative of f with respect to a 6th unknown,
+// if any.
 template <class Team, class Further = NoFurther>
 CORNEA_HD void pose_equations(Team& team, const Matrix3<double>& f, const EpipolarFrame& frame,
                               double k, double width,
@@ -35,7 +37,7 @@ CORNEA_HD void pose_equations(Team& team, const Matrix3<double>& f, const Epipol
     if (!(g > 0)) return false;
     const double norm = 1 / sqrt(g), r = e * norm, z = r * r * inverse;
     const double loss = 1 / (1 + z), weight = loss * loss;
-    // dr for a change u_i v_j^T of E
+    // dr for the change u_i v_j^T of E
     double a[3], b[3], c[3], d[3];
     CORNEA_UNROLL
     for (int i = 0; i < 3; ++i) {
@@ -66,11 +68,12 @@ CORNEA_HD inline EpipolarFrame moved_frame(EpipolarFrame frame, const double (&x
   return frame;
 }
 
-// The loss's width in pixels for a threshold of the sum of both distances, which is about 2.8 times
-// Sampson's error.
+// The width of the loss in pixels per threshold. The threshold limits the sum of both epipolar
+// distances, which is about 2.8 times the Sampson error.
 inline constexpr double kPoseLossWidth = 0.4;
 
-// What is fitted and how it moves: a state, the matrix that it stands for, its normal equations.
+// The manifold of the minimisation: a state, the matrix that it represents, and the normal
+// equations.
 struct PoseManifold {
   static constexpr int kUnknowns = kPoseUnknowns;
   using State = EpipolarFrame;
@@ -86,7 +89,7 @@ struct PoseManifold {
   }
 };
 
-// The minimisation over a manifold from the matrix m on; `width` in pixels.
+// Minimises over a manifold, starting from the matrix m; `width` in pixels.
 template <class Manifold, class Team>
 CORNEA_HD Matrix3<double> minimise_on(Team& team, const Matrix3<double>& m, const Scales& scales,
                                       double width, int iterations = 10) {
@@ -100,14 +103,14 @@ CORNEA_HD Matrix3<double> minimise_on(Team& team, const Matrix3<double>& m, cons
       Manifold::moved, iterations));
 }
 
-// The pose of least Sampson error near a start: of the four poses of the E that is found, the one
-// nearest to it.
+// The pose of least Sampson error near a start: the one of the resulting E's four poses that is
+// nearest to the start.
 template <class Team>
 CORNEA_HD Pose minimise_pose(Team& team, const Pose& start, const Scales& scales, double width) {
   Pose poses[4];
   poses_of(essential_frame(minimise_on<PoseManifold>(team, essential_of(start), scales, width)),
            poses);
-  // Each R is the other one rotated by 180 degrees about t.
+  // The two candidates for R differ by a rotation by 180 degrees about t.
   double near[2];
   CORNEA_UNROLL
   for (int k = 0; k < 2; ++k) {
@@ -119,8 +122,8 @@ CORNEA_HD Pose minimise_pose(Team& team, const Pose& start, const Scales& scales
   return dot(poses[of].translation, start.translation) < 0 ? poses[of + 1] : poses[of];
 }
 
-// Local optimisation: reweighted steps with a threshold that narrows, the best by score of what
-// they pass. A step may go wrong where the inliers are few; the score decides.
+// Local optimisation (LO-RANSAC): reweighted steps with a narrowing threshold. The model with the
+// best score is kept, because a step may fail if there are few inliers.
 template <class Manifold, class Team>
 CORNEA_HD void optimise_on(Team& team, const Scales& scales, double threshold, Model& model) {
   constexpr int kUnknowns = Manifold::kUnknowns;
@@ -137,7 +140,7 @@ CORNEA_HD void optimise_on(Team& team, const Scales& scales, double threshold, M
     double length = 0;
     CORNEA_UNROLL
     for (int j = 0; j < kUnknowns; ++j) length += x[j] * x[j];
-    if (!(length < 1)) break;  // no step, or one beyond what is small
+    if (!(length < 1)) break;  // not finite, or too large for the linearisation
     state = Manifold::moved(state, x);
     const Matrix3<double> m = Manifold::matrix(state);
     const Score score = team.score(converted<float>(m), scale);
@@ -147,8 +150,8 @@ CORNEA_HD void optimise_on(Team& team, const Scales& scales, double threshold, M
 
 // --- Pure rotation -----------------------------------------------------------------------------
 
-// The rotation that takes the rays of the first image to those of the second with the least loss:
-// Geman's and McClure's of |x2 - R x1|, width in pixels of the second image.
+// The rotation that maps the rays of the first image to those of the second with the least
+// Geman-McClure loss of |x2 - R x1|; width in pixels of the second image.
 template <class Team>
 CORNEA_HD Matrix3<double> minimise_rotation(Team& team, const Matrix3<double>& start,
                                             const Scales& scales, double width) {
@@ -168,10 +171,10 @@ CORNEA_HD Matrix3<double> minimise_rotation(Team& team, const Matrix3<double>& s
           const double depth = 1 / q.z, x = q.x * depth, y = q.y * depth;
           const double rx = x - p.x2, ry = y - p.y2, z = (rx * rx + ry * ry) * inverse;
           terms[kSums - 1] = 1;
-          if (!(q.z > 0 && z < 1e6)) return true;  // lost, whatever the step
+          if (!(q.z > 0 && z < 1e6)) return true;  // too far away to be an inlier after any step
           const double loss = 1 / (1 + z), weight = loss * loss;
           terms[kSums - 1] = z * loss;
-          // Of the three rotations.
+          // The derivatives with respect to the three rotations.
           const Vector3<double> change[3] = {sum(scaled(at.v[2], p.y1), scaled(at.v[1], -1)),
                                              sum(at.v[0], scaled(at.v[2], -p.x1)),
                                              sum(scaled(at.v[1], p.x1), scaled(at.v[0], -p.y1))};

@@ -13,7 +13,7 @@ using namespace testing;
 
 constexpr int kSums = normal_sums(kPoseUnknowns);
 
-// A pose near the truth.
+// A pose near the true one.
 Pose disturbed(const CalibratedScene& scene, core::Random& random, double angle) {
   auto direction = [&] {
     return Vector3<double>{random.normal(), random.normal(), random.normal()};
@@ -27,7 +27,7 @@ double angle_of(const Vector3<double>& a, const Vector3<double>& b) {
   return std::atan2(std::sqrt(dot(c, c)), dot(a, b));
 }
 
-TEST(EssentialRefinement, KnowsTheSlopeOfItsLoss) {
+TEST(EssentialRefinement, GradientMatchesNumericDerivative) {
   core::Random random(1);
   for (int run = 0; run < 20; ++run) {
     const CalibratedScene scene = calibrated_scene(random, 40);
@@ -77,7 +77,7 @@ TEST(EssentialRefinement, GivesARotationAndAUnitTranslation) {
   EXPECT_NEAR(dot(pose.translation, pose.translation), 1, 1e-14);
 }
 
-TEST(EssentialRefinement, HeedsInliersOnly) {
+TEST(EssentialRefinement, IgnoresOutliers) {
   core::Random random(4);
   double rotation = 0, translation = 0;
   constexpr int kRuns = 30;
@@ -99,7 +99,7 @@ TEST(EssentialRefinement, OptimisesAHypothesisOfNoisyPoints) {
   for (int run = 0; run < kRuns; ++run) {
     const CalibratedScene scene = calibrated_scene(random, 200);
     HostTeam<EpipolarMetric> team = team_of(scene, random, 0.5, 0.3);
-    // The best of some samples without outliers.
+    // The best model of ten samples without outliers.
     Model best;
     for (int draw = 0; draw < 10; ++draw) {
       Sample<double, 5> s{};
@@ -125,7 +125,7 @@ TEST(EssentialRefinement, OptimisesAHypothesisOfNoisyPoints) {
   EXPECT_LT(error_after, 0.5 * error_before);
 }
 
-TEST(RotationRefinement, FindsTheRotationOfACameraThatDoesNotMove) {
+TEST(RotationRefinement, FindsTheRotationOfACameraThatOnlyRotates) {
   core::Random random(6);
   for (int run = 0; run < 20; ++run) {
     const CalibratedScene scene = calibrated_scene(random, 100, Motion::none);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The minimisation of Sampson's error over the 7 degrees of freedom of F, F = U diag(1, s, 0) V^T
-// (A. Bartoli, P. Sturm, PAMI 2004), once for both devices. `Team`: points.h.
+// Minimises the Sampson error over the 7 degrees of freedom of F, F = U diag(1, s, 0) V^T (A.
+// Bartoli, P. Sturm, PAMI 2004), shared by CPU and CUDA. `Team`: points.h.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace cornea::geometry {
 inline constexpr int kUnknowns = 7;
 inline constexpr int kNormalSums = packed_size(kUnknowns) + kUnknowns + 1;
 
-// The normal equations of Sampson's error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame, under the
+// The normal equations of the Sampson error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame, with the
 // loss z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself.
 template <class Team>
 CORNEA_HD void normal_equations(Team& team, const EpipolarFrame& frame, double k, double width,
@@ -28,7 +28,7 @@ CORNEA_HD void normal_equations(Team& team, const EpipolarFrame& frame, double k
     if (!(g > 0)) return false;
     const double norm = 1 / sqrt(g), r = e * norm, z = r * r * inverse;
     const double loss = 1.0f / (1.0f + float(z)), weight = loss * loss;
-    // dr for a change u_i v_j^T of F
+    // dr for the change u_i v_j^T of F
     double a[3], b[3], c[3], d[3];
     CORNEA_UNROLL
     for (int i = 0; i < 3; ++i) {
@@ -59,10 +59,11 @@ CORNEA_HD void normal_equations(Team& team, const EpipolarFrame& frame, double k
   });
 }
 
-// The loss's width in thresholds. A sum of two distances is about 2.8 times Sampson's.
+// The width of the loss in thresholds. The sum of both epipolar distances is about 2.8 times the
+// Sampson error.
 inline constexpr double kLossWidth = 0.25;
 
-// Levenberg and Marquardt.
+// Levenberg-Marquardt.
 template <class Team>
 CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, const Scales& scales,
                                    double width, int steps = 10) {
@@ -93,7 +94,7 @@ CORNEA_HD Matrix3<double> minimise(Team& team, const Matrix3<double>& start, con
     trial.s += x[6];
     normal_equations(team, trial, k, width, trial_sums);
     const double gain = sums[kNormalSums - 1] - trial_sums[kNormalSums - 1];
-    double finite = trial.s;  // a step that is not a number has no loss either
+    double finite = trial.s;  // a step that is not finite is rejected
     CORNEA_UNROLL
     for (int j = 0; j < kUnknowns; ++j) finite += x[j];
     if (gain > 0 && finite - finite == 0) {

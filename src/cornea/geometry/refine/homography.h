@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// H from a start, once for both devices: least squares over its inliers, and the minimisation of
-// the symmetric transfer error over its 8 degrees of freedom. `Team`: points.h.
+// Refinement of H, shared by CPU and CUDA: linear least squares over its inliers, and minimisation
+// of the symmetric transfer error over its 8 degrees of freedom. `Team`: points.h.
 #pragma once
 
 #include "cornea/geometry/algebra/frame.h"
@@ -23,13 +23,13 @@ CORNEA_HD inline Matrix3<double> normalised(const Matrix3<double>& m) {
   return result;
 }
 
-// --- Steps across H ----------------------------------------------------------------------------
+// --- Parameterisation --------------------------------------------------------------------------
 
-// H of norm 1 as a point of a sphere: the reflection that takes it to the last axis takes the
-// directions in which it can move to the other 8.
+// H of norm 1 as a point on the unit sphere: the reflection that maps it to the last axis maps its
+// 8 tangent directions to the other axes.
 struct SphereFrame {
   double v[9], factor;
-  double side;  // 1 or -1: where on the last axis H goes
+  double side;  // 1 or -1: the end of the last axis to which H is mapped
 
   CORNEA_HD explicit SphereFrame(const Matrix3<double>& h) {
     CORNEA_UNROLL
@@ -64,8 +64,8 @@ CORNEA_HD inline Matrix3<double> moved_plane(const Matrix3<double>& h,
 // --- Minimisation ------------------------------------------------------------------------------
 
 // The normal equations of the transfer errors a = H x1 - x2 and b = r (H^-1 x2 - x1) at an H of
-// norm 1, under the loss z / (1 + z), z = (|a|^2 + |b|^2) / width^2 (Geman and McClure), and the
-// loss itself; r is the second scale over the first, all in units of the second image.
+// norm 1, with the loss z / (1 + z), z = (|a|^2 + |b|^2) / width^2 (Geman and McClure), and the
+// loss itself; r is the second scale divided by the first, all in units of the second image.
 template <class Team>
 CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double r, double width,
                                double (&sums)[normal_sums(kPlaneUnknowns)]) {
@@ -84,11 +84,10 @@ CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double r, d
     const double r0 = ax - p.x2, r1 = ay - p.y2, r2 = r * (bx - p.x1), r3 = r * (by - p.y1);
     const double z = (r0 * r0 + r1 * r1 + r2 * r2 + r3 * r3) * inverse;
     terms[kSums - 1] = 1;
-    if (!(z < 1e6)) return true;  // lost, whatever the step
+    if (!(z < 1e6)) return true;  // too far away to be an inlier after any step
     const double loss = 1 / (1 + z), weight = loss * loss;
     terms[kSums - 1] = z * loss;
-    // One residual: a row q, and what it is multiplied with, for a change of H's entry (i, j) by
-    // q_i s_j.
+    // Adds one residual, whose derivative with respect to H's entry (i, j) is q_i s_j.
     auto add = [&](double residual, const Vector3<double>& q, const Vector3<double>& s) {
       double full[9] = {q.x * s.x, q.x * s.y, q.x * s.z, q.y * s.x, q.y * s.y,
                         q.y * s.z, q.z * s.x, q.z * s.y, q.z * s.z};
@@ -109,11 +108,11 @@ CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double r, d
   });
 }
 
-// The loss's width in pixels for a threshold of the sum of both distances: the root of the sum of
-// their squares is about 0.7 of it.
+// The width of the loss in pixels per threshold. The threshold limits the sum of both transfer
+// distances; the root of the sum of their squares is about 0.7 of it.
 inline constexpr double kPlaneLossWidth = 0.5;
 
-// `width` in pixels. H becomes of norm 1.
+// `width` in pixels. The result has norm 1.
 template <class Team>
 CORNEA_HD Matrix3<double> minimise_homography(Team& team, const Matrix3<double>& start,
                                               const Scales& scales, double width) {
@@ -126,10 +125,10 @@ CORNEA_HD Matrix3<double> minimise_homography(Team& team, const Matrix3<double>&
       moved_plane);
 }
 
-// --- Least squares -----------------------------------------------------------------------------
+// --- Linear least squares ----------------------------------------------------------------------
 
-// The linear fit over the inliers of H, weighted so that the algebraic error becomes the transfer
-// error, and falling to 0 towards the threshold, in pixels.
+// The linear fit over the inliers of H. The weights turn the algebraic error into the transfer
+// error and fall to 0 towards the threshold, in pixels.
 template <class Team>
 CORNEA_HD Matrix3<double> refit_homography(Team& team, const Matrix3<double>& h,
                                            const Scales& scales, double threshold) {
@@ -160,8 +159,8 @@ CORNEA_HD Matrix3<double> refit_homography(Team& team, const Matrix3<double>& h,
   return next;
 }
 
-// Local optimisation: refits with a threshold that narrows, the best of them by score(H), which
-// gives the Score of a Matrix3<float>. model.f is H.
+// Local optimisation (LO-RANSAC): refits with a narrowing threshold; the one with the best
+// score(H), the Score of a Matrix3<float>, is kept. model.f is H.
 template <class Team, class ScoreOf>
 CORNEA_HD void optimise_homography(Team& team, const Scales& scales, double threshold,
                                    const ScoreOf& score_of, Model& model) {

@@ -13,7 +13,7 @@ using namespace testing;
 
 constexpr int kSums = normal_sums(kPlaneUnknowns);
 
-// x2 ~ H x1 of norm 1, by least squares over exact points of a plane.
+// x2 ~ H x1 of norm 1, by least squares over exact points on a plane.
 Matrix3<double> plane_of(const CalibratedScene& scene) {
   core::Random none(0);
   HostTeam<EpipolarMetric> team = team_of(scene, none);
@@ -36,7 +36,7 @@ Matrix3<double> disturbed(Matrix3<double> h, core::Random& random, double by) {
   return normalised(h);
 }
 
-// Mean distance of the exact points, pixels.
+// Mean transfer distance of the exact points, pixels.
 double transfer_error(const Matrix3<double>& h, const CalibratedScene& scene) {
   const Matrix3<double> g = inverse_direction(h);
   double sum = 0;
@@ -59,7 +59,7 @@ Score score_of(const HostTeam<EpipolarMetric>& team, const Matrix3<float>& h, do
   return score;
 }
 
-TEST(HomographyRefinement, KnowsTheSlopeOfItsLoss) {
+TEST(HomographyRefinement, GradientMatchesNumericDerivative) {
   core::Random random(1);
   for (int run = 0; run < 20; ++run) {
     const CalibratedScene scene = calibrated_scene(random, 40, Motion::any, true);
@@ -97,7 +97,7 @@ TEST(HomographyRefinement, FindsTheHomographyOfExactPoints) {
   }
 }
 
-TEST(HomographyRefinement, HeedsInliersOnly) {
+TEST(HomographyRefinement, IgnoresOutliers) {
   core::Random random(3);
   double error = 0;
   constexpr int kRuns = 30;
@@ -107,7 +107,7 @@ TEST(HomographyRefinement, HeedsInliersOnly) {
     const Matrix3<double> start = disturbed(plane_of(scene), random, 5e-4);
     error += transfer_error(minimise_homography(team, start, kPixel, 1.5), scene) / kRuns;
   }
-  // 180 inliers of two noisy points each; the start is several pixels off.
+  // There are 180 inliers, with noise in both images; the start is several pixels off.
   EXPECT_LT(error, 0.4);
 }
 
@@ -133,7 +133,7 @@ TEST(HomographyRefinement, OptimisesAHypothesisOfNoisyPoints) {
     const CalibratedScene scene = calibrated_scene(random, 200, Motion::any, true);
     HostTeam<EpipolarMetric> team = team_of(scene, random, 0.5, 0.3);
     auto score = [&](const Matrix3<float>& h) { return score_of(team, h, 3); };
-    // Four noisy points.
+    // A sample of four noisy points.
     Reflections<8, double> system;
     for (int i = 0; i < 4; ++i) {
       const PointPair& p = scene.rays[random.integer(0, 199)];

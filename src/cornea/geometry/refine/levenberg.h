@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levenberg's and Marquardt's minimisation of a robust sum of squares over the points of a team
-// (see points.h), once for both devices.
+// Levenberg-Marquardt minimisation of a robust sum of squares over the points of a team (see
+// points.h), shared by CPU and CUDA.
 #pragma once
 
 #include "cornea/core/host_device.h"
@@ -11,7 +11,7 @@ namespace cornea::geometry {
 // J^T W J, packed, then J^T W r, then the loss.
 CORNEA_HD constexpr int normal_sums(int unknowns) { return packed_size(unknowns) + unknowns + 1; }
 
-// Adds what one residual r with derivatives j and a weight has to say.
+// Adds one residual r with derivatives j and a weight to the sums.
 template <int unknowns>
 CORNEA_HD inline void add_residual(double r, const double (&j)[unknowns], double weight,
                                    double* terms) {
@@ -26,7 +26,7 @@ CORNEA_HD inline void add_residual(double r, const double (&j)[unknowns], double
   }
 }
 
-// The step that the normal equations want: -(J^T W J + damping)^-1 J^T W r.
+// The step that solves the normal equations: -(J^T W J + damping)^-1 J^T W r.
 template <int unknowns>
 CORNEA_HD inline void solve_step(const double (&sums)[normal_sums(unknowns)], double damping,
                                  double (&x)[unknowns]) {
@@ -45,7 +45,7 @@ CORNEA_HD inline void solve_step(const double (&sums)[normal_sums(unknowns)], do
   solve_symmetric<unknowns>(m, x);
 }
 
-// equations(state, sums) writes the normal equations and the loss at a state, moved(state, x) is
+// equations(state, sums) computes the normal equations and the loss at a state; moved(state, x) is
 // the state after a step.
 template <int unknowns, class State, class Equations, class Moved>
 CORNEA_HD State levenberg_marquardt(State state, const Equations& equations, const Moved& moved,
@@ -57,7 +57,7 @@ CORNEA_HD State levenberg_marquardt(State state, const Equations& equations, con
   for (int i = 0; i < iterations; ++i) {
     double x[unknowns];
     solve_step<unknowns>(sums, damping, x);
-    double finite = 0;  // a step that is not a number has no loss either
+    double finite = 0;  // a step that is not finite is rejected
     CORNEA_UNROLL
     for (int j = 0; j < unknowns; ++j) finite += x[j];
     const State trial = moved(state, x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Local optimisation of F (LO-RANSAC: O. Chum, J. Matas, J. Kittler, DAGM 2003): reweighted least
-// squares over the inliers with a threshold that narrows. `Team`: points.h.
+// squares over the inliers with a narrowing threshold. `Team`: points.h.
 #pragma once
 
 #include "cornea/geometry/algebra/rank_two.h"
@@ -15,12 +15,12 @@ struct Model {
   Score score;
 };
 
-// The eight-point algorithm over the inliers of F, weighted so that the algebraic error becomes
-// Sampson's, and falling to 0 towards the threshold.
+// The eight-point algorithm over the inliers of F. The weights turn the algebraic error into the
+// Sampson error and fall to 0 towards the threshold.
 template <class Team>
 CORNEA_HD Matrix3<double> refit(Team& team, const Matrix3<double>& f, const Scales& scales,
                                 double threshold) {
-  // Weights need not be precise, and floats are fast.
+  // The weights need little precision, and float is faster.
   const Matrix3<float> g = converted<float>(f);
   const CostScale scale = cost_scale(scales, threshold);
   double m[packed_size(9)];
@@ -40,7 +40,7 @@ CORNEA_HD Matrix3<double> refit(Team& team, const Matrix3<double>& f, const Scal
   return rank_two(next, left);
 }
 
-// Refits with a threshold that narrows to `threshold`, the best of them by score there.
+// Refits with a threshold that narrows to `threshold`; the model with the best score there is kept.
 template <class Team>
 CORNEA_HD void optimise_fundamental(Team& team, const Scales& scales, double threshold,
                                     Model& model) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noise of a pair's correspondences, from their distances to a model, and the model that fits
-// them at that width. Once for both devices. `Team`: points.h.
+// Estimates the noise of a pair's correspondences from their distances to a model, and fits the
+// model at that width. Shared by CPU and CUDA. `Team`: points.h.
 //
-// A search needs a wide threshold, or it loses pairs whose points are localised to pixels; a fit
-// needs one that is no wider than the noise, or points beyond it pull. So the search is wide, and
-// the last fits follow the noise: the threshold becomes kMediansPerThreshold times the median
-// distance of what lies below it, as long as that narrows it.
+// The search needs a wide threshold, or it fails on pairs whose points are localised only to a few
+// pixels. The final fit needs a threshold no wider than the noise, or points beyond it bias the
+// fit. The search therefore uses a wide threshold and the final fits follow the noise: the
+// threshold becomes kMediansPerThreshold times the median of the distances below it, as long as
+// that narrows it.
 #pragma once
 
 #include "cornea/core/host_device.h"
@@ -14,23 +15,23 @@
 
 namespace cornea::geometry {
 
-// Of normally distributed distances 98% lie below 3.4 medians.
+// 98% of normally distributed distances are below 3.4 medians.
 inline constexpr double kMediansPerThreshold = 3.4;
-// Pixels: below it the median says more about the number of points than about their noise.
+// In pixels. Below this the median depends more on the number of points than on their noise.
 inline constexpr double kNarrowest = 0.8;
-// Where the median of what lies below a threshold is so much of it, distances are spread evenly up
-// to it, and the noise is wider than the threshold.
+// If the median of the distances below a threshold exceeds this fraction of it, the distances are
+// spread evenly up to the threshold, so the noise is wider than the threshold.
 inline constexpr double kEvenMedian = 0.43;
 
-// The median of the distances below `limit`, pixels, to 1/64 of it and interpolated there;
-// distance(p) in pixels. `below` becomes how many they are.
+// The median of the distances below `limit`, in pixels, interpolated within a histogram of 64 bins;
+// distance(p) is in pixels. `below` becomes the number of these distances.
 template <class Team, class Distance>
 CORNEA_HD double median_below(Team& team, double limit, const Distance& distance, int& below) {
   std::uint32_t bins[kHistogramBins];
   const double bins_per_pixel = kHistogramBins / limit;
   team.histogram(bins, [&](const PointPair& p) {
     const double d = distance(p) * bins_per_pixel;
-    return d < kHistogramBins ? int(d) : -1;  // NaN is none
+    return d < kHistogramBins ? int(d) : -1;  // NaN is not counted
   });
   std::uint32_t total = 0;
   for (int i = 0; i < kHistogramBins; ++i) total += bins[i];
@@ -45,9 +46,9 @@ CORNEA_HD double median_below(Team& team, double limit, const Distance& distance
   return limit;
 }
 
-// Fits a model at a threshold that follows the noise down; fit(m, threshold) is the model that
-// minimises the robust error at a threshold from m on, distance(m, p) a point's in pixels. Returns
-// the threshold, and where the noise is wider than it, that as `wider`.
+// Fits a model at a threshold that follows the noise down. fit(m, threshold) minimises the robust
+// error at a threshold, starting from m; distance(m, p) is a point's distance in pixels. Returns
+// the final threshold; `wider` becomes true if the noise is wider than the initial one.
 template <class Team, class Fit, class Distance>
 CORNEA_HD double follow_noise(Team& team, double threshold, int iterations, const Fit& fit,
                               const Distance& distance, Matrix3<double>& m, bool& wider) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LO-RANSAC's inner samples (O. Chum, J. Matas, J. Kittler, DAGM 2003), once for both devices:
-// drawn from what lies near a model and scored at a narrower width than the search could use to
-// distinguish models. For F and E. `Team`: points.h.
+// LO-RANSAC's inner samples (O. Chum, J. Matas, J. Kittler, DAGM 2003), shared by CPU and CUDA:
+// samples drawn from the points near a model and scored with a narrower threshold than the search
+// used, at which similar models can be distinguished. For F and E. `Team`: points.h.
 #pragma once
 
 #include "cornea/geometry/ransac/search.h"
@@ -14,14 +14,15 @@ inline constexpr int kInnerJudges = 128;  // each is scored on at most so many p
 
 struct InnerSamples {
   int count;      // samples
-  double nearby;  // pixels: where they are drawn from
-  double width;   // pixels: that they are judged at
-  int first;      // number of the first
+  double nearby;  // pixels: largest distance from the model of the points that are drawn
+  double width;   // pixels: threshold at which they are scored
+  int first;      // number of the first sample
 };
 
 // make(sample, add) calls add(Matrix3<float>) for each model of a sample of `size`; optimise(model,
-// width) is the local optimisation, fit(m, width) the last fit. What is found must be better at the
-// width, and not worse by more than a tenth at that of the search. Whether it was.
+// width) is the local optimisation, fit(m, width) the final fit. The new model replaces m if its
+// cost is lower at `width` and at most a tenth higher at the threshold of the search. Returns
+// whether it did.
 template <int size, class Team, class Make, class Optimise, class Fit>
 CORNEA_HD bool resample(Team& team, std::uint64_t seed, std::uint64_t pair, const Scales& scales,
                         const InnerSamples& inner, const Make& make, const Optimise& optimise,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// E and the focal length that both views share, from a start, once for both devices. Coordinates
-// are relative to the principal points, in units of a guess of the focal length (of each image its
-// own): F = D E D, D = diag(1, 1, f), where f is the focal length in guesses.
+// Refinement of E together with one focal length for both views; the code is shared by CPU and
+// CUDA. Coordinates are relative to the principal points and divided by a guess of the focal length
+// (one per image): F = D E D, D = diag(1, 1, f), where f is the focal length in units of the guess.
 #pragma once
 
 #include "cornea/geometry/refine/essential.h"
@@ -9,8 +9,8 @@
 
 namespace cornea::geometry {
 
-// Of the guess, in units of the loss: that of an observation with a standard deviation of about 40%
-// beside points whose noise the width fits.
+// The weight of the guess in units of the loss: that of an observation with a standard deviation of
+// about 40%, next to points whose noise matches the width.
 inline constexpr double kGuessWeight = 1;
 
 // D m D
@@ -19,9 +19,9 @@ CORNEA_HD inline Matrix3<double> with_focal(Matrix3<double> m, double f) {
   return m;
 }
 
-// How far F is from one of cameras with the focal length `focal`: 0 where the singular values of E
-// are equal, 1 where one of them is 0. The squared difference of their squares over that of their
-// sum.
+// How far F is from belonging to cameras with the focal length `focal`: 0 if the two singular
+// values of E are equal, 1 if one of them is 0. The value is
+// (a - b)^2 / (a + b)^2, where a and b are the squared singular values.
 CORNEA_HD inline double inequality(const Matrix3<double>& f, double focal) {
   const Matrix3<double> e = with_focal(f, 1 / focal);
   double trace = 0, squares = 0;
@@ -38,8 +38,8 @@ CORNEA_HD inline double inequality(const Matrix3<double>& f, double focal) {
   return (2 * squares - trace * trace) / (trace * trace);
 }
 
-// The focal length of an F of rank 2: of a grid the place of least inequality, then the least of
-// parabolas through it and two neighbours that come nearer.
+// The focal length of an F of rank 2: the point of least inequality on a grid, refined by the
+// minima of parabolas through it and two neighbours at decreasing distances.
 CORNEA_HD inline double focal_of(const Matrix3<double>& f) {
   constexpr double kStep = 1.0442737824274138;  // 2^(1/16)
   constexpr int kPlaces = 65, kParabolas = 6;
@@ -59,7 +59,7 @@ CORNEA_HD inline double focal_of(const Matrix3<double>& f) {
                  above = inequality(f, best * (1 + width));
     const double bend = below - 2 * least + above;
     if (!(bend > 0)) break;
-    double shift = (below - above) / (2 * bend);  // widths
+    double shift = (below - above) / (2 * bend);  // in units of `width`
     shift = shift < -1 ? -1.0 : shift > 1 ? 1.0 : shift;
     const double next = best * (1 + shift * width), value = inequality(f, next);
     if (value < least) {
@@ -85,7 +85,7 @@ struct FocalManifold {
   CORNEA_HD static Matrix3<double> matrix(const State& state) {
     return with_focal(matrix_of(state.frame), state.focal);
   }
-  // The last unknown is the logarithm of the focal length, to first order.
+  // The last unknown is the change of the logarithm of the focal length, to first order.
   CORNEA_HD static State moved(const State& state, const double (&x)[kUnknowns]) {
     const double rotated[kPoseUnknowns] = {x[0], x[1], x[2], x[3], x[4]};
     const double half = x[5] / 2;
@@ -108,7 +108,7 @@ struct FocalManifold {
   CORNEA_HD static void equations(Team& team, const State& state, double k, double width,
                                   double (&sums)[normal_sums(kUnknowns)]) {
     const Matrix3<double> f = matrix(state);
-    // D u and D v take the places of u and v.
+    // D u and D v replace u and v.
     EpipolarFrame frame = state.frame;
     CORNEA_UNROLL
     for (int i = 0; i < 3; ++i) {
@@ -117,7 +117,7 @@ struct FocalManifold {
     }
     pose_equations(team, f, frame, k, width, sums,
                    OfFocal{f.v[2], f.v[5], f.v[6], f.v[7], 2 * f.v[8]});
-    // The guess is an observation of the focal length: 2 (f - 1) / (f + 1) is its logarithm.
+    // The guess is an observation of the focal length: 2 (f - 1) / (f + 1) approximates log f.
     const double above = state.focal + 1;
     const double log = 2 * (state.focal - 1) / above, slope = 4 * state.focal / (above * above);
     const double weight = kGuessWeight * width * width;

@@ -12,24 +12,24 @@ namespace {
 
 using namespace testing;
 
-// F of rays by a guess: E of rays by the focal length f guesses.
+// F of rays that were computed with a guess, where the true focal length is f guesses.
 Matrix3<double> guessed(const CalibratedScene& scene, double f) {
   return of_norm_one(with_focal(scene.essential, f));
 }
 
-TEST(SharedFocal, IsToldFromFWhereverItLies) {
+TEST(SharedFocal, IsFoundFromF) {
   core::Random random(4);
   for (int run = 0; run < 200; ++run) {
     const CalibratedScene scene = calibrated_scene(random, 10);
     const double f = std::exp2(random.uniform(-1.5, 1.5));
     const double found = focal_of(guessed(scene, f));
-    // Another focal length may explain the same F; none explains it better.
+    // Another focal length may explain the same F, but none explains it better.
     EXPECT_LT(inequality(guessed(scene, f), found), 1e-4) << run;
     EXPECT_NEAR(inequality(guessed(scene, f), f), 0, 1e-12);
   }
 }
 
-TEST(SharedFocal, KnowsTheSlopeOfItsLoss) {
+TEST(SharedFocal, GradientMatchesNumericDerivative) {
   core::Random random(1);
   constexpr int kUnknowns = FocalManifold::kUnknowns, kSums = normal_sums(kUnknowns);
   for (int run = 0; run < 20; ++run) {
@@ -61,7 +61,7 @@ TEST(SharedFocal, FindsTheFocalLengthOfExactPoints) {
     const CalibratedScene scene = calibrated_scene(random, 60);
     const double f = 0.9;
     HostTeam<EpipolarMetric> team = team_of(scene, random, 0, 0, 2, f);
-    // A start that is a twentieth off.
+    // A start that is wrong by 5%.
     const Matrix3<double> start = guessed(scene, f * 1.05);
     const Scales scales = {kPixel.first * f, kPixel.second * f};
     const FocalManifold::State before = {essential_frame(scene.essential), f * 1.05};

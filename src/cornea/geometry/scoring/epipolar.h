@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distance of a correspondence to F or E: the sum of its distances to both epipolar lines. Once
-// for both devices; T is float or double, or on the CPU Floats: one correspondence per lane.
+// The distance of a correspondence to F or E: the sum of its distances to both epipolar lines.
+// Shared by CPU and CUDA; T is float or double, or on the CPU Floats: one correspondence per lane.
 //
-// Coordinates here are normalised; `Scales` knows what a pixel is in them.
+// Coordinates are normalised here; `Scales` gives the size of a pixel in them.
 #pragma once
 
 #include "cornea/core/host_device.h"
@@ -13,7 +13,7 @@
 
 namespace cornea::geometry {
 
-// e = x2^T F x1, and the squared lengths p of F x1 and q of F^T x2, without their third entries.
+// e = x2^T F x1, and the squared lengths p of F x1 and q of F^T x2, each without its third entry.
 template <class T>
 struct EpipolarTerms {
   T e, p, q;
@@ -28,8 +28,8 @@ CORNEA_HD inline EpipolarTerms<T> epipolar_terms(const Matrix3<M>& f, T x1, T y1
   return {a2 * x2 + b2 * y2 + c2, a2 * a2 + b2 * b2, a1 * a1 + b1 * b1};
 }
 
-// The square of the distance, in units of the second image: (|e| (1/sqrt(p) + r/sqrt(q)))^2, where
-// r is the second scale over the first and rr its square.
+// The squared distance, in units of the second image: (|e| (1/sqrt(p) + r/sqrt(q)))^2, where r is
+// the second scale divided by the first and rr its square.
 template <class T, class S>
 CORNEA_HD inline T squared_distance(const EpipolarTerms<T>& t, S r, S rr) {
   const T pq = t.p * t.q;
@@ -40,8 +40,8 @@ CORNEA_HD inline T squared_distance(const Matrix3<T>& f, T x1, T y1, T x2, T y2,
   return squared_distance(epipolar_terms(f, x1, y1, x2, y2), r, rr);
 }
 
-// Whether the distance is above the threshold by a bound that takes neither a root nor a division:
-// the root's term is positive. The margin is more than what rounding can do.
+// Whether the distance exceeds the threshold, by a lower bound without square root and division:
+// the mixed term of the square is positive and is left out. The margin exceeds the rounding error.
 template <class T>
 CORNEA_HD inline auto surely_outlier(const EpipolarTerms<T>& t, const CostScale& scale) {
   return t.e * t.e * (t.q + scale.rr * t.p) * scale.inverse > 1.001f * (t.p * t.q);
@@ -67,8 +67,8 @@ CORNEA_HD inline double epipolar_error(const Matrix3<double>& f, const PointPair
   return l2.x * p.x2 + l2.y * p.y2 + l2.z;
 }
 
-// Which side of its epipolar line a point lies on, as seen from the epipole: one sign for all
-// points that lie before both cameras (O. Chum, T. Werner, J. Matas, "Epipolar geometry estimation
+// The side of its epipolar line on which a point lies, as seen from the epipole: the same sign for
+// all points in front of both cameras (O. Chum, T. Werner, J. Matas, "Epipolar geometry estimation
 // via RANSAC benefits from the oriented epipolar constraint", ICPR 2004).
 template <class T>
 CORNEA_HD inline T orientation(const Matrix3<T>& f, const Vector3<T>& left, T x1, T y1, T x2,
@@ -77,12 +77,12 @@ CORNEA_HD inline T orientation(const Matrix3<T>& f, const Vector3<T>& left, T x1
   return dot(cross(left, Vector3<T>{x2, y2, one}), f * Vector3<T>{x1, y1, one});
 }
 
-// What estimators of F and E score with.
+// The metric of the estimators of F and E.
 struct EpipolarMetric {
   template <class T>
   using Prepared = Matrix3<T>;
   CORNEA_HD static const Matrix3<float>& prepared(const Matrix3<float>& m) { return m; }
-  // The squared distance over the squared threshold.
+  // The squared distance divided by the squared threshold.
   CORNEA_HD static float share(const Matrix3<float>& m, float x1, float y1, float x2, float y2,
                                const CostScale& scale) {
     return squared_distance(m, x1, y1, x2, y2, scale.r, scale.rr) * scale.inverse;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The distance of a correspondence to a homography: that of x2 to H x1 plus that of x1 to H^-1 x2
-// (symmetric transfer). Once for both devices; T is float or double, or on the CPU Floats: one
+// (symmetric transfer). Shared by CPU and CUDA; T is float or double, or on the CPU Floats: one
 // correspondence per lane.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace cornea::geometry {
 
-// The distance of x2 to H x1 plus r times that of x1 to G x2, squared; G is H's inverse up to a
-// factor.
+// The distance of x2 to H x1 plus r times that of x1 to G x2, squared; G is the inverse of H up to
+// a factor.
 template <class M, class T, class S>
 CORNEA_HD inline T squared_transfer(const Matrix3<M>& h, const Matrix3<M>& g, T x1, T y1, T x2,
                                     T y2, S r) {
@@ -39,9 +39,9 @@ CORNEA_HD inline void transfer_rows(T x1, T y1, T x2, T y2, T* a, T* b) {
   b[6] = -y2 * x1, b[7] = -y2 * y1, b[8] = -y2;
 }
 
-// A homography as a model, with what is needed to ask for distances to it.
+// A homography as a model, with the constants for computing distances to it.
 struct Plane {
-  Matrix3<double> h, g;  // and its inverse's direction
+  Matrix3<double> h, g;  // H, and its inverse up to a factor
   double r, inverse;     // inverse of the squared width, in the second image's units
 
   CORNEA_HD void set(const Matrix3<double>& homography) {
@@ -60,7 +60,7 @@ CORNEA_HD inline Plane plane_of(const Matrix3<double>& h, const Scales& scales, 
   return plane;
 }
 
-// What estimators of H score with.
+// The metric of the estimators of H.
 struct TransferMetric {
   template <class T>
   struct Prepared {
@@ -69,7 +69,7 @@ struct TransferMetric {
   CORNEA_HD static Prepared<float> prepared(const Matrix3<float>& m) {
     return {m, inverse_direction(m)};
   }
-  // The squared distance over the squared threshold.
+  // The squared distance divided by the squared threshold.
   CORNEA_HD static float share(const Prepared<float>& m, float x1, float y1, float x2, float y2,
                                const CostScale& scale) {
     return squared_transfer(m.h, m.g, x1, y1, x2, y2, scale.r) * scale.inverse;

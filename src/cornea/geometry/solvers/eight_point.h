@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// F from a sample of 8 correspondences, for any T (several samples at once on the CPU), or of more
-// by least squares.
+// F from a sample of 8 correspondences, for any T (several samples at once on the CPU), or from
+// more by least squares.
 #pragma once
 
 #include "cornea/geometry/algebra/rank_two.h"
@@ -11,8 +11,8 @@
 
 namespace cornea::geometry {
 
-// F of rank 2 from 8 correspondences; `valid` becomes 1, or 0 where they do not fix one, or between
-// where points would lie behind a camera.
+// F of rank 2 from 8 correspondences. `valid` becomes 1; 0 if they do not determine F; kBehind if
+// points would lie behind a camera.
 inline constexpr float kBehind = 0.5f;
 template <class T>
 CORNEA_HD inline Matrix3<T> from_eight(const Sample<T, 8>& s, T& valid) {
@@ -41,7 +41,8 @@ CORNEA_HD inline FundamentalModels from_many(const Sample<float, kLargestSample>
   double trace = 0, x[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
   for (int i = 0; i < 9; ++i) trace += m[packed(i, i)];
   smallest_eigenvector<9>(m, x);
-  // Of the pivots, which it leaves in the diagonal, one is small; a second one means two solutions.
+  // The factorisation leaves the pivots on the diagonal. One of them is small; a second small one
+  // means that there are two solutions.
   constexpr double kSmallPivot = 1e-11;
   int small = 0;
   for (int i = 0; i < 9; ++i) small += !(m[packed(i, i)] > kSmallPivot * trace);

@@ -8,7 +8,7 @@
 
 namespace cornea::geometry {
 
-// x2^T F x1 as a row of a system in the entries of F.
+// x2^T F x1 as one row of a system in the entries of F.
 template <class T>
 CORNEA_HD inline void epipolar_row(T x1, T y1, T x2, T y2, T* row) {
   row[0] = x2 * x1;
@@ -22,7 +22,7 @@ CORNEA_HD inline void epipolar_row(T x1, T y1, T x2, T y2, T* row) {
   row[8] = T{} + 1.0f;
 }
 
-// A^T W A of the system A f = 0, packed; weight(point) is 0 for points that do not count.
+// A^T W A of the system A f = 0, packed; weight(point) is 0 for points that are ignored.
 template <class Team, class Weight>
 CORNEA_HD void epipolar_system(Team& team, const Weight& weight, double (&m)[packed_size(9)]) {
   team.template sums<packed_size(9)>(m, [&](const PointPair& p, double* terms) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newton's step towards an essential matrix, once for both devices: what takes digits back that a
-// solver's polynomial loses where its roots lie near each other.
+// A Gauss-Newton step towards an essential matrix, shared by CPU and CUDA. It restores the digits
+// that a solver's polynomial loses if its roots lie close to each other.
 #pragma once
 
 #include "cornea/geometry/algebra/matrix3.h"
@@ -9,9 +9,10 @@
 
 namespace cornea::geometry {
 
-// A matrix of norm about 1 that depends on 4 numbers, by its derivatives; `held` is the direction
-// in the numbers that must not change, as only the scale does in it. `step` becomes that of Gauss
-// and Newton towards E E^T E = tr(E E^T) E / 2. False where E fulfils this to the last digits.
+// For a matrix of norm about 1 that depends on 4 numbers, given by its derivatives: `step` becomes
+// the Gauss-Newton step towards E E^T E = tr(E E^T) E / 2. `held` is the direction in which the
+// numbers must not change, because it only changes the scale. False if E satisfies the equation to
+// the last digits.
 CORNEA_HD inline bool essential_step(const Matrix3<double>& e,
                                      const Matrix3<double> (&derivative)[4],
                                      const double (&held)[4], double (&step)[4]) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // E from 5 correspondences of rays (x, y, 1): D. Nister, "An efficient solution to the five-point
-// relative pose problem", PAMI 2004. Once for both devices.
+// relative pose problem", PAMI 2004. Shared by CPU and CUDA.
 //
-// E = x X + y Y + z Z + W, where X, Y, Z, W span what the correspondences leave. det E = 0 and
-// 2 E E^T E = tr(E E^T) E are 10 cubics in x, y, z; elimination leaves 3 equations in x, y, 1 whose
-// coefficients are polynomials in z, and their determinant is a polynomial of degree 10 in z.
+// E = x X + y Y + z Z + W, where X, Y, Z, W span the null space of the correspondences. det E = 0
+// and 2 E E^T E = tr(E E^T) E are 10 cubics in x, y, z; elimination leaves 3 equations in x, y, 1
+// whose coefficients are polynomials in z, and their determinant is a polynomial of degree 10 in z.
 //
-// Where the camera only rotated, every t fits: exact correspondences then give no E, those with
-// noise some that fit.
+// If the camera only rotated, every t fits: exact correspondences then give no E, noisy ones give
+// some that fit.
 #pragma once
 
 #include "cornea/geometry/algebra/reflections.h"
@@ -23,7 +23,7 @@ namespace cornea::geometry {
 struct EssentialHypotheses {
   Matrix3<float> e[10];  // of norm 1
   int count = 0;
-  bool fixed = false;  // whether there would be any, were it not for points behind a camera
+  bool fixed = false;  // whether there are solutions, including those with points behind a camera
 };
 
 namespace five_point {
@@ -71,13 +71,14 @@ CORNEA_HD inline void add_cubic(const double* q, const double* a, double* c) {
   c[19] += q[9] * a[3];
 }
 
-// X, Y, Z, W: of each entry of E its four coefficients.
+// X, Y, Z, W: four coefficients per entry of E.
 struct NullSpace {
   double e[9][4];
 };
 
-// Any other basis would do; in the one that the reflections give, the solution of a camera that
-// moves sideways and does not rotate lies at z = infinity, where the polynomial loses a degree.
+// Changes the basis. Any basis would do, except that in the one the reflections give, the solution
+// for a camera that moves sideways without rotating lies at z = infinity, where the polynomial
+// loses a degree.
 CORNEA_HD inline void mix(double a, double b, double c, double d, double (&out)[4]) {
   constexpr double p = 0.5178, q = 0.1283, r = 0.6931, s = 0.4848037334839739;  // a unit quaternion
   out[0] = p * a - q * b - r * c - s * d;
@@ -86,13 +87,13 @@ CORNEA_HD inline void mix(double a, double b, double c, double d, double (&out)[
   out[3] = s * a - r * b + q * c + p * d;
 }
 
-// The 10 cubics, a row each.
+// The 10 cubics, one per row.
 CORNEA_HD inline void constraints(const NullSpace& n, double (&m)[kEquations][kCubic]) {
   CORNEA_ROLLED
   for (int i = 0; i < kEquations; ++i) {
     for (int j = 0; j < kCubic; ++j) m[i][j] = 0;
   }
-  // det E along its first row, by cofactors.
+  // det E by expansion along the first row.
   CORNEA_ROLLED
   for (int k = 0; k < 3; ++k) {
     const int i = k == 2 ? 0 : k + 1, j = k == 0 ? 2 : k - 1;
@@ -103,7 +104,7 @@ CORNEA_HD inline void constraints(const NullSpace& n, double (&m)[kEquations][kC
     add_product(minus, n.e[6 + i], q);
     add_cubic(q, n.e[k], m[0]);
   }
-  // (E E^T - tr(E E^T) / 2) E, row by row: the row of the first factor is enough for a row.
+  // (E E^T - tr(E E^T) / 2) E, row by row: each row needs only the same row of the first factor.
   double trace[kQuadratic];
   for (int c = 0; c < kQuadratic; ++c) trace[c] = 0;
   CORNEA_ROLLED
@@ -122,8 +123,8 @@ CORNEA_HD inline void constraints(const NullSpace& n, double (&m)[kEquations][kC
   }
 }
 
-// Rows 4 .. 9 become those of the reduced system: 1 in their own column of the first 10, 0 in the
-// other ones.
+// Gauss-Jordan elimination: afterwards rows 4 to 9 have 1 in their own column of the first 10 and 0
+// in the others.
 CORNEA_HD inline void eliminate(double (&m)[kEquations][kCubic]) {
   constexpr int kFirst = 4;
   CORNEA_ROLLED
@@ -163,12 +164,12 @@ CORNEA_HD inline void eliminate(double (&m)[kEquations][kCubic]) {
   }
 }
 
-// Three equations x(z) x + y(z) y + one(z) = 0, coefficients of rising powers of z.
+// Three equations x(z) x + y(z) y + one(z) = 0; coefficients in order of rising powers of z.
 struct Equations {
   double x[3][4], y[3][4], one[3][5];
 };
 
-// Of xxz and xx, yyz and yy, xyz and xy: the first less z times the second.
+// Combines the rows of xxz and xx, yyz and yy, xyz and xy: the first minus z times the second.
 CORNEA_HD inline void reduce(const double (&m)[kEquations][kCubic], Equations& out) {
   for (int i = 0; i < 3; ++i) {
     const double *a = m[4 + 2 * i] + 10, *b = m[5 + 2 * i] + 10;
@@ -209,8 +210,8 @@ CORNEA_HD inline void determinant(const Equations& e, double (&p)[11]) {
   }
 }
 
-// E's coefficients for X, Y, Z, W, of norm 1, at a root: with (w x, w y, 1) from the two equations
-// that say most about them.
+// E's coefficients for X, Y, Z, W, of norm 1, at a root. (w x, w y, 1) follows from the two
+// equations that determine it best.
 struct Coefficients {
   double v[4];
 };
@@ -251,8 +252,9 @@ CORNEA_HD inline Matrix3<double> combine(const NullSpace& n, const Coefficients&
   return e;
 }
 
-// The polynomial loses digits where solutions lie near each other, as those of points on a plane
-// do. Newton's steps on the coefficients give them back: E E^T E - tr(E E^T) E / 2 becomes 0.
+// The polynomial loses digits if solutions lie close to each other, as those of points on a plane
+// do. Gauss-Newton steps on the coefficients, which make E E^T E - tr(E E^T) E / 2 zero, restore
+// them.
 CORNEA_HD inline Matrix3<double> polish(const NullSpace& n, Coefficients k) {
   constexpr int kIterations = 3;
   Matrix3<double> derivative[4];
@@ -270,7 +272,7 @@ CORNEA_HD inline Matrix3<double> polish(const NullSpace& n, Coefficients k) {
       x[i] += k.v[i];
       norm += x[i] * x[i];
     }
-    // Where the solution is not a place but a line of them, as of a camera that only rotated.
+    // The solutions form a line, as those of a camera that only rotated do.
     if (!(norm < 4)) break;
     norm = 1 / sqrt(norm);
     CORNEA_UNROLL
@@ -299,12 +301,12 @@ CORNEA_HD inline Vector3<double> left_epipole(const Matrix3<double>& e) {
 
 }  // namespace five_point
 
-// Below this share (Reflections::rank) two correspondences of a sample are one, or three of them
-// say what two say.
+// Below this value of Reflections::rank two correspondences of a sample are equal, or one is a
+// combination of others.
 inline constexpr double kLeastRankOfFive = 1e-14;
 
-// add(E) is called for each E of norm 1 that has all 5 points before the cameras by the oriented
-// epipolar constraint. True where there would be any, were it not for that.
+// Calls add(E) for each E of norm 1 that has all 5 points in front of the cameras by the oriented
+// epipolar constraint. Returns true if there are solutions, including those that violate it.
 template <class Add>
 CORNEA_HD inline bool for_each_essential(const Sample<double, 5>& s, const Add& add) {
   five_point::NullSpace space;

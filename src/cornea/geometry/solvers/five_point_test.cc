@@ -31,7 +31,7 @@ double constraint_error(const Matrix3<double>& e) {
 }
 
 struct Found {
-  double share = 0;   // of samples whose E is among the models to 1e-6
+  double share = 0;   // fraction of samples whose models contain the true E to 1e-6
   double models = 0;  // per sample
 };
 
@@ -51,12 +51,12 @@ Found found_among_models(Motion motion, bool plane, int runs = 4000) {
   return found;
 }
 
-TEST(FivePoint, FindsTheTruthAmongItsModels) {
+TEST(FivePoint, FindsTheTrueEAmongItsModels) {
   const Found found = found_among_models(Motion::any, false);
   EXPECT_GT(found.share, 0.999);
   EXPECT_LT(found.models, 5);
 }
-TEST(FivePoint, FindsTheTruthOfPlanes) {
+TEST(FivePoint, FindsTheTrueEForPlanes) {
   EXPECT_GT(found_among_models(Motion::any, true).share, 0.996);
 }
 TEST(FivePoint, FindsForwardMotion) {
@@ -94,7 +94,7 @@ TEST(FivePoint, GivesEssentialMatricesThatFitTheSample) {
   EXPECT_LT(wrong, models / 500);
 }
 
-TEST(FivePoint, GivesNothingForSamplesThatFixNothing) {
+TEST(FivePoint, GivesNothingForDegenerateSamples) {
   core::Random random(7);
   const CalibratedScene scene = calibrated_scene(random, 5);
   Sample<double, 5> s = sample_of(scene);
@@ -105,13 +105,14 @@ TEST(FivePoint, GivesNothingForSamplesThatFixNothing) {
 }
 
 TEST(FivePoint, GivesNoModelWithPointsBehindACamera) {
-  // A point that moves against the others along its epipolar line, beyond the epipole's side.
+  // One point moves in the opposite direction along its epipolar line, to the other side of the
+  // epipole.
   core::Random random(8);
   int kept = 0, left_out = 0;
   for (int run = 0; run < 500; ++run) {
     const CalibratedScene scene = calibrated_scene(random, 5, Motion::forward);
     Sample<double, 5> s = sample_of(scene);
-    // Seen on the other side of the epipole, which is the centre.
+    // Seen on the other side of the epipole, which is at the centre.
     s.x2[4] = -s.x2[4], s.y2[4] = -s.y2[4];
     for_each_essential(
         s, [&](const Matrix3<double>& e) { kept += difference(e, scene.essential) < 1e-6; });

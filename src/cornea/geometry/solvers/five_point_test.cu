@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same models in a kernel as on the host, bit by bit.
+// The models computed by a kernel equal those of the host, bit by bit.
 #include <cstring>
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ __global__ void six_point_kernel(const Sample<double, 6>* samples, SharedFocalHy
   out[i] = from_six(samples[i]);
 }
 
-// Points that move to the side by what their depth says, some more than others, and a little
-// wherever they like.
+// Points that move sideways by their inverse depth; in two thirds of the samples with small random
+// displacements.
 template <int size>
 void fill(Sample<double, size>* samples) {
   core::Random random(size);

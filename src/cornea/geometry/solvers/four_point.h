@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// H from 4 correspondences: the null vector of the 8 x 9 system, once for both devices.
+// H from 4 correspondences: the null vector of the 8 x 9 system, shared by CPU and CUDA.
 #pragma once
 
 #include "cornea/geometry/algebra/reflections.h"
@@ -9,8 +9,8 @@
 
 namespace cornea::geometry {
 
-// Whether a homography keeps a triangle's side: of three points and their images, the same
-// orientation. A plane before both cameras never turns a triangle over.
+// Whether three points and their images have the same orientation. For a plane in front of both
+// cameras all triangles agree in this.
 template <class S>
 CORNEA_HD inline bool keeps_side(const S& s, int a, int b, int c) {
   const float first =

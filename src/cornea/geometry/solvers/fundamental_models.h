@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models that a sample of correspondences gives for F: of rank 2, and only those that have all
-// points before both cameras.
+// The models for F of a sample of correspondences: of rank 2, and only those with all points in
+// front of both cameras.
 #pragma once
 
 #include "cornea/geometry/algebra/rank_two.h"

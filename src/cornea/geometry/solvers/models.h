@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models that a minimal solver makes of a sample.
+// The models that a minimal solver computes from a sample.
 #pragma once
 
 #include "cornea/core/host_device.h"
@@ -11,7 +11,7 @@ template <int most>
 struct Models {
   Matrix3<float> m[most];
   int count = 0;
-  bool fixed = false;  // whether there would be any, were it not for points behind a camera
+  bool fixed = false;  // whether there are solutions, including those with points behind a camera
 };
 
 }  // namespace cornea::geometry

@@ -7,7 +7,7 @@
 
 namespace cornea::geometry {
 
-// 1 where all points of a sample agree with F about what lies before the cameras, otherwise 0.
+// 1 if all points of a sample satisfy the oriented epipolar constraint for F, otherwise 0.
 template <class T, int size>
 CORNEA_HD inline T oriented(const Matrix3<T>& f, const Vector3<T>& left, const Sample<T, size>& s,
                             int points = size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All real roots of a polynomial, once for both devices: Sturm's theorem separates them, Newton's
-// steps between bounds find them.
+// All real roots of a polynomial, shared by CPU and CUDA: Sturm's theorem isolates them, Newton's
+// method with bisection as a fallback refines them.
 #pragma once
 
 #include <cmath>
@@ -15,29 +15,28 @@ struct ProjectiveRoot {
   double z, w;
 };
 
-// The real line, with infinity at both ends, as s in [-2, 2], rising: z / w is s for |s| <= 1, and
-// beyond 1 / (2 - s) or -1 / (2 + s).
+// Maps s in [-2, 2], in rising order, to the real line with infinity at both ends: z / w is s for
+// |s| <= 1, and 1 / (2 - s) or -1 / (2 + s) beyond.
 CORNEA_HD inline ProjectiveRoot on_line(double s) {
   if (s > 1) return {1, 2 - s};
   if (s < -1) return {-1, 2 + s};
   return {s, 1};
 }
 
-// Sturm's chain of a polynomial c[0] + c[1] x + .. + c[degree] x^degree and its derivative, by its
-// quotients, which are linear: f[i-1] = (a x + b) f[i] - c f[i+1].
+// The Sturm chain of a polynomial c[0] + c[1] x + .. + c[degree] x^degree and its derivative,
+// stored as its linear quotients: f[i-1] = (a x + b) f[i] - c f[i+1].
 template <int degree>
 struct SturmChain {
   double a[degree], b[degree], c[degree];
   double last;
 
-  // False where the chain ends early: the polynomial's degree is less, or a root is double to the
-  // last bit.
+  // False if the chain ends early: the polynomial has a lower degree, or an exact double root.
   CORNEA_HD bool set(const double (&p)[degree + 1]) {
     double f[degree + 1], g[degree + 1];
     const double size = fabs(p[degree]), sign = p[degree] < 0 ? -1 : 1;
     for (int i = 0; i <= degree; ++i) f[i] = p[i] / size;
     for (int i = 0; i < degree; ++i) g[i] = i + 1 == degree ? sign : f[i + 1] * (i + 1) / degree;
-    // f and g have leading coefficients of 1 or -1, and so have all that follow.
+    // The leading coefficients of f and g are 1 or -1, and so are those of all later polynomials.
     CORNEA_ROLLED
     for (int n = degree; n > 0; --n) {
       const int k = degree - n;
@@ -48,7 +47,7 @@ struct SturmChain {
         last = g[0];
         break;
       }
-      // What is left of f, of degree n - 2, takes its place.
+      // The remainder, of degree n - 2, replaces f.
       for (int i = n - 2; i >= 0; --i) {
         f[i] = b[k] * g[i] - f[i] + (i > 0 ? a[k] * g[i - 1] : 0.0);
       }
@@ -65,7 +64,7 @@ struct SturmChain {
     return last - last == 0;
   }
 
-  // Changes of sign along the chain: between two places they decrease by the number of roots.
+  // Sign changes along the chain: between two points their number decreases by the number of roots.
   CORNEA_HD int changes(const ProjectiveRoot& at) const {
     const double ww = at.w * at.w;
     double later = 0, value = last;
@@ -81,7 +80,7 @@ struct SturmChain {
   }
 };
 
-// The polynomial and its slope along the line of `on_line`.
+// The polynomial and its derivative with respect to the parameter s of `on_line`.
 template <int degree>
 CORNEA_HD inline double polynomial(const double (&p)[degree + 1], double s, double& slope) {
   double value;
@@ -95,7 +94,7 @@ CORNEA_HD inline double polynomial(const double (&p)[degree + 1], double s, doub
     }
     return value;
   }
-  // In w, of +-c[0] w^degree + .. + c[degree], where z is 1 or -1.
+  // As a polynomial in w: +-c[0] w^degree + .. + c[degree], where z is 1 or -1.
   const double z = s < 0 ? -1 : 1, w = s < 0 ? 2 + s : 2 - s;
   value = p[0];
   double power = 1;
@@ -109,7 +108,8 @@ CORNEA_HD inline double polynomial(const double (&p)[degree + 1], double s, doub
   return value;
 }
 
-// Between two places where its signs differ. Where they do not, it is one of them to the last bits.
+// The root between two points where the signs differ. If they do not, one of the points is the root
+// up to rounding.
 template <int degree>
 CORNEA_HD inline double root_between(const double (&p)[degree + 1], double low, double high) {
   double slope;
@@ -133,8 +133,8 @@ CORNEA_HD inline double root_between(const double (&p)[degree + 1], double low, 
   return s;
 }
 
-// The roots in rising order, at most degree; returns how many. Roots that are nearer to each other
-// than kNearest are given as one place, each.
+// Finds the roots in rising order, at most `degree`, and returns their number. Roots closer to each
+// other than kNearest are all reported at the same position.
 template <int degree>
 CORNEA_HD inline int real_roots(const double (&p)[degree + 1], ProjectiveRoot (&roots)[degree]) {
   SturmChain<degree> chain;
@@ -142,7 +142,7 @@ CORNEA_HD inline int real_roots(const double (&p)[degree + 1], ProjectiveRoot (&
   const int first = chain.changes({-1, 0});
   const int count = first - chain.changes({1, 0});
   if (count <= 0 || count > degree) return 0;
-  // Bounds of each root; a division of the line narrows those of all.
+  // The bounds of each root; each division of the line narrows the bounds of all roots.
   double low[degree], high[degree];
   for (int k = 0; k < count; ++k) low[k] = -2, high[k] = 2;
   auto divide = [&](double s, int from) {
@@ -160,7 +160,8 @@ CORNEA_HD inline int real_roots(const double (&p)[degree + 1], ProjectiveRoot (&
   constexpr double kNearest = 1e-11;
   CORNEA_ROLLED
   for (int k = 0; k < count; ++k) {
-    // Those before it are done; it is alone once the next one's bounds are not its own.
+    // Earlier roots are done. A root is isolated once the next root's bounds do not overlap its
+    // own.
     while (k + 1 < count && low[k + 1] < high[k] && high[k] - low[k] > kNearest) {
       divide((low[k] + high[k]) / 2, k);
     }

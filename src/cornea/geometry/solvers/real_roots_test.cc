@@ -11,7 +11,7 @@
 namespace cornea::geometry {
 namespace {
 
-// The polynomial of given roots times x^2 + 1 as often as its degree needs.
+// The polynomial with the given roots, times as many factors x^2 + 1 as its degree needs.
 template <int degree>
 void from_roots(const std::vector<double>& roots, double scale, double (&p)[degree + 1]) {
   std::vector<double> product = {scale};
@@ -51,7 +51,7 @@ TEST(RealRoots, AreAllFoundInRisingOrder) {
   }
 }
 
-TEST(RealRoots, MayLieWhereTheLineIsDivided) {
+TEST(RealRoots, AreFoundAtTheDivisionsOfTheLine) {
   double p[11];
   from_roots<10>({-1, 0, 0.5, 1, 2, 4}, 3, p);
   ProjectiveRoot roots[10];
@@ -60,7 +60,7 @@ TEST(RealRoots, MayLieWhereTheLineIsDivided) {
   for (int i = 0; i < 6; ++i) EXPECT_NEAR(roots[i].z / roots[i].w, wanted[i], 1e-10);
 }
 
-TEST(RealRoots, OfHighDegreeAndFarOut) {
+TEST(RealRoots, AreFoundForHighDegreesAndLargeRoots) {
   double p[16];
   from_roots<15>({-1e6, -3, -0.9, 1e-4, 0.2, 0.7, 5}, -1, p);
   ProjectiveRoot roots[15];
@@ -70,7 +70,7 @@ TEST(RealRoots, OfHighDegreeAndFarOut) {
   EXPECT_NEAR(roots[6].z / roots[6].w, 5, 1e-8);
 }
 
-TEST(RealRoots, OfNoPolynomialAreNone) {
+TEST(RealRoots, AreNoneForInvalidPolynomials) {
   const double zero[11] = {}, constant[11] = {1};
   ProjectiveRoot roots[10];
   EXPECT_EQ(real_roots<10>(zero, roots), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before a loop that nvcc must not unroll: the solvers' arrays are too large for registers, and
-// unrolled their code grows by half.
+// Marks a loop that nvcc must not unroll: the solvers' arrays are too large for registers, and
+// unrolling would make their code half as large again.
 #pragma once
 
 #ifdef __CUDA_ARCH__

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// F from 7 correspondences: the matrices of rank 2 on the line that they leave, up to three.
+// F from 7 correspondences: up to three matrices of rank 2 in their two-dimensional null space.
 #pragma once
 
 #include "cornea/geometry/algebra/rank_two.h"
@@ -9,15 +9,14 @@
 
 namespace cornea::geometry {
 
-// The roots of c[0] + c[1] x + c[2] x^2 + c[3] x^3 in [-1, 1], each from an interval between
-// turning points by halving.
+// The roots of c[0] + c[1] x + c[2] x^2 + c[3] x^3 in [-1, 1], by bisection between the extrema.
 CORNEA_HD inline int roots_near_zero(const float (&c)[4], float (&roots)[3]) {
   auto value = [&](float x) { return ((c[3] * x + c[2]) * x + c[1]) * x + c[0]; };
   float ends[4] = {-1, 1, 1, 1};
   int intervals = 1;
   const float a = 3 * c[3], b = c[2], d = b * b - a * c[1];
   if (d > 0) {
-    // of a x^2 + 2 b x + c[1], without cancellation
+    // the roots of a x^2 + 2 b x + c[1], without cancellation
     const float q = -(b + (b < 0 ? -sqrtf(d) : sqrtf(d)));
     float first = q / a, second = c[1] / q;
     if (second < first) {
@@ -60,7 +59,7 @@ CORNEA_HD inline void determinant_cubic(const Matrix3<float>& a, const Matrix3<f
   c[3] = product(b, cb) / 3;
 }
 
-// The matrices of rank 2 among those that 7 correspondences leave.
+// The matrices of rank 2 in the null space of 7 correspondences.
 CORNEA_HD inline FundamentalModels from_seven(const Sample<float, kLargestSample>& s) {
   Reflections<7, float> system;
   CORNEA_UNROLL
@@ -71,7 +70,7 @@ CORNEA_HD inline FundamentalModels from_seven(const Sample<float, kLargestSample
   const Matrix3<float> a = system.null_vector(7), b = system.null_vector(8);
   float c[4], roots[3];
   determinant_cubic(a, b, c);
-  // a + x b for |x| <= 1, then x a + b for |x| < 1: all of the line.
+  // a + x b for |x| <= 1, then x a + b for |x| < 1: together the whole null space.
   for (int side = 0; side < 2; ++side) {
     const int count = roots_near_zero(c, roots);
     for (int i = 0; i < count && result.count < 3; ++i) {

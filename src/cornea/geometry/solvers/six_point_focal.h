@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// F and the focal length that both views share, from 6 correspondences, once for both devices.
-// Coordinates are relative to the principal points, in units of a guess of the focal length, so
-// that the one wanted is about 1.
+// F and one focal length for both views from 6 correspondences; the code is shared by CPU and CUDA.
+// Coordinates are relative to the principal points and divided by a guess of the focal length, so
+// that the unknown focal length is about 1.
 //
 // The correspondences leave F = x X + y Y + Z. With Q = diag(1, 1, w), w = 1 / f^2, E = K F K
-// fulfils 2 E E^T E = tr(E E^T) E, which is 2 F Q F^T Q F = tr(F Q F^T Q) F, and det F = 0: 10
+// satisfies 2 E E^T E = tr(E E^T) E, which is 2 F Q F^T Q F = tr(F Q F^T Q) F, and det F = 0: 10
 // equations in the 10 monomials of x and y up to degree 3, whose coefficients are polynomials in w.
-// They have a solution where their determinant is 0 (H. Li, "A simple solution to the six-point
+// They have a solution if their determinant is 0 (H. Li, "A simple solution to the six-point
 // two-view focal-length problem", ECCV 2006).
 //
-// The determinant is a polynomial of degree 15 in w. With w = (1 + s) / (1 - s) it becomes, times
-// (1 - s)^15, one of degree 15 in s, and all focal lengths lie in (-1, 1), where few values fix it
-// well: it is interpolated between 16 Chebyshev nodes. Roots outside kLeastFocal to kMostFocal
-// guesses are left out.
+// The determinant is a polynomial of degree 15 in w. With w = (1 + s) / (1 - s) and multiplied by
+// (1 - s)^15 it becomes a polynomial of degree 15 in s. All focal lengths correspond to |s| < 1,
+// where interpolation is well conditioned: 16 Chebyshev nodes are used. Roots outside kLeastFocal
+// to kMostFocal (in guesses) are dropped.
 //
-// Where the camera moves along its axis without rotating, every focal length fits, and with 6
-// points on a plane a curve of them: there is no telling then.
+// Degenerate cases: if the camera moves along its axis without rotating, every focal length fits,
+// and 6 points on a plane leave a one-dimensional family of focal lengths.
 #pragma once
 
 #include "cornea/geometry/algebra/rank_two.h"
@@ -29,14 +29,14 @@
 
 namespace cornea::geometry {
 
-inline constexpr double kLeastFocal = 0.25, kMostFocal = 4;  // guesses
+inline constexpr double kLeastFocal = 0.25, kMostFocal = 4;  // in guesses
 
 struct SharedFocalHypotheses {
   static constexpr int kMost = 15;
   Matrix3<float> f[kMost];
-  float focal[kMost];  // guesses
+  float focal[kMost];  // in guesses
   int count = 0;
-  bool fixed = false;  // whether there would be any, were it not for points behind a camera
+  bool fixed = false;  // whether there are solutions, including those with points behind a camera
 };
 
 namespace six_point {
@@ -69,13 +69,13 @@ CORNEA_HD inline void add_cubic(const double* q, const double* a, double* c) {
   c[9] += q[5] * a[2];
 }
 
-// X, Y, Z: of each entry of F its three coefficients.
+// X, Y, Z: three coefficients per entry of F.
 struct FocalSpace {
   double f[9][3];
 };
 
-// The 10 equations at a w, a row each; f_k is entry k of diag(1, 1, sqrt w) F diag(1, 1, sqrt w),
-// an essential matrix.
+// The 10 equations at a given w, one per row; f_k is entry k of diag(1, 1, sqrt w) F diag(1, 1,
+// sqrt w), an essential matrix.
 CORNEA_HD inline void focal_equations(const FocalSpace& space, double w, double (&m)[10][kCubic]) {
   const double root_w = sqrt(w);
   double e[9][3];
@@ -116,7 +116,7 @@ CORNEA_HD inline void focal_equations(const FocalSpace& space, double w, double 
   }
 }
 
-// The determinant, by elimination with the largest pivots; m becomes triangular.
+// The determinant, by elimination with pivoting; m becomes triangular.
 CORNEA_HD inline double eliminate(double (&m)[10][kCubic]) {
   double determinant = 1;
   CORNEA_ROLLED
@@ -152,14 +152,14 @@ CORNEA_HD inline double eliminate(double (&m)[10][kCubic]) {
 
 inline constexpr int kFocalDegree = 15;
 
-// The determinant as a polynomial in s, coefficients of rising powers.
+// The determinant as a polynomial in s; coefficients in order of rising powers.
 CORNEA_HD inline void focal_polynomial(const FocalSpace& space, double (&p)[kFocalDegree + 1]) {
   constexpr int kNodes = kFocalDegree + 1;
-  // cos((2 k + 1) pi / 32), and the same with a minus
+  // cos((2 k + 1) pi / 32); the other nodes are their negatives
   const double positive[kNodes / 2] = {0.9951847266721969,  0.9569403357322088, 0.881921264348355,
                                        0.773010453362737,   0.6343932841636455, 0.4713967368259978,
                                        0.29028467725446233, 0.09801714032956077};
-  // Sums of the values times Chebyshev's polynomials, by their recurrence.
+  // Sums of the values times the Chebyshev polynomials, by their recurrence.
   double chebyshev[kNodes];
   for (int j = 0; j < kNodes; ++j) chebyshev[j] = 0;
   CORNEA_ROLLED
@@ -168,7 +168,7 @@ CORNEA_HD inline void focal_polynomial(const FocalSpace& space, double (&p)[kFoc
     const double up = 1 + s, down = 1 - s;
     double m[10][kCubic];
     focal_equations(space, up / down, m);
-    // The equations' rows have factors of roots of w, together w^4.
+    // The rows of the equations contain factors of sqrt(w), in total w^4.
     const double down2 = down * down, down4 = down2 * down2, down8 = down4 * down4;
     const double up2 = up * up;
     const double value = eliminate(m) * (down8 * down8 * down2 * down) / (up2 * up2);
@@ -180,7 +180,7 @@ CORNEA_HD inline void focal_polynomial(const FocalSpace& space, double (&p)[kFoc
       t = next;
     }
   }
-  // Into powers: T_j's coefficients by the same recurrence.
+  // Converts to powers of s; the coefficients of T_j follow the same recurrence.
   double now[kNodes], before[kNodes];
   for (int i = 0; i < kNodes; ++i) p[i] = now[i] = before[i] = 0;
   now[0] = 1;
@@ -207,7 +207,7 @@ struct FocalRoot {
 };
 
 // At a zero of the determinant: the null vector of the equations is (xxx, xxy, .., x, y, 1). The
-// triangular matrix's last pivot is the 0, as the elimination moves it there.
+// last pivot of the triangular matrix is the zero one, because pivoting moves it there.
 CORNEA_HD inline FocalRoot at_zero(const FocalSpace& space, double w) {
   double m[10][kCubic], v[kCubic];
   focal_equations(space, w, m);
@@ -232,11 +232,11 @@ CORNEA_HD inline Matrix3<double> combine(const FocalSpace& space, const FocalRoo
   return f;
 }
 
-// Newton's steps on the coefficients and 1 / f, as those of five points. False where they do not
-// settle: there is no solution there, or it is no place but a line.
+// Gauss-Newton steps on the coefficients and 1 / f, as in the five-point solver. False if they do
+// not converge: there is no solution, or a whole line of solutions.
 CORNEA_HD inline bool polish(const FocalSpace& space, FocalRoot& root) {
   constexpr int kIterations = 8;
-  constexpr double kSettled = 1e-14;  // squared
+  constexpr double kSettled = 1e-14;  // squared length of the last step
   double length = 1;
   CORNEA_ROLLED
   for (int iteration = 0; iteration < kIterations; ++iteration) {
@@ -245,7 +245,7 @@ CORNEA_HD inline bool polish(const FocalSpace& space, FocalRoot& root) {
     Matrix3<double> e, derivative[4];
     CORNEA_UNROLL
     for (int i = 0; i < 9; ++i) {
-      const int times = (i / 3 == 2) + (i % 3 == 2);  // how often 1 / f is a factor
+      const int times = (i / 3 == 2) + (i % 3 == 2);  // the power of 1 / f in this entry
       const double factor = times == 2 ? root.g * root.g : times == 1 ? root.g : 1.0;
       e.v[i] = factor * f.v[i];
       CORNEA_UNROLL
@@ -273,9 +273,9 @@ CORNEA_HD inline bool polish(const FocalSpace& space, FocalRoot& root) {
 
 }  // namespace six_point
 
-// add(F, focal) is called for each F of norm 1, with its focal length in guesses, that has all 6
-// points before the cameras by the oriented epipolar constraint. True where there would be any,
-// were it not for that.
+// Calls add(F, focal) for each F of norm 1, with its focal length in guesses, that has all 6 points
+// in front of the cameras by the oriented epipolar constraint. Returns true if there are solutions,
+// including those that violate it.
 template <class Add>
 CORNEA_HD inline bool for_each_shared_focal(const Sample<double, 6>& s, const Add& add) {
   six_point::FocalSpace space;
@@ -284,13 +284,13 @@ CORNEA_HD inline bool for_each_shared_focal(const Sample<double, 6>& s, const Ad
     CORNEA_UNROLL
     for (int i = 0; i < 6; ++i) epipolar_row(s.x1[i], s.y1[i], s.x2[i], s.y2[i], system.v[i]);
     system.factorise();
-    constexpr double kLeast = 1e-14;  // as kLeastRankOfFive
+    constexpr double kLeast = 1e-14;  // the same as kLeastRankOfFive
     if (!(system.rank > kLeast)) return false;
     const Matrix3<double> a = system.null_vector(6), b = system.null_vector(7);
     const Matrix3<double> c = system.null_vector(8);
     CORNEA_UNROLL
     for (int i = 0; i < 9; ++i) {
-      // Any other basis would do; this one keeps F of cameras that do not rotate from having no Z.
+      // Any basis would do, except one in which F of cameras that do not rotate has no Z component.
       space.f[i][0] = 0.6 * a.v[i] - 0.8 * b.v[i];
       const double across = 0.8 * a.v[i] + 0.6 * b.v[i];
       space.f[i][1] = 0.8 * across - 0.6 * c.v[i];

@@ -26,7 +26,7 @@ Matrix3<double> fundamental_of(const CalibratedScene& scene, double focal) {
   return of_norm_one(f);
 }
 
-TEST(SixPointFocal, FindsTheTruthAmongItsModels) {
+TEST(SixPointFocal, FindsTheTrueFAndFocalLength) {
   core::Random random(1);
   int found = 0, models = 0;
   constexpr int kRuns = 1500;
@@ -73,7 +73,7 @@ TEST(SixPointFocal, GivesModelsThatAreEssentialWithTheirFocalLength) {
   EXPECT_LT(wrong, models / 50);
 }
 
-TEST(SixPointFocal, GivesNothingForSamplesThatFixNothing) {
+TEST(SixPointFocal, GivesNothingForDegenerateSamples) {
   core::Random random(3);
   Sample<double, 6> s = sample_of(calibrated_scene(random, 6), 1);
   s.x1[3] = s.x1[1], s.y1[3] = s.y1[1], s.x2[3] = s.x2[1], s.y2[3] = s.y2[1];

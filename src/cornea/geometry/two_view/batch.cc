@@ -48,7 +48,8 @@ void check_correspondences(std::span<const Correspondence> matches) {
   bool finite = true;
   for (const Correspondence& m : matches) finite &= is_finite(m);
   for (std::size_t i = 0; !finite && i < matches.size(); ++i) {
-    require(is_finite(matches[i]), "correspondence ", i, " has a coordinate that is not a number");
+    require(is_finite(matches[i]), "correspondence ", i,
+            " has a coordinate that is not finite; remove it");
   }
 }
 

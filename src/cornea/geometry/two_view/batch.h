@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all estimators do around their search: checks, places that count once, keys, the choice of
-// the device.
+// What all estimators do around their search: check the input, merge repeated correspondences, key
+// the random samples and choose the backend.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,16 @@
 
 namespace cornea::geometry {
 
-// All coordinates are numbers, and there are not too many.
+// Throws unless all coordinates are finite and there are at most kMostMatches.
 void check_correspondences(std::span<const Correspondence> matches);
 
-// Of norm 1, with a positive entry where it is largest.
+// Scales a matrix to norm 1 with a positive largest entry.
 std::array<double, 9> canonical(const Matrix3<double>& m);
-// Of a matrix F of normalised coordinates: x2^T F x1 = 0 in pixels; of an H likewise.
+// Convert F (x2^T F x1 = 0) or H (x2 ~ H x1) from normalised coordinates to pixels.
 std::array<double, 9> epipolar_in_pixels(const Matrix3<double>& f, const Normalisation& n);
 std::array<double, 9> homography_in_pixels(const Matrix3<double>& h, const Normalisation& n);
 
-// Every copy of a correspondence gets what its place got.
+// Gives every copy of a correspondence the value of its distinct correspondence.
 template <class T>
 void copy_from_places(const match::Places& places, std::vector<T>& values) {
   const std::vector<T> of_places = std::exchange(values, std::vector<T>(places.of.size()));
@@ -43,8 +43,8 @@ std::unique_ptr<Ransac<Problem>> make_ransac(const Context& context, const Probl
   return make_host_ransac(context, problem);
 }
 
-// Runs `estimate` over the pairs that have at least `sample` places: correspondences that join the
-// same two places take part once. The others' results say too_few_points.
+// Runs `estimate` over the pairs that have at least `sample` distinct correspondences: repeated
+// ones take part once. The results of the other pairs are too_few_points.
 template <class Result>
 void estimate_places(const Context& context, std::span<const std::span<const Correspondence>> pairs,
                      std::span<const std::uint64_t> keys, std::span<Result> out, int sample,
@@ -52,7 +52,8 @@ void estimate_places(const Context& context, std::span<const std::span<const Cor
                                               const std::function<void()>&)>& estimate) {
   using core::parallel_for;
   require(pairs.size() == out.size() && pairs.size() == keys.size(), pairs.size(),
-          " pairs were given, ", keys.size(), " keys and room for ", out.size(), " results");
+          " pairs were given, ", keys.size(), " keys and room for ", out.size(),
+          " results; the numbers must be equal");
   parallel_for(context, int(pairs.size()), kPairsPerPiece, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       try {
@@ -92,8 +93,8 @@ void estimate_places(const Context& context, std::span<const std::span<const Cor
   std::vector<std::size_t> all(pairs.size()), repeating;
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   if (context.is_cuda()) {
-    // Repeats are rare, and looking for them costs less than the device takes: pairs that turn out
-    // to have some are estimated again.
+    // Repeated correspondences are rare, and finding them takes less time than the device needs:
+    // the search for them runs meanwhile, and pairs that have some are estimated again.
     bool looked = false;
     run(all, [&] {
       find_places();

@@ -86,7 +86,7 @@ TEST_P(CalibratedOnDevice, FindsThePoseDespiteNoiseAndOutliers) {
   }
 }
 
-TEST_P(CalibratedOnDevice, TriangulatesInliersWhereTheyAre) {
+TEST_P(CalibratedOnDevice, TriangulatesInliersAtTheirTruePositions) {
   const Views views = make_views(3, 200, 0.1, 0.2);
   const EssentialResult result = EssentialEstimator(context).estimate(views.matches, kCameras);
   ASSERT_EQ(result.kind, TwoView::general);
@@ -132,7 +132,7 @@ TEST_P(CalibratedOnDevice, FindsAFocalLengthThatBothViewsShare) {
     ASSERT_EQ(result.kind, TwoView::general);
     EXPECT_GT(result.inlier_count, 0.9 * std::count(views.right.begin(), views.right.end(), 1));
     errors.push_back(std::abs(result.focal_factor / factor - 1));
-    if (errors.back() > 0.02) continue;  // of poses that say little about it
+    if (errors.back() > 0.02) continue;  // poses that hardly determine the focal length
     EXPECT_LT(rotation_error(result.R, views.scene), 1);
     EXPECT_LT(translation_error(result.t, views.scene), 5);
     int near = 0, all = 0;
@@ -177,7 +177,7 @@ TEST_P(CalibratedOnDevice, CorrectsGuessedFocalLengths) {
   EXPECT_GE(corrected, 8);
 }
 
-TEST_P(CalibratedOnDevice, KnowsACameraThatOnlyRotated) {
+TEST_P(CalibratedOnDevice, RecognisesACameraThatOnlyRotated) {
   const Views views = make_views(21, 300, 0.5, 0.3, Motion::none);
   const EssentialResult result = EssentialEstimator(context).estimate(views.matches, kCameras);
   EXPECT_TRUE(result.pure_rotation);
@@ -211,7 +211,7 @@ TEST_P(CalibratedOnDevice, ChoosesTheModelByColmapsRule) {
   TwoViewResult result = estimator.estimate(general.matches, kCameras);
   EXPECT_EQ(result.configuration, Configuration::calibrated);
   EXPECT_LT(translation_error(result.t, general.scene), 1.5);
-  // F and E belong together, in pixels.
+  // F and E agree with each other, in pixels.
   int agree = 0;
   for (std::size_t k = 0; k < general.matches.size(); ++k) {
     agree += result.inliers[k] &&
@@ -220,7 +220,7 @@ TEST_P(CalibratedOnDevice, ChoosesTheModelByColmapsRule) {
   EXPECT_GE(agree, 0.98 * result.inlier_count);
   EXPECT_EQ(estimator.estimate(general.matches, std::nullopt).configuration,
             Configuration::uncalibrated);
-  // Focal lengths that are far from right: F.
+  // With focal lengths that are far off, F is chosen.
   const IntrinsicsPair wrong{{2200, 2200, 640, 480}, {600, 600, 600, 500}};
   result = estimator.estimate(general.matches, wrong);
   EXPECT_EQ(result.configuration, Configuration::uncalibrated);
@@ -245,24 +245,24 @@ TEST_P(CalibratedOnDevice, ChoosesTheModelByColmapsRule) {
   EXPECT_EQ(result.inlier_count, 0);
 }
 
-TEST_P(CalibratedOnDevice, AGivenThresholdDecidesWhatLiesOnAPlane) {
+TEST_P(CalibratedOnDevice, AGivenThresholdDecidesWhichPointsLieOnAPlane) {
   const Views plane = make_views(62, 400, 0.5, 0.3, Motion::any, true);
   TwoViewOptions options;
   options.fundamental.threshold = options.essential.threshold = 4;
   options.homography.threshold = 8;
   EXPECT_EQ(TwoViewEstimator(context, options).estimate(plane.matches, kCameras).configuration,
             Configuration::planar);
-  options.homography.threshold = 0.6;  // of points with noise of 0.5 in each coordinate
+  options.homography.threshold = 0.6;  // for points with noise of 0.5 pixels in each coordinate
   EXPECT_EQ(TwoViewEstimator(context, options).estimate(plane.matches, kCameras).configuration,
             Configuration::calibrated);
 }
 
-// Points beyond the fold of a lens have no ray: no model agrees with them, in E or in the choice.
-TEST_P(CalibratedOnDevice, PointsWithoutARayAreNoInliers) {
+// Points beyond the fold of a lens have no ray, so they are inliers of no model.
+TEST_P(CalibratedOnDevice, PointsWithoutARayAreNotInliers) {
   const Intrinsics bent{1000, 1000, 640, 480, -0.3};  // folds at r = 1.05, pixel 640 + 703
   const IntrinsicsPair cameras{bent, bent};
   Views views = make_views(64, 300, 0.2, 0, Motion::any, false, cameras);
-  // Further matches that lie on their epipolar lines, were they pixels without distortion.
+  // Further matches, which would lie on their epipolar lines if their pixels had no distortion.
   const auto F = TwoViewEstimator(context).estimate(views.matches, cameras).F;
   for (int i = 0; i < 30; ++i) {
     const double x = 1500, y = 400 + 5.0 * i, x2 = 1480;
@@ -279,7 +279,7 @@ TEST_P(CalibratedOnDevice, PointsWithoutARayAreNoInliers) {
   }
 }
 
-TEST_P(CalibratedOnDevice, ManagesWithFewAndWrongPoints) {
+TEST_P(CalibratedOnDevice, HandlesFewAndWrongPoints) {
   EssentialEstimator essential(context);
   HomographyEstimator homography(context);
   TwoViewEstimator both(context);
@@ -317,7 +317,7 @@ TEST_P(CalibratedOnDevice, CountsRepeatedCorrespondencesOnce) {
   }
 }
 
-// None, known ones, and guesses that are a tenth off.
+// No intrinsics, known ones, and guesses that are wrong by a tenth.
 std::optional<IntrinsicsPair> cameras_of_set(std::size_t i) {
   if (i % 5 == 4) return std::nullopt;
   if (i % 3 != 2) return kCameras;
@@ -326,7 +326,7 @@ std::optional<IntrinsicsPair> cameras_of_set(std::size_t i) {
   return guess;
 }
 
-// What a batch and another device must reproduce to the bit.
+// Results that a batch and another device must reproduce bit by bit.
 std::vector<TwoViewResult> estimate_all(const Context& context, std::span<const Views> sets) {
   std::vector<std::span<const Correspondence>> pairs;
   std::vector<std::optional<IntrinsicsPair>> cameras;

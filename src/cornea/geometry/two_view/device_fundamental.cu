@@ -8,9 +8,9 @@ namespace {
 
 using core::kWarp, core::warp_least;
 
-// Samples of 8. A block makes kHypothesisThreads / each hypotheses, which are groups of the first
-// look; `each` threads share a hypothesis' correspondences there, and 16 times as many those of a
-// hypothesis that is kept.
+// Samples of 8. A block computes kHypothesisThreads / each hypotheses, in groups of preemptive
+// scoring. `each` threads share the correspondences of a hypothesis in the first stage, and 16
+// times as many those of a hypothesis that is kept.
 template <int each>
 __global__ void __launch_bounds__(kHypothesisThreads)
     eights_kernel(DevicePairs pairs, FundamentalProblem problem) {
@@ -53,15 +53,15 @@ __global__ void __launch_bounds__(kHypothesisThreads)
     f = made[mine];
     for (int i = share; i < seen; i += each) cost += cost_at<EpipolarMetric>(f, tile[i], scale);
   }
-  __syncthreads();                           // all have seen what is valid
-  if (valid) atomicAdd(&costs[mine], cost);  // whole numbers: in any order
+  __syncthreads();                           // all threads have read the validity
+  if (valid) atomicAdd(&costs[mine], cost);  // integers, so the order does not matter
   __syncthreads();
   cost = costs[mine];
   RoundBest best;
   if (share == 0 && cost != kNoCost && !(looks && valid)) best = {round_key(cost, hypothesis), f};
 
   if (looks) {
-    // Every warp of a group finds the same two; each of its halves takes one.
+    // Every warp of a group finds the same two models; each half of a warp scores one of them.
     const int lane = threadIdx.x % kWarp, half = lane / kHalf, group = mine / kWarp;
     const std::uint64_t none = RoundBest().key;
     const std::uint64_t key = valid ? round_key(cost, mine) : none;
@@ -89,13 +89,13 @@ __global__ void __launch_bounds__(kHypothesisThreads)
 
 }  // namespace
 
-// Threads that share the scoring of a sample of 8: enough that a few pairs fill the device, at most
-// 4, as preemptive scoring is short.
+// Threads that share the scoring of a sample of 8: enough for a few pairs to fill the device, but
+// at most 4, because preemptive scoring is short.
 template <>
 struct HypothesisLaunch<FundamentalProblem> {
   static int threads_each(const FundamentalProblem& problem, int pairs, int round,
                           int multiprocessors) {
-    constexpr int kBlocksEach = 4;  // that fill a multiprocessor
+    constexpr int kBlocksEach = 4;  // blocks that fill a multiprocessor
     const double blocks = double(pairs) * core::divide_up(round, kHypothesisThreads);
     const double room = double(multiprocessors) * kBlocksEach;
     return problem.search.sample != 8 || blocks >= room ? 1 : 4;

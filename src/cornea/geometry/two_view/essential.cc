@@ -12,7 +12,7 @@ namespace {
 
 using namespace geometry;
 
-constexpr double kEssentialThreshold = 3;  // pixels, where it is chosen per pair
+constexpr double kEssentialThreshold = 3;  // pixels, if it is chosen per pair
 
 template <class Problem>
 Problem problem_of(const EssentialOptions& o) {
@@ -23,11 +23,12 @@ Problem problem_of(const EssentialOptions& o) {
       o.refine};
 }
 
-// Pixels around the principal point as a camera without distortion and with one focal length would
-// have them. Where the distortion has no inverse, a place that no model agrees with.
+// Pixels relative to the principal point, as a camera without distortion and with a single focal
+// length would have them. Points where the distortion has no inverse are moved far away, where no
+// model agrees with them.
 std::vector<Correspondence> square_pixels(std::span<const Correspondence> matches,
                                           const IntrinsicsPair& cameras) {
-  constexpr double kNowhere = 1e6;  // focal lengths
+  constexpr double kNowhere = 1e6;  // in focal lengths
   const auto place = [](const Intrinsics& camera, double x, double y, double sign) {
     const auto at = camera.place(x, y);
     return at ? *at : std::array<double, 2>{sign * kNowhere, kNowhere};
@@ -84,12 +85,12 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
 
 void EssentialOptions::validate() const {
   require(threshold >= 0 && std::isfinite(threshold),
-          "the threshold is a positive number of pixels, or 0 to choose it per pair, not ",
+          "threshold takes a positive number of pixels, or 0 to choose it per pair, not ",
           threshold);
-  require(confidence > 0 && confidence < 1, "the confidence lies between 0 and 1, not ",
+  require(confidence > 0 && confidence < 1, "confidence takes a number between 0 and 1, not ",
           confidence);
-  require(max_hypotheses >= 1, "at least one hypothesis is needed, not ", max_hypotheses);
-  require(round >= 1 && round <= 1 << 24, "a round has 1 to ", 1 << 24, " hypotheses, not ", round);
+  require(max_hypotheses >= 1, "max_hypotheses takes 1 or more, not ", max_hypotheses);
+  require(round >= 1 && round <= 1 << 24, "round takes 1 to ", 1 << 24, " hypotheses, not ", round);
 }
 
 IntrinsicsPair IntrinsicsPair::refocused(double factor) const {
@@ -101,7 +102,7 @@ IntrinsicsPair IntrinsicsPair::refocused(double factor) const {
   return result;
 }
 
-// One of the two.
+// Only one of the two is set.
 struct EssentialEstimator::State {
   std::unique_ptr<Ransac<EssentialProblem>> known;
   std::unique_ptr<Ransac<SharedFocalProblem>> sought;
@@ -130,14 +131,15 @@ void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspo
                                         std::span<const IntrinsicsPair> cameras,
                                         std::span<const std::uint64_t> keys,
                                         std::span<EssentialResult> out) {
-  require(pairs.size() == cameras.size(), pairs.size(), " pairs were given and cameras of ",
+  require(pairs.size() == cameras.size(), pairs.size(), " pairs were given, but cameras for ",
           cameras.size());
   for (const IntrinsicsPair& of : cameras) {
     of.first.validate();
     of.second.validate();
     require(!options_.shared_focal || !(of.first.is_distorted() || of.second.is_distorted()),
-            "the distortion of a camera belongs to its focal length: with shared_focal the cameras "
-            "have none");
+            "shared_focal needs cameras without distortion, because the distortion depends on the "
+            "focal "
+            "length");
   }
   estimate_places<EssentialResult>(
       context_, pairs, keys, out, options_.shared_focal ? 6 : 5,
@@ -164,7 +166,7 @@ void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspo
           }
         });
       });
-  // Copies of a correspondence are one point.
+  // Copies of a correspondence share its triangulated point.
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (out[i].points.size() == pairs[i].size()) continue;
     if (out[i].points.empty()) {

@@ -20,40 +20,41 @@
 namespace cornea {
 
 struct CORNEA_API EssentialOptions {
-  // Largest distance of an inlier, pixels, the sum over both images as for F; 0: chosen per pair
+  // Largest distance of an inlier in pixels, the sum over both images as for F; 0: chosen per pair
   // from the noise of its correspondences.
   double threshold = 0;
-  double confidence = 0.999;    // that a sample without outliers was drawn
-  int max_hypotheses = 100000;  // most samples
+  double confidence = 0.999;    // probability that a sample without outliers was drawn
+  int max_hypotheses = 100000;  // largest number of samples
   int round = 256;              // samples per round
-  std::uint64_t seed = 0;       // of the samples
+  std::uint64_t seed = 0;       // of the random samples
   bool optimise = true;         // local optimisation of a new best hypothesis
   bool refine = true;           // the final minimisation over R and t
-  // The focal lengths are guesses, both wrong by one factor from 1/4 to 4, which is sought with E
-  // (six-point samples: H. Li, ECCV 2006); the cameras have no distortion then.
+  // Treats the focal lengths as guesses, both wrong by the same factor from 1/4 to 4, which is
+  // estimated together with E (six-point samples: H. Li, ECCV 2006). The cameras must then have no
+  // distortion.
   bool shared_focal = false;
 
   void validate() const;
 };
 
 struct CORNEA_API EssentialResult {
-  // general: E, R and t. planar: the same; the inliers lie on a plane, which E allows. Of a pure
-  // rotation R is right and t means nothing: `pure_rotation`. none, degenerate, too_few_points: as
-  // for F, with all matrices 0.
+  // general: E, R and t are valid. planar: the same, but the inliers lie on a plane, which E
+  // allows. For a pure rotation (`pure_rotation`) R is valid and t has no meaning. none,
+  // degenerate, too_few_points: as for F, with all matrices 0.
   TwoView kind = TwoView::none;
   bool pure_rotation = false;
-  std::array<double, 9> E{};  // row by row, of norm 1, its largest entry positive
+  std::array<double, 9> E{};  // row-major, of norm 1, its largest entry positive
   std::array<double, 9> R{};
   std::array<double, 3> t{};
-  double focal_factor = 1;  // of the focal lengths that were given, where it was sought
+  double focal_factor = 1;                 // of the given focal lengths, if shared_focal
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
-  int inlier_count = 0;                    // places
-  int places = 0;                          // correspondences, repeated ones once
-  // Per correspondence (X, Y, Z) in the first camera's coordinates, in units of the distance
-  // between the cameras; 0, 0, 0 where it is no inlier, or lies behind a camera.
+  int inlier_count = 0;                    // distinct correspondences
+  int places = 0;                          // distinct correspondences in all
+  // (X, Y, Z) per correspondence in the first camera's coordinates, in units of the baseline; all 0
+  // if it is not an inlier or lies behind a camera.
   std::vector<std::array<float, 3>> points = {};
   double median_angle_degrees = 0;  // between the two rays of an inlier
-  double threshold = 0;             // that separates inliers from outliers, pixels
+  double threshold = 0;             // between inliers and outliers, pixels
   int hypotheses = 0;               // drawn
   int rounds = 0;
   StopReason stop = StopReason::nothing_to_do;
@@ -62,11 +63,11 @@ struct CORNEA_API EssentialResult {
 
 struct CORNEA_API IntrinsicsPair {
   Intrinsics first = {}, second = {};
-  // False where they are guesses, as those of EXIF: TwoViewEstimator may then find that both are
-  // wrong by one factor.
+  // False if they are guesses, for example from EXIF: TwoViewEstimator may then find that both are
+  // wrong by the same factor.
   bool focal_known = true;
 
-  // With other focal lengths (EssentialResult::focal_factor).
+  // The cameras with their focal lengths multiplied by a factor (EssentialResult::focal_factor).
   IntrinsicsPair refocused(double factor) const;
 };
 
@@ -76,10 +77,10 @@ class CORNEA_API EssentialEstimator {
   ~EssentialEstimator();
   EssentialEstimator(EssentialEstimator&&) noexcept;
 
-  // `key` keys the random samples, together with the seed.
+  // `key` selects the random samples, together with the seed.
   EssentialResult estimate(std::span<const Correspondence> matches, const IntrinsicsPair& cameras,
                            std::uint64_t key = 0);
-  // One pair of cameras and one key per pair; a result depends on its own pair alone.
+  // One pair of cameras and one key per pair; a result depends only on its own pair.
   void estimate_batch(std::span<const std::span<const Correspondence>> pairs,
                       std::span<const IntrinsicsPair> cameras, std::span<const std::uint64_t> keys,
                       std::span<EssentialResult> out);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// E as a problem for RANSAC (ransac/search.h), with focal lengths that are known, or with one that
-// both views share. Once for both devices. Coordinates are rays, by the known focal lengths or by
-// the guess: the normalisation that is given with a pair takes pixels around the principal point to
-// them.
+// E as a problem for RANSAC (ransac/search.h), with known focal lengths or with an unknown one that
+// both views share. Shared by CPU and CUDA. Coordinates are rays, computed with the known focal
+// lengths or with the guess: the normalisation that is given with a pair converts pixels relative
+// to the principal point to rays.
 #pragma once
 
 #include "cornea/geometry/ransac/search.h"
@@ -20,7 +20,7 @@ struct EssentialOutcome {
   TwoView kind = TwoView::none;
   Matrix3<double> e{};
   Pose pose{};
-  double focal = 1;  // in guesses, where it was sought
+  double focal = 1;  // in units of the guess, if it was estimated
   bool pure_rotation = false;
   double threshold = 0;  // of the inliers, pixels
   int hypotheses = 0, rounds = 0;
@@ -33,11 +33,12 @@ struct EssentialInlier {
   CORNEA_HD bool operator()(const PointPair& p) const { return found && inlier(p); }
 };
 
-// Share of the inliers that a rotation alone must explain to be one.
+// Fraction of the inliers that a rotation alone must explain for the motion to be a pure rotation.
 inline constexpr double kRotatedShare = 0.9;
 
-// Pixels: a width that is narrow for points of photographs. A search's model that is not this sharp
-// within so many of them is doubted, and one that so few agree with.
+// kSharpWidth, in pixels, is a narrow width for points of photographs. The model of a search is
+// doubtful if its noise is wider than kDoubtfulWidths times this, or if less than kDoubtfulShare of
+// the correspondences agree with it within its noise.
 inline constexpr double kSharpWidth = 0.7, kDoubtfulWidths = 2, kDoubtfulShare = 0.42;
 inline constexpr int kInnerSamples = 256;
 
@@ -46,14 +47,16 @@ struct KnownFocal {
   using Manifold = PoseManifold;
   static constexpr int kModels = 10, kSample = 5;
   static constexpr bool kSought = false;
-  // add(Matrix3<float>) for each model; whether there are any but for points behind a camera.
+  // Calls add(Matrix3<float>) for each model; returns whether there are solutions, including those
+  // with points behind a camera.
   template <class Add>
   CORNEA_HD static bool for_each(const Sample<double, kSample>& s, const Add& add) {
     return for_each_essential(s, [&](const Matrix3<double>& e) { add(converted<float>(e)); });
   }
 };
 
-// A focal length that both views share: samples of 6, models are F of rays by the guess.
+// An unknown focal length that both views share: samples of 6; models are F of the rays by the
+// guess.
 struct UnknownFocal {
   using Manifold = FocalManifold;
   static constexpr int kModels = 15, kSample = 6;
@@ -65,11 +68,11 @@ struct UnknownFocal {
   }
 };
 
-// The points of a team as rays by another focal length.
+// The points of a team as rays of another focal length.
 template <class Team>
 struct RefocusedTeam {
   Team& team;
-  double g;  // 1 / focal length, guesses
+  double g;  // 1 / focal length, in units of the guess
   template <int count, class Terms>
   CORNEA_HD void sums(double (&out)[count], const Terms& terms) {
     team.template sums<count>(out, [&](const PointPair& p, double* to) {
@@ -86,7 +89,7 @@ struct CalibratedProblem {
   static constexpr int kModels = Focal::kModels, kSample = Focal::kSample;
 
   SearchOptions search;
-  bool automatic;  // whether the threshold was chosen, not given
+  bool automatic;  // whether the threshold is chosen per pair
   bool refine;
 
   CORNEA_HD static Sample<double, kSample> in_double(const Sample<float, kSample>& s) {
@@ -150,7 +153,7 @@ struct CalibratedProblem {
   }
 
  private:
-  // The model of the search, fitted at the width of the noise, which `width` becomes.
+  // Fits the model of the search at the width of the noise, which is returned in `width`.
   template <class Team>
   CORNEA_HD Matrix3<double> fit_last(Team& team, std::uint64_t pair, const Search& state,
                                      double& width) const {
@@ -168,8 +171,9 @@ struct CalibratedProblem {
     bool wider;
     Matrix3<double> m = fit(found, width);
     double fitted = follow_noise(team, width, kIterations, fit, distance, m, wider);
-    // Where few agree within the noise, or none within less than the search's threshold, the
-    // search may have found a compromise: samples are judged at a width at which that shows.
+    // If few correspondences agree within the noise, or the noise is not much narrower than the
+    // search's threshold, the search may have found a compromise between models. Samples scored at
+    // a narrow width show whether a better model exists.
     const std::uint32_t support =
         team.score(converted<float>(m), cost_scale(scales, fitted)).inliers;
     if (fitted > kSharpWidth * kDoubtfulWidths || support < kDoubtfulShare * team.count()) {
@@ -183,20 +187,21 @@ struct CalibratedProblem {
         fitted = follow_noise(team, search.threshold, kIterations, fit, distance, m, wider);
     }
     m = minimise_on<Manifold>(team, m, scales, kPoseLossWidth * fitted);
-    // A fit may leave its basin where the inliers are few.
+    // With few inliers a fit may leave its basin of attraction.
     if (2 * team.score(converted<float>(m)).inliers <= state.best.score.inliers) return found;
     width = fitted;
     return m;
   }
 
-  // The pose of outcome.e, and whether the camera only rotated.
+  // Finds the pose of outcome.e, and whether the camera only rotated.
   template <class Rays>
   CORNEA_HD static void find_pose(Rays& rays, const Scales& scales, Outcome& outcome) {
     const InlierTest inlier = inlier_test(outcome.e, scales, outcome.threshold);
     double before;
     outcome.pose = choose_pose(rays, outcome.e, inlier, before);
     outcome.kind = TwoView::general;
-    // A camera that only rotated has points everywhere before it for any t; R alone explains them.
+    // If the camera only rotated, the points lie in front of it for any t, and R alone explains
+    // them.
     const Matrix3<double> rotation =
         minimise_rotation(rays, outcome.pose.rotation, scales, outcome.threshold);
     const double rotated = count_rotated(

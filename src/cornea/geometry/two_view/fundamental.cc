@@ -20,7 +20,8 @@ namespace {
 using namespace core;
 using namespace geometry;
 
-// Of a positive matrix, as a share of the sum of all; x is the eigenvector of the smallest.
+// The second smallest eigenvalue of a positive definite matrix divided by its trace; x is the
+// eigenvector of the smallest.
 double second_eigenvalue(const double (&m)[packed_size(9)], const double* x) {
   double trace = 0, lifted[packed_size(9)], y[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
   for (int i = 0; i < 9; ++i) trace += m[packed(i, i)];
@@ -35,13 +36,14 @@ double second_eigenvalue(const double (&m)[packed_size(9)], const double* x) {
   return value / trace;
 }
 
-// Where the threshold is chosen per pair: a search at the first, and where it leaves doubt, one at
-// the second, for pairs whose points are localised to several pixels.
+// Thresholds, in pixels, if the threshold is chosen per pair: the first search uses the first, and
+// if its result is doubtful, a second search uses the second, for pairs whose points are localised
+// only to several pixels.
 constexpr double kSearchThreshold = 3, kWideThreshold = 10;
-// Doubt: the noise is wider than the first threshold, or less than this share agrees within the
-// noise.
+// A result is doubtful if the noise is wider than the first threshold, or if less than this
+// fraction of the correspondences agrees within the noise.
 constexpr double kSureShare = 0.4;
-// By how much the wide search's model must be less likely a chance.
+// The factor by which the wide search's model must be more significant.
 constexpr double kClearlyBetter = 1.3;
 
 FundamentalProblem problem_of(const FundamentalOptions& o, double threshold, int max_hypotheses) {
@@ -57,11 +59,12 @@ double log_choose(int n, int k) {
   for (int i = 1; i <= k; ++i) sum += std::log(double(n - k + i) / i);
   return sum;
 }
-// The logarithm of the number of models that so many correspondences would support within a width
-// by chance (a contrario: L. Moisan, B. Stival, IJCV 2004), negated: of matches at random, the
-// share that lies within it is about the width over the extent of the points.
+// The negative logarithm of the expected number of models that as many correspondences would
+// support within this width by chance (a contrario: L. Moisan, B. Stival, IJCV 2004). The
+// probability that a random match lies within the width is about the width divided by the extent of
+// the points.
 double significance(const RansacOutcome<FundamentalOutcome>& of, int count) {
-  constexpr double kExtent = 5;  // of points whose mean distance from their centre is sqrt(2)
+  constexpr double kExtent = 5;  // for points whose mean distance from their centre is sqrt(2)
   const int support = int(of.outcome.support);
   if (!of.outcome.has_f() || support <= 7) return 0;
   const double share = of.outcome.width * of.normalisation.scales.second / kExtent;
@@ -78,14 +81,14 @@ bool leaves_doubt(const FundamentalOutcome& outcome, int count) {
 
 void FundamentalOptions::validate() const {
   require(threshold >= 0 && std::isfinite(threshold),
-          "the threshold is a positive number of pixels, or 0 to choose it per pair, not ",
+          "threshold takes a positive number of pixels, or 0 to choose it per pair, not ",
           threshold);
-  require(confidence > 0 && confidence < 1, "the confidence lies between 0 and 1, not ",
+  require(confidence > 0 && confidence < 1, "confidence takes a number between 0 and 1, not ",
           confidence);
-  require(max_hypotheses >= 1, "at least one hypothesis is needed, not ", max_hypotheses);
-  require(target >= 0, "the target is a number of inliers, or 0 for none, not ", target);
-  require(sample == 7 || sample == 8, "a sample has 7 or 8 correspondences, not ", sample);
-  require(round >= 1 && round <= 1 << 24, "a round has 1 to ", 1 << 24, " hypotheses, not ", round);
+  require(max_hypotheses >= 1, "max_hypotheses takes 1 or more, not ", max_hypotheses);
+  require(target >= 0, "target takes a number of inliers, or 0 for none, not ", target);
+  require(sample == 7 || sample == 8, "sample takes 7 or 8 correspondences, not ", sample);
+  require(round >= 1 && round <= 1 << 24, "round takes 1 to ", 1 << 24, " hypotheses, not ", round);
 }
 
 std::string_view name(TwoView kind) {
@@ -120,7 +123,7 @@ std::string_view name(StopReason reason) {
 
 namespace {
 
-// In pixels; the inliers are known.
+// Writes F and H in pixels; the inliers have been set before.
 void write_outcome(const FundamentalOutcome& outcome, const Normalisation& normalisation,
                    FundamentalResult& out) {
   out.kind = outcome.kind;
@@ -133,8 +136,8 @@ void write_outcome(const FundamentalOutcome& outcome, const Normalisation& norma
     out.H = homography_in_pixels(outcome.plane.h, normalisation);
   }
   out.inlier_count = static_cast<int>(std::count(out.inliers.begin(), out.inliers.end(), 1));
-  // The refinement may have lost some. (A homography's 8 are none of chance: each agrees in two
-  // coordinates, not in one.)
+  // The refinement may have lost inliers. (The 8 inliers of a homography are not due to chance:
+  // each agrees in two coordinates instead of one.)
   if (out.kind == TwoView::general &&
       is_chance(std::uint32_t(out.inlier_count), int(out.inliers.size()))) {
     out.kind = TwoView::none;
@@ -176,7 +179,7 @@ FundamentalEstimator::FundamentalEstimator(const Context& context,
 FundamentalEstimator geometry::estimator_with_sample(const Context& context,
                                                      const FundamentalOptions& options,
                                                      int sample) {
-  require(sample >= 7 && sample <= kLargestSample, "a sample has 7 to ", kLargestSample,
+  require(sample >= 7 && sample <= kLargestSample, "sample takes 7 to ", kLargestSample,
           " correspondences, not ", sample);
   FundamentalOptions wanted = options;
   wanted.sample = 8;
@@ -251,7 +254,7 @@ std::array<double, 9> eight_point(std::span<const Correspondence> matches) {
   team.set(matches);
   const Normalisation normalisation = normalise(team);
   require(normalisation.scales.first > 0 && normalisation.scales.second > 0,
-          "all points of an image are equal: they fix no fundamental matrix");
+          "all points of an image are equal, so they do not determine a fundamental matrix");
   team.apply(normalisation, 1);
   double m[packed_size(9)], factorised[packed_size(9)];
   epipolar_system(
@@ -260,7 +263,8 @@ std::array<double, 9> eight_point(std::span<const Correspondence> matches) {
   std::copy(std::begin(m), std::end(m), factorised);
   smallest_eigenvector<9>(factorised, f.v);
   require(second_eigenvalue(m, f.v) > 1e-12,
-          "these correspondences fix no fundamental matrix: points are equal, or lie on a line or "
+          "these correspondences do not determine a fundamental matrix: points are equal, or on a "
+          "line or "
           "on a plane");
   Vector3<double> left;
   f = rank_two(f, left);

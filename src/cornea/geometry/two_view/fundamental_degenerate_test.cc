@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points that fix no fundamental matrix, or one of many: planes, lines, too few, chance.
+// Points that do not determine a fundamental matrix, or determine one of many: planes, lines, too
+// few points, chance.
 #include <algorithm>
 #include <cmath>
 
@@ -13,14 +14,14 @@ using namespace core;
 using namespace geometry;
 using namespace testing;
 
-TEST_P(FundamentalOnDevice, TellsAPlaneFromAScene) {
+TEST_P(FundamentalOnDevice, DistinguishesAPlaneFromAScene) {
   for (int i = 0; i < 10; ++i) {
     const auto plane = make_matched_points(
         {.count = 300, .outliers = 0.2, .noise = 0.4, .plane = 1, .seed = std::uint64_t(50 + i)});
     const auto result = estimate(plane.matches);
     EXPECT_EQ(result.kind, TwoView::planar) << i;
     EXPECT_GT(result.inlier_count, 200);
-    // H maps the exact points.
+    // H maps the exact points to each other.
     double worst = 0;
     for (const Correspondence& p : plane.exact) {
       const auto& h = result.H;
@@ -36,7 +37,7 @@ TEST_P(FundamentalOnDevice, TellsAPlaneFromAScene) {
                                              .seed = std::uint64_t(70 + i)});
     EXPECT_EQ(estimate(turned.matches).kind, TwoView::planar) << i;
   }
-  // To the last bit on a plane.
+  // Points exactly on a plane.
   EXPECT_EQ(estimate(make_matched_points({.count = 200, .plane = 1, .seed = 60}).matches).kind,
             TwoView::planar);
   EXPECT_EQ(estimate(make_matched_points({.count = 200, .moves = false, .seed = 60}).matches).kind,
@@ -52,13 +53,13 @@ TEST_P(FundamentalOnDevice, FindsTheMatrixBesideADominantPlane) {
                                             .seed = std::uint64_t(80 + i)});
     const auto result = estimate(scene.matches);
     EXPECT_EQ(result.kind, TwoView::general) << i;
-    // The points off the plane are the last of the exact ones.
+    // The points off the plane are the last ones of the exact points.
     const std::vector<Correspondence> off(scene.exact.end() - 40, scene.exact.end());
     EXPECT_LT(median_distance(result.F, off), 1.5) << i;
   }
 }
 
-TEST_P(FundamentalOnDevice, SaysWhatPointsAreThatFixNoMatrix) {
+TEST_P(FundamentalOnDevice, ClassifiesPointsThatDoNotDetermineF) {
   const auto scene = make_matched_points({.count = 8, .seed = 11});
   EXPECT_EQ(estimate({}).kind, TwoView::too_few_points);
   EXPECT_EQ(estimate({scene.matches.begin(), scene.matches.begin() + 7}).kind,
@@ -66,7 +67,7 @@ TEST_P(FundamentalOnDevice, SaysWhatPointsAreThatFixNoMatrix) {
   auto doubled = scene.matches;
   doubled[6] = doubled[1];
   EXPECT_EQ(estimate(doubled, {.max_hypotheses = 100}).kind, TwoView::too_few_points);
-  auto close = scene.matches;  // seven places, to less than float sees of them
+  auto close = scene.matches;  // two matches that differ only in the last bit of one coordinate
   close[6] = close[1];
   close[6].x1 = std::nextafter(close[6].x1, 0.0f);
   EXPECT_EQ(estimate(close, {.max_hypotheses = 100}).kind, TwoView::degenerate);
@@ -98,7 +99,7 @@ TEST_P(FundamentalOnDevice, SaysWhatPointsAreThatFixNoMatrix) {
   EXPECT_EQ(nothing.F, (std::array<double, 9>{}));
 }
 
-TEST_P(FundamentalOnDevice, ManagesWithFewPoints) {
+TEST_P(FundamentalOnDevice, WorksWithFewPoints) {
   for (int count : {8, 9, 10, 12, 16}) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const auto scene = make_matched_points({.count = count, .seed = seed});
@@ -109,12 +110,13 @@ TEST_P(FundamentalOnDevice, ManagesWithFewPoints) {
   }
 }
 
-// An F has 15 inliers, or 8 that are half of all: also after the refinement. A plane has 8.
-TEST_P(FundamentalOnDevice, NeverCallsChanceAGeometry) {
+// An F has 15 inliers, or 8 that are half of all, also after the refinement. A plane has at least
+// 8.
+TEST_P(FundamentalOnDevice, DoesNotReportAGeometryThatAroseByChance) {
   Random random(35);
   int found = 0, refused = 0;
   for (int i = 0; i < 120; ++i) {
-    // A model of 15 inliers or a few more, some of which the refinement may lose.
+    // A model with 15 inliers or a few more, some of which the refinement may lose.
     auto scene =
         make_matched_points({.count = 15 + i % 5, .noise = 0.5, .seed = std::uint64_t(500 + i)});
     const int wrong = 16 + i % 12;

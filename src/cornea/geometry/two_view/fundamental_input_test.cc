@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeated matches, wild and bad coordinates, bad options, and memory.
+// Repeated matches, extreme and invalid coordinates, invalid options, and memory.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -20,7 +20,8 @@ TEST_P(FundamentalOnDevice, CountsRepeatedCorrespondencesOnce) {
   const auto once = estimate(scene.matches);
   ASSERT_EQ(once.kind, TwoView::general);
   EXPECT_EQ(once.places, 300);
-  // Copies behind, and some of each in between: the first of each stand in the old order.
+  // Copies directly after a match and further ones later; the first occurrences keep the original
+  // order.
   std::vector<Correspondence> repeated;
   std::vector<std::size_t> original;
   for (std::size_t i = 0; i < scene.matches.size(); ++i) {
@@ -43,8 +44,8 @@ TEST_P(FundamentalOnDevice, CountsRepeatedCorrespondencesOnce) {
   }
 }
 
-TEST_P(FundamentalOnDevice, CopiesDoNotReachAMinimum) {
-  // Eight wrong matches, a hundred times each: no more than eight.
+TEST_P(FundamentalOnDevice, CopiesDoNotCountTowardsTheMinimum) {
+  // Eight wrong matches, a hundred copies of each, still count as eight.
   Random random(34);
   std::vector<Correspondence> wrong, copies;
   for (int k = 0; k < 20; ++k) {
@@ -89,7 +90,7 @@ TEST_P(FundamentalOnDevice, ABatchMayHoldPairsWithAndWithoutCopies) {
   }
 }
 
-TEST_P(FundamentalOnDevice, AWildCoordinateDoesNotMatter) {
+TEST_P(FundamentalOnDevice, AnExtremeCoordinateHasNoInfluence) {
   const auto scene = make_matched_points({.count = 300, .outliers = 0.3, .noise = 0.3, .seed = 31});
   const auto usual = estimate(scene.matches);
   for (const float wild : {1e6f, 1e9f, 1e20f, 3e38f}) {
@@ -103,7 +104,7 @@ TEST_P(FundamentalOnDevice, AWildCoordinateDoesNotMatter) {
   }
 }
 
-TEST_P(FundamentalOnDevice, RefusesWhatIsNotANumberAndNamesIt) {
+TEST_P(FundamentalOnDevice, RejectsInvalidInputAndNamesIt) {
   auto scene = make_matched_points({.count = 30, .seed = 13});
   scene.matches[17].y2 = std::numeric_limits<float>::quiet_NaN();
   try {
@@ -121,7 +122,7 @@ TEST_P(FundamentalOnDevice, RefusesWhatIsNotANumberAndNamesIt) {
   EXPECT_THROW(FundamentalEstimator(context, {.round = 0}), Error);
 }
 
-TEST_P(FundamentalOnDevice, TakesFarAndLargeCoordinates) {
+TEST_P(FundamentalOnDevice, AcceptsLargeCoordinates) {
   auto scene = make_matched_points({.count = 200, .outliers = 0.3, .noise = 0.3, .seed = 14});
   const auto near = estimate(scene.matches, {.threshold = 1.5});
   for (Correspondence& m : scene.matches) {

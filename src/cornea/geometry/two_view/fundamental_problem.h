@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// F as a problem for RANSAC (ransac/search.h): what a sample gives, and what a search comes to.
-// Once for both devices.
+// F as a problem for RANSAC (ransac/search.h): the models of a sample and the outcome of a search.
+// Shared by CPU and CUDA.
 #pragma once
 
 #include "cornea/geometry/degeneracy/line.h"
@@ -15,10 +15,10 @@ namespace cornea::geometry {
 
 struct FundamentalOutcome {
   TwoView kind = TwoView::none;
-  Matrix3<double> f{};   // of normalised coordinates; 0 where there is none
-  Plane plane{};         // of a planar one
+  Matrix3<double> f{};   // in normalised coordinates; 0 if there is none
+  Plane plane{};         // if the kind is planar
   double threshold = 0;  // of the inliers, pixels
-  double width = 0;      // that the noise was found to have, as a threshold
+  double width = 0;      // measured width of the noise, as a threshold
   double support = 0;    // correspondences within the width
   bool wider = false;    // the noise may be wider than the search's threshold
   int hypotheses = 0, rounds = 0;
@@ -31,7 +31,7 @@ struct FundamentalOutcome {
   }
 };
 
-// Whether a point is an inlier of an outcome's model.
+// Whether a point is an inlier of the outcome's model.
 struct FundamentalInlier {
   TwoView kind;
   InlierTest inlier;
@@ -41,16 +41,16 @@ struct FundamentalInlier {
   }
 };
 
-// Pixels: where the threshold is chosen, inliers are judged by one that is not below this. Points
-// that lie farther from their lines than their noise would have it are mostly right all the same,
-// and what comes after the estimate (triangulation, a mapper) wants them.
+// In pixels. If the threshold is chosen per pair, the inlier threshold is at least this. Points
+// farther from their epipolar lines than the noise suggests are mostly correct, and later stages
+// (triangulation, a mapper) need them.
 inline constexpr double kLeastInlierThreshold = 1.5;
 inline constexpr double kInlierThresholdsPerWidth = 1.25;
 
-// Of a fit that others follow: most of its gain comes with the first.
+// Iterations of a fit that is followed by further fits: the first ones bring most of the gain.
 inline constexpr int kFewSteps = 3;
 
-// So many points leave a fit no second minimum worth a search.
+// With this many inliers, a search for a second minimum of the fit does not pay off.
 inline constexpr std::uint32_t kManyInliers = 300;
 
 struct FundamentalProblem {
@@ -59,7 +59,7 @@ struct FundamentalProblem {
   static constexpr int kModels = 3, kSample = kLargestSample;
 
   SearchOptions search;
-  bool automatic;  // whether the threshold was chosen, not given
+  bool automatic;  // whether the threshold is chosen per pair
   bool check_plane, refine;
 
   CORNEA_HD FundamentalModels make(const Sample<float, kSample>& s) const {
@@ -93,7 +93,7 @@ struct FundamentalProblem {
         f, wider);
   }
 
-  // Models of 8 from what lies near F, at the width of the noise.
+  // Tries models of 8 correspondences near F, scored at the width of the noise.
   template <class Team>
   CORNEA_HD void resample_fundamental(Team& team, std::uint64_t pair, const Scales& scales,
                                       double& width, Matrix3<double>& f) const {
@@ -174,7 +174,7 @@ struct FundamentalProblem {
     return outcome;
   }
 
-  // A fit may leave its basin where the inliers are few.
+  // Whether a fit has kept its inliers: with few of them it may leave its basin of attraction.
   template <class Team>
   CORNEA_HD bool holds(Team& team, const Matrix3<double>& f, const Search& state) const {
     const std::uint32_t inliers = team.score(converted<float>(f)).inliers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For studies and tests: samples of more points than F needs, as in the work that this room started
-// from (10 of them). They cost more hypotheses and gain nothing.
+// For studies and tests: samples of more correspondences than F needs, as in the work that this
+// code started from (10 of them). They need more hypotheses and gain nothing.
 #pragma once
 
 #include "cornea/core/context.h"
@@ -8,8 +8,8 @@
 
 namespace cornea::geometry {
 
-// An estimator that draws 7 to 32 correspondences per hypothesis, whatever the options say: by
-// least squares where they are more than 8.
+// An estimator that draws 7 to 32 correspondences per hypothesis, whatever the options say; more
+// than 8 are solved by least squares.
 FundamentalEstimator estimator_with_sample(const Context& context,
                                            const FundamentalOptions& options, int sample);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is found, how long the search goes on, and that all devices agree.
+// Accuracy, the length of the search, and agreement between all devices.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -33,7 +33,7 @@ TEST(EightPoint, FindsTheMatrixOfExactPoints) {
   }
 }
 
-TEST(EightPoint, FitsNoisyPointsTheBetterTheMoreThereAre) {
+TEST(EightPoint, ErrorFallsWithTheNumberOfNoisyPoints) {
   const auto few = make_matched_points({.count = 30, .noise = 0.5, .seed = 1});
   const auto many = make_matched_points({.count = 3000, .noise = 0.5, .seed = 1});
   EXPECT_LT(median_distance(eight_point(many.matches), many.exact), 0.2);
@@ -41,7 +41,7 @@ TEST(EightPoint, FitsNoisyPointsTheBetterTheMoreThereAre) {
             median_distance(eight_point(few.matches), many.exact));
 }
 
-TEST(EightPoint, RefusesPointsThatFixNoMatrix) {
+TEST(EightPoint, RejectsPointsThatDoNotDetermineF) {
   auto scene = make_matched_points({.count = 8, .seed = 3});
   EXPECT_THROW(eight_point(std::span(scene.matches).first(7)), Error);
   scene.matches[7] = scene.matches[2];
@@ -53,7 +53,7 @@ TEST(EightPoint, RefusesPointsThatFixNoMatrix) {
   EXPECT_THROW(eight_point(scene.matches), Error);
 }
 
-TEST(WithUnitCorner, DividesByTheLastEntryWhereThatIsNotNearNought) {
+TEST(WithUnitCorner, DividesByTheLastEntryUnlessItIsNearZero) {
   const std::array<double, 9> h = {-0.5, 0, 0.25, 0, -0.5, 0.125, 0, 0, -0.25};
   EXPECT_EQ(with_unit_corner(h), (std::array<double, 9>{2, 0, -1, 0, 2, -0.5, 0, 0, 1}));
   const std::array<double, 9> far = {0.5, 0, 0.25, 0, 0.5, 0.125, 0.1, 0, 1e-8};
@@ -62,7 +62,7 @@ TEST(WithUnitCorner, DividesByTheLastEntryWhereThatIsNotNearNought) {
 }
 
 TEST(EpipolarDistance, IsTheSumOfTwoDistancesToLines) {
-  // A camera that moves along x: lines are rows.
+  // A camera that moves along x: epipolar lines are rows.
   const std::array<double, 9> F = {0, 0, 0, 0, 0, -1, 0, 1, 0};
   EXPECT_NEAR(epipolar_distance(F, {10, 20, 300, 20}), 0, 1e-12);
   EXPECT_NEAR(epipolar_distance(F, {10, 20, 300, 21.5f}), 3, 1e-12);
@@ -100,7 +100,7 @@ TEST_P(FundamentalOnDevice, MarksInliersByTheirDistance) {
 }
 
 TEST_P(FundamentalOnDevice, SucceedsDespiteOutliers) {
-  // A success: the median of the exact points lies within a pixel.
+  // A trial succeeds if the median distance of the exact points is below one pixel.
   FundamentalOptions options{.threshold = 3};
   auto successes = [&](double outliers, int trials) {
     int count = 0;
@@ -117,13 +117,13 @@ TEST_P(FundamentalOnDevice, SucceedsDespiteOutliers) {
   EXPECT_GE(successes(0.75, 20), 19);
 }
 
-TEST_P(FundamentalOnDevice, TakesSamplesOfEverySize) {
+TEST_P(FundamentalOnDevice, AcceptsSamplesOfEverySize) {
   const auto scene = make_matched_points({.count = 400, .outliers = 0.4, .noise = 0.3, .seed = 7});
   for (int sample : {7, 8, 9, 10, 20, 32}) {
     FundamentalOptions options{.max_hypotheses = 20000, .sample = sample};
     const auto result = estimate(scene.matches, options);
     EXPECT_EQ(result.kind, TwoView::general) << sample;
-    // Without outliers a sample of 20 is rare: what matters there is that it runs.
+    // Samples of 20 without outliers are rare; for them only the absence of errors is tested.
     if (sample <= 10) {
       EXPECT_LT(median_distance(result.F, scene.exact), 0.5) << sample;
     }
@@ -137,7 +137,7 @@ TEST_P(FundamentalOnDevice, StopsForTheReasonItGives) {
   EXPECT_EQ(usual.stop, StopReason::confidence);
   EXPECT_TRUE(usual.converged());
   EXPECT_EQ(usual.hypotheses, 100 * usual.rounds);
-  // (1 - q^8)^N <= 1 - p holds now and did not a round before.
+  // (1 - q^8)^N <= 1 - p holds now and did not hold one round before.
   options.confidence = 0.9;
   EXPECT_LT(estimate(scene.matches, options).hypotheses, usual.hypotheses);
   options.target = 60;
@@ -219,7 +219,7 @@ TEST_P(FundamentalOnDevice, DrawsNoMoreThanTheMatchesCanSupport) {
     }
     return matches;
   };
-  // log(1 - p) / log(1 - C(m, 8) / C(n, 8)) with m = 15: rounded up to whole rounds.
+  // log(1 - p) / log(1 - C(m, 8) / C(n, 8)) with m = 15, rounded up to whole rounds.
   for (const auto& [count, most] : {std::pair(30, 7 * 1024), std::pair(43, 153 * 1024)}) {
     const auto result = estimate(noise(count), {.threshold = 0.2});
     EXPECT_EQ(result.kind, TwoView::none) << count;
@@ -231,7 +231,7 @@ TEST_P(FundamentalOnDevice, DrawsNoMoreThanTheMatchesCanSupport) {
   EXPECT_EQ(many.stop, StopReason::maximum);
 }
 
-// Matches of building facades with a label each: 1 for those of one fundamental matrix.
+// Labelled matches of building facades: label 1 marks those of one fundamental matrix.
 TEST_P(FundamentalOnDevice, IsAccurateOnPhotographs) {
   CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "data/correspondences/adelaidermf");
   double sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of the fundamental matrix: an estimator on every device, and what its results are held
-// against.
+// For tests of the fundamental matrix: an estimator on every device, and the reference for its
+// results.
 #pragma once
 
 #include <algorithm>

@@ -22,11 +22,11 @@ HomographyProblem problem_of(const HomographyOptions& o) {
 
 void HomographyOptions::validate() const {
   require(threshold > 0 && std::isfinite(threshold),
-          "the threshold is a positive number of pixels, not ", threshold);
-  require(confidence > 0 && confidence < 1, "the confidence lies between 0 and 1, not ",
+          "threshold takes a positive number of pixels, not ", threshold);
+  require(confidence > 0 && confidence < 1, "confidence takes a number between 0 and 1, not ",
           confidence);
-  require(max_hypotheses >= 1, "at least one hypothesis is needed, not ", max_hypotheses);
-  require(round >= 1 && round <= 1 << 24, "a round has 1 to ", 1 << 24, " hypotheses, not ", round);
+  require(max_hypotheses >= 1, "max_hypotheses takes 1 or more, not ", max_hypotheses);
+  require(round >= 1 && round <= 1 << 24, "round takes 1 to ", 1 << 24, " hypotheses, not ", round);
 }
 
 struct HomographyEstimator::State {

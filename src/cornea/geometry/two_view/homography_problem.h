@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// H as a problem for RANSAC (ransac/search.h). Once for both devices.
+// H as a problem for RANSAC (ransac/search.h). Shared by CPU and CUDA.
 #pragma once
 
 #include "cornea/geometry/ransac/search.h"
@@ -56,12 +56,13 @@ struct HomographyProblem {
       outcome.kind = state.fixed ? TwoView::none : TwoView::degenerate;
       return outcome;
     }
-    // Each correspondence agrees in two coordinates: 8 are no chance.
+    // Each correspondence agrees in two coordinates: 8 inliers are not due to chance.
     if (state.best.score.inliers < kLeastSupport) return outcome;
     outcome.kind = TwoView::planar;
     outcome.h = state.best.f;
     if (refine) {
-      // Not at the noise's own width, as F: planes of photographs are not flat to that.
+      // Unlike F, H is not fitted at the width of the noise, because planes in photographs are not
+      // that flat.
       const Matrix3<double> h =
           minimise_homography(team, outcome.h, scales, kPlaneLossWidth * search.threshold);
       if (2 * team.score(converted<float>(h)).inliers > state.best.score.inliers) outcome.h = h;

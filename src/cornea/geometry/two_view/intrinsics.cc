@@ -8,12 +8,13 @@
 namespace cornea {
 namespace {
 
-// The distorted place of an undistorted one, and its derivatives.
+// The distorted position of an undistorted one, and its derivatives.
 struct Distorted {
   double x, y;
   double xx, xy, yy;  // dx/dx, dx/dy = dy/dx, dy/dy
 
-  // The distortion keeps the neighbourhood's orientation and does not turn it about.
+  // Whether the distortion is locally invertible and preserves orientation (positive definite
+  // derivative).
   bool is_regular() const { return xx * yy - xy * xy > 0 && xx + yy > 0; }
 };
 
@@ -28,8 +29,8 @@ Distorted distort(const Intrinsics& c, double x, double y) {
           radial + slope * y * y + 6 * c.p1 * y + 2 * c.p2 * x};
 }
 
-// Whether no fold of the distortion lies between the centre and a place: beyond one, other places
-// have the same pixel.
+// Whether the distortion does not fold between the centre and a position: beyond a fold, other
+// positions have the same pixel.
 bool is_within_folds(const Intrinsics& c, double x, double y) {
   constexpr int kSteps = 32;
   for (int i = 1; i <= kSteps; ++i) {
@@ -66,7 +67,8 @@ std::array<double, 2> Intrinsics::pixel(double x, double y) const {
 std::optional<std::array<double, 2>> Intrinsics::place(double u, double v) const {
   const double wanted_x = (u - cx) / fx, wanted_y = (v - cy) / fy;
   if (!is_distorted()) return std::array{wanted_x, wanted_y};
-  // Half of what is promised, for the rounding of pixel(), which grows with the coordinates.
+  // Half of the promised accuracy, plus the rounding error of pixel(), which grows with the
+  // coordinates.
   const double last_bits = 4e-16 * (std::abs(u) + std::abs(v) + std::abs(cx) + std::abs(cy));
   const double close = 5e-10 + last_bits;
   constexpr int kIterations = 50, kHalvings = 30;
@@ -75,7 +77,7 @@ std::optional<std::array<double, 2>> Intrinsics::place(double u, double v) const
   auto miss = [&](const Distorted& d) {
     return std::hypot(fx * (d.x - wanted_x), fy * (d.y - wanted_y));
   };
-  // Where the distorted place itself lies beyond a fold, the start is nearer to the centre.
+  // If the distorted position itself lies beyond a fold, the start is moved towards the centre.
   for (int i = 0; i < kHalvings && !at.is_regular(); ++i) {
     x /= 2, y /= 2;
     at = distort(*this, x, y);
@@ -87,7 +89,8 @@ std::optional<std::array<double, 2>> Intrinsics::place(double u, double v) const
       if (!is_within_folds(*this, x, y)) return std::nullopt;
       return std::array{x, y};
     }
-    // Newton's step, halved until it comes nearer and stays where the distortion can be inverted.
+    // Newton's step, halved until it reduces the error and stays where the distortion is
+    // invertible.
     const double determinant = at.xx * at.yy - at.xy * at.xy;
     const double ex = wanted_x - at.x, ey = wanted_y - at.y;
     double dx = (at.yy * ex - at.xy * ey) / determinant;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The camera of an image: how a pixel and a viewing ray belong together.
+// The intrinsics of a camera: the relation between pixels and viewing rays.
 //
-// A point (X, Y, Z) in camera coordinates has the undistorted place x = X / Z, y = Y / Z and, with
-// r^2 = x^2 + y^2, lies at
+// A point (X, Y, Z) in camera coordinates has the undistorted position x = X / Z, y = Y / Z. With
+// r^2 = x^2 + y^2, its pixel is
 //   u = fx (x (1 + k1 r^2 + k2 r^4) + 2 p1 x y + p2 (r^2 + 2 x^2)) + cx
 //   v = fy (y (1 + k1 r^2 + k2 r^4) + p1 (r^2 + 2 y^2) + 2 p2 x y) + cy
-// in pixels, the centre of the first pixel being (0, 0). This is COLMAP's OPENCV model; its
-// SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL and RADIAL are the cases in which some numbers are 0 or
-// equal.
+// with the centre of the first pixel at (0, 0). This is COLMAP's OPENCV model; SIMPLE_PINHOLE,
+// PINHOLE, SIMPLE_RADIAL and RADIAL are the special cases in which some parameters are 0 or equal.
 #pragma once
 
 #include <array>
@@ -22,15 +21,15 @@ struct CORNEA_API Intrinsics {
   double k1 = 0, k2 = 0;                  // radial distortion
   double p1 = 0, p2 = 0;                  // tangential distortion
 
-  // All numbers are finite and the focal lengths positive.
+  // Throws unless all numbers are finite and the focal lengths are positive.
   void validate() const;
   double mean_focal() const { return (fx + fy) / 2; }
   bool is_distorted() const { return k1 != 0 || k2 != 0 || p1 != 0 || p2 != 0; }
 
-  // The pixel of an undistorted place.
+  // The pixel of an undistorted position.
   std::array<double, 2> pixel(double x, double y) const;
-  // The undistorted place of a pixel, such that pixel() gives it back to 1e-9 pixels; none where
-  // the distortion has no inverse there.
+  // The undistorted position of a pixel, such that pixel() maps it back to within 1e-9 pixels;
+  // empty if the distortion has no inverse there.
   std::optional<std::array<double, 2>> place(double u, double v) const;
   friend bool operator==(const Intrinsics&, const Intrinsics&) = default;
 };

@@ -14,7 +14,7 @@
 namespace cornea {
 namespace {
 
-// COLMAP's five models, the last with more distortion than lenses of photographs have.
+// COLMAP's five models, the last with more distortion than the lenses of photographs have.
 std::vector<Intrinsics> cameras() {
   return {{.fx = 900, .fy = 900, .cx = 640, .cy = 480},                           // SIMPLE_PINHOLE
           {.fx = 900, .fy = 950, .cx = 600, .cy = 500},                           // PINHOLE
@@ -35,7 +35,7 @@ TEST(Intrinsics, GivesPixelsOfColmapsModels) {
   EXPECT_NEAR(v, 950 * (-0.2 + dv) + 500, 1e-10);
 }
 
-TEST(Intrinsics, FindsThePlaceOfEveryPixelOfAnImage) {
+TEST(Intrinsics, UndistortsEveryPixelOfAnImage) {
   for (const Intrinsics& camera : cameras()) {
     for (int u = -1; u <= 1281; u += 40) {
       for (int v = -1; v <= 961; v += 40) {
@@ -49,7 +49,7 @@ TEST(Intrinsics, FindsThePlaceOfEveryPixelOfAnImage) {
   }
 }
 
-TEST(Intrinsics, FindsThePlaceThatAPixelCameFrom) {
+TEST(Intrinsics, RecoversTheUndistortedPosition) {
   core::Random random(1);
   for (const Intrinsics& camera : cameras()) {
     for (int i = 0; i < 500; ++i) {
@@ -63,7 +63,7 @@ TEST(Intrinsics, FindsThePlaceThatAPixelCameFrom) {
   }
 }
 
-TEST(Intrinsics, HasNoPlaceForPixelsThatNoRayReaches) {
+TEST(Intrinsics, GivesNothingForPixelsThatNoRayReaches) {
   // x (1 - 0.3 x^2) has its largest value, 0.703, at x = 1.054.
   const Intrinsics barrel{.fx = 1000, .fy = 1000, .k1 = -0.3};
   const double edge = 1000 * 2.0 / 3 / std::sqrt(0.9);
@@ -76,9 +76,9 @@ TEST(Intrinsics, HasNoPlaceForPixelsThatNoRayReaches) {
   EXPECT_FALSE(barrel.place(std::numeric_limits<double>::infinity(), 0));
 }
 
-TEST(Intrinsics, DoesNotLookBeyondAFold) {
-  // x (1 - x^2 + 0.3 x^4) rises to 0.4, falls, and rises again: a pixel at 1000 has a place beyond
-  // the fold alone.
+TEST(Intrinsics, DoesNotUndistortBeyondAFold) {
+  // x (1 - x^2 + 0.3 x^4) rises to 0.4, falls, and rises again: a pixel at 1000 has a position only
+  // beyond the fold.
   const Intrinsics folded{.fx = 1000, .fy = 1000, .k1 = -1, .k2 = 0.3};
   EXPECT_FALSE(folded.place(1000, 0));
   EXPECT_FALSE(folded.place(700, 700));
@@ -87,7 +87,7 @@ TEST(Intrinsics, DoesNotLookBeyondAFold) {
   EXPECT_LT(std::hypot((*inside)[0], (*inside)[1]), 0.5);
 }
 
-TEST(Intrinsics, NamesTheNumberThatIsWrong) {
+TEST(Intrinsics, NamesTheInvalidNumber) {
   auto sentence = [](const Intrinsics& camera) -> std::string {
     try {
       camera.validate();

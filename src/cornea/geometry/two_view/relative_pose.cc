@@ -19,7 +19,7 @@ Vector cross(const Vector& a, const Vector& b) {
 
 double length(const Vector& v) { return std::hypot(v[0], v[1], v[2]); }
 
-// The direction that m sends to 0, for a matrix of rank 2: the largest product of two of its rows.
+// The null vector of a matrix of rank 2 as a pixel: the longest cross product of two of its rows.
 std::optional<std::array<double, 2>> null_pixel(const Matrix& m) {
   constexpr double kFar = 1e6;  // pixels
   Vector best{};
@@ -38,14 +38,14 @@ Matrix transposed(const Matrix& m) {
 }  // namespace
 
 Rotation rotation_of(const Matrix& R) {
-  // 2 sin a axis, and 2 cos a + 1.
+  // 2 sin(a) times the axis; the trace of R is 2 cos(a) + 1.
   const Vector twice = {R[7] - R[5], R[2] - R[6], R[3] - R[1]};
   const double sine = length(twice) / 2, cosine = (R[0] + R[4] + R[8] - 1) / 2;
   const double angle = std::atan2(sine, cosine);
   Rotation rotation{angle * 180 / std::numbers::pi, {}};
   if (sine > 1e-6) {
     for (int k = 0; k < 3; ++k) rotation.axis[k] = twice[k] / (2 * sine);
-  } else if (cosine < 0) {  // half a circle: R + I = 2 axis axis^T
+  } else if (cosine < 0) {  // 180 degrees: R + I = 2 axis axis^T
     int largest = 0;
     for (int k = 1; k < 3; ++k) {
       if (R[4 * k] > R[4 * largest]) largest = k;
@@ -53,7 +53,7 @@ Rotation rotation_of(const Matrix& R) {
     Vector column = {R[largest], R[3 + largest], R[6 + largest]};
     column[largest] += 1;
     for (int k = 0; k < 3; ++k) rotation.axis[k] = column[k] / length(column);
-  } else if (sine > 0) {  // a small rotation, about some axis
+  } else if (sine > 0) {  // a small rotation
     for (int k = 0; k < 3; ++k) rotation.axis[k] = twice[k] / (2 * sine);
   }
   return rotation;

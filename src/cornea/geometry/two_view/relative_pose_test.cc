@@ -22,12 +22,12 @@ Matrix turned(std::array<double, 3> a, double degrees) {
           d * a[2] * a[0] - s * a[1], d * a[2] * a[1] + s * a[0], c + d * a[2] * a[2]};
 }
 
-TEST(RelativePose, TellsAngleAndAxisOfARotation) {
+TEST(RelativePose, FindsAngleAndAxisOfARotation) {
   const double root = std::sqrt(14.0);
   for (const double degrees : {1e-6, 0.01, 12.5, 90.0, 179.0, 180.0}) {
     const Rotation r = rotation_of(turned({1, -2, 3}, degrees));
     EXPECT_NEAR(r.degrees, degrees, 1e-6 + 1e-9 * degrees);
-    // Half a turn has two axes, opposite to each other.
+    // A rotation by 180 degrees has two axes, opposite to each other.
     const double sign = degrees == 180 && r.axis[0] < 0 ? -1 : 1;
     EXPECT_NEAR(sign * r.axis[0], 1 / root, 1e-5) << degrees;
     EXPECT_NEAR(sign * r.axis[1], -2 / root, 1e-5) << degrees;
@@ -38,7 +38,7 @@ TEST(RelativePose, TellsAngleAndAxisOfARotation) {
   EXPECT_EQ(still.axis, (std::array<double, 3>{}));
 }
 
-TEST(RelativePose, FOfEHoldsForPixelsAndHasTheEpipoles) {
+TEST(RelativePose, FundamentalOfEHoldsForPixelsAndHasTheEpipoles) {
   const IntrinsicsPair cameras = {{800, 810, 320, 240}, {1200, 1190, 500, 400}};
   const Matrix R = turned({0.1, 1, 0.2}, 15);
   const std::array<double, 3> t = {-0.9, 0.1, 0.4};
@@ -74,7 +74,7 @@ TEST(RelativePose, FOfEHoldsForPixelsAndHasTheEpipoles) {
   const auto first = cameras.first.pixel(centre[0] / centre[2], centre[1] / centre[2]);
   EXPECT_NEAR((*e.first)[0], first[0], 1e-6);
   EXPECT_NEAR((*e.first)[1], first[1], 1e-6);
-  // A rectified pair has its epipoles at infinity.
+  // The epipoles of a rectified pair are at infinity.
   const Epipoles far = epipoles_of({0, 0, 0, 0, 0, -1, 0, 1, 0});
   EXPECT_FALSE(far.first || far.second);
   EXPECT_FALSE(epipoles_of({}).first);
@@ -87,7 +87,7 @@ TEST(RelativePose, UndistortsPixels) {
   ASSERT_TRUE(p);
   EXPECT_NEAR((*p)[0], 800 * 0.3 + 320, 1e-6);
   EXPECT_NEAR((*p)[1], 810 * -0.2 + 240, 1e-6);
-  // Both points of a match; none where one has none.
+  // Undistorts both points of a match; empty if one of them has no undistorted position.
   const Correspondence match{float(bent[0]), float(bent[1]), 12.5f, 7};
   const Intrinsics straight{800, 810, 320, 240};
   const auto both = undistorted({camera, straight}, match);

@@ -29,17 +29,17 @@ Matrix3<double> inverse_calibration(const Intrinsics& c) {
   return {{1 / c.fx, 0, -c.cx / c.fx, 0, 1 / c.fy, -c.cy / c.fy, 0, 0, 1}};
 }
 
-// Of a configuration_threshold: COLMAP holds Sampson's error of F and E, about the sum of both
-// distances over 2 sqrt 2, and the distance to H x1, half of our transfer distance, against one
-// threshold.
+// Ratio of the transfer threshold to the epipolar threshold for configuration_threshold. COLMAP
+// compares the Sampson error of F and E, about the sum of both distances divided by 2 sqrt 2, and
+// the distance to H x1, half of our transfer distance, with a single threshold.
 constexpr double kTransferPerEpipolar = 0.7071067811865476;
-// Of F's inliers within the noise that E's must reach wherever the wide ones decide.
+// Fraction of F's inliers within the noise that E must reach even if the wide threshold decides.
 constexpr double kLeastNearShare = 0.75;
-// Of the gain in units of the variance: what chance gives once in a thousand pairs, and a share of
-// the inliers, as their errors are not independent.
+// Limits for the gain in units of the variance: the gain that chance produces once in a thousand
+// pairs, and a fraction of the inliers, because their errors are not independent.
 constexpr double kClearGain = 11, kClearShare = 0.01;
 
-// Places of a list of correspondences, told by one that stands for each.
+// Marks the first copy of each distinct correspondence.
 std::vector<std::uint8_t> first_of_places(std::span<const Correspondence> matches) {
   std::vector<std::uint8_t> first(matches.size(), 1);
   match::PlaceFinder finder;
@@ -53,7 +53,7 @@ std::vector<std::uint8_t> first_of_places(std::span<const Correspondence> matche
   return first;
 }
 
-// A model's inliers at a threshold, and how many places they are.
+// A model's inliers at a threshold, and the number of distinct correspondences among them.
 struct Support {
   std::vector<std::uint8_t> inliers;
   int count = 0;
@@ -69,7 +69,7 @@ Support support_of(std::span<const Correspondence> matches, std::span<const std:
   return result;
 }
 
-// Correspondences as pixels of cameras without distortion; no number, which agrees with no model,
+// Correspondences in the pixels of cameras without distortion; NaN, which agrees with no model,
 // where the distortion has no inverse.
 std::vector<Correspondence> undistorted_pixels(std::span<const Correspondence> matches,
                                                const IntrinsicsPair& cameras) {
@@ -82,13 +82,13 @@ std::vector<Correspondence> undistorted_pixels(std::span<const Correspondence> m
   return result;
 }
 
-// The pose that a homography stands for, and whether the camera only rotated.
+// The pose of a homography, and whether the camera only rotated.
 void pose_of_plane(std::span<const Correspondence> pixels, const IntrinsicsPair& cameras,
                    TwoViewResult& out) {
   const Matrix3<double> to1 = inverse_calibration(cameras.first);
   const Matrix3<double> to2 = inverse_calibration(cameras.second);
   const Matrix3<double> h = to2 * (matrix(out.H) * calibration(cameras.first));
-  // H is of the pixels as they are: its inliers may lie where the distortion has no inverse.
+  // H refers to the distorted pixels: its inliers may lie where the distortion has no inverse.
   const auto counts = [&](std::size_t i) { return out.inliers[i] && std::isfinite(pixels[i].x1); };
   std::vector<PointPair> inliers;
   for (std::size_t i = 0; i < pixels.size(); ++i) {
@@ -122,9 +122,9 @@ void pose_of_plane(std::span<const Correspondence> pixels, const IntrinsicsPair&
   }
 }
 
-// Whether the correspondences speak clearly for the focal lengths of `sought` and against those of
-// `known`: by how much the sum of squared distances falls, in units of the variance, up to the
-// threshold of each distance. A geometry that says little about the focal length shows as little.
+// Whether the correspondences clearly support the focal lengths of `sought` over those of `known`:
+// compares by how much the sum of squared distances, each limited by the threshold, decreases in
+// units of the variance. A geometry that hardly depends on the focal length gives a small gain.
 bool prefers_factor(std::span<const Correspondence> matches, const IntrinsicsPair& cameras,
                     const EssentialResult& known, const EssentialResult& sought) {
   if (sought.kind != TwoView::general || sought.pure_rotation) return false;
@@ -163,7 +163,7 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
   const std::vector<std::uint8_t> first = first_of_places(matches);
   const std::vector<Correspondence> straight =
       cameras ? undistorted_pixels(matches, *cameras) : std::vector<Correspondence>();
-  // All are held against one threshold: that of the noise, as the better of F and E has it.
+  // All models are compared at one threshold: that of the noise, the larger one of F and E.
   const bool has_f = f.kind == TwoView::general || f.kind == TwoView::planar;
   const bool has_e = cameras && e.E != std::array<double, 9>{};
   const bool has_h = h.kind == TwoView::planar;
@@ -203,7 +203,7 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
     out.inliers = support.inliers;
     out.inlier_count = support.count;
   };
-  // Within a wide threshold many a wrong focal length explains enough.
+  // Within a wide threshold, many wrong focal lengths explain enough correspondences.
   const bool calibrated = sure_e && far.e.count >= options.essential_share * far.f.count &&
                           near.e.count >= kLeastNearShare * near.f.count;
   if (!calibrated && !sure_f && !sure_h) {
@@ -231,7 +231,7 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
     if (near.h.count > out.inlier_count) take(near.h);
     if (cameras && calibrated && !e.pure_rotation) {
       pose_of_plane(straight, *cameras, out);
-      // E's own pose is of more points than the plane's, and as right.
+      // E's own pose rests on more points than the plane's and is as accurate.
       if (out.configuration == Configuration::planar) {
         out.R = e.R;
         out.t = e.t;
@@ -282,13 +282,14 @@ void TwoViewOptions::validate() const {
   essential.validate();
   homography.validate();
   require(essential_share > 0 && essential_share <= 1,
-          "essential_share is a share of F's inliers between 0 and 1, not ", essential_share);
+          "essential_share takes a fraction of F's inliers between 0 and 1, not ", essential_share);
   require(homography_share > 0 && homography_share <= 1,
-          "homography_share is a share of inliers between 0 and 1, not ", homography_share);
-  require(configuration_threshold >= 0 && std::isfinite(configuration_threshold),
-          "configuration_threshold is a positive number of pixels, or 0 for that of the inliers, "
-          "not ",
-          configuration_threshold);
+          "homography_share takes a fraction of inliers between 0 and 1, not ", homography_share);
+  require(
+      configuration_threshold >= 0 && std::isfinite(configuration_threshold),
+      "configuration_threshold takes a positive number of pixels, or 0 for that of the inliers, "
+      "not ",
+      configuration_threshold);
 }
 
 namespace {
@@ -321,8 +322,8 @@ void TwoViewEstimator::estimate_batch(std::span<const std::span<const Correspond
                                       std::span<TwoViewResult> out) {
   const std::size_t count = pairs.size();
   require(count == cameras.size() && count == keys.size() && count == out.size(), count,
-          " pairs were given, cameras of ", cameras.size(), ", ", keys.size(),
-          " keys and room for ", out.size(), " results");
+          " pairs were given, cameras for ", cameras.size(), ", ", keys.size(),
+          " keys and room for ", out.size(), " results; the numbers must be equal");
   std::vector<FundamentalResult> fundamental(count);
   std::vector<HomographyResult> homography(count);
   fundamental_.estimate_batch(pairs, keys, fundamental);
@@ -332,7 +333,7 @@ void TwoViewEstimator::estimate_batch(std::span<const std::span<const Correspond
     out[i].fundamental = std::move(fundamental[i]);
     out[i].homography = std::move(homography[i]);
   }
-  // E of the pairs for which wanted(cameras) holds.
+  // Estimates E of the pairs for which wanted(cameras) is true.
   const auto estimate_essential = [&](EssentialEstimator& estimator, const auto& wanted,
                                       const auto& take) {
     std::vector<std::span<const Correspondence>> some;

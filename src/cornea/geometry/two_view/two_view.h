@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which geometry two views have: E, F and H of the same correspondences, and COLMAP's rule for
-// choosing between them (J. Schoenberger, J.-M. Frahm, "Structure-from-motion revisited", CVPR
-// 2016; estimators/two_view_geometry.cc).
+// The geometry of two views: E, F and H of the same correspondences, and COLMAP's rule for choosing
+// between them (J. Schoenberger, J.-M. Frahm, "Structure-from-motion revisited", CVPR 2016;
+// estimators/two_view_geometry.cc).
 //
-// With cameras: E is taken where its inliers are at least 0.95 of F's; a focal length that is far
-// off shows as fewer. One that is off by some percent costs few inliers and most of the pose's
-// accuracy: where the focal lengths are guesses (IntrinsicsPair::focal_known), E is also estimated
-// with a factor of theirs, and that is taken where it explains the correspondences clearly better.
-// A plane or a camera that only rotated: H's inliers are at least 0.8 of E's (or of
-// F's). Without cameras: F, or H by the same share.
+// With cameras: E is chosen if it has at least 0.95 as many inliers as F; a focal length that is
+// far off leads to fewer. A focal length that is off by a few percent costs few inliers but most of
+// the pose's accuracy: if the focal lengths are guesses (IntrinsicsPair::focal_known), E is also
+// estimated together with a factor for them, and that result is taken if it explains the
+// correspondences clearly better. The configuration is a plane or a pure rotation if H has at least
+// 0.8 as many inliers as E (or F). Without cameras: F, or H by the same fraction.
 #pragma once
 
 #include <array>
@@ -40,10 +40,11 @@ struct CORNEA_API TwoViewOptions {
   FundamentalOptions fundamental = {};
   EssentialOptions essential = {};
   HomographyOptions homography = {};
-  double essential_share = 0.95;  // of F's inliers that E's must reach
-  double homography_share = 0.8;  // of E's or F's inliers that H's must reach
-  // Pixels, where thresholds are chosen per pair: of the inliers that the shares are of. The
-  // inliers of the result are those within the noise all the same. 0: these.
+  double essential_share = 0.95;  // fraction of F's inliers that E must reach
+  double homography_share = 0.8;  // fraction of E's or F's inliers that H must reach
+  // In pixels, used if thresholds are chosen per pair: the fractions above compare the inliers at
+  // this threshold. The inliers of the result are still those within the noise. 0: the fractions
+  // compare those too.
   double configuration_threshold = 0;
 
   void validate() const;
@@ -51,15 +52,16 @@ struct CORNEA_API TwoViewOptions {
 
 struct CORNEA_API TwoViewResult {
   Configuration configuration = Configuration::undefined;
-  std::array<double, 9> F{}, E{}, H{};  // 0 where there is none
-  std::array<double, 9> R{};            // where there are cameras and a pose; otherwise 0
+  std::array<double, 9> F{}, E{}, H{};  // 0 if there is none
+  std::array<double, 9> R{};            // if there are cameras and a pose; otherwise 0
   std::array<double, 3> t{};
   std::vector<std::uint8_t> inliers = {};  // of the chosen model
   int inlier_count = 0;
   double median_angle_degrees = 0;
-  std::vector<std::array<float, 3>> points = {};  // as in EssentialResult, where there is a pose
+  std::vector<std::array<float, 3>> points = {};  // as in EssentialResult, if there is a pose
   FundamentalResult fundamental = {};
-  // Empty without cameras. All that is said with cameras is of those of its focal_factor.
+  // Empty without cameras. With cameras, all results refer to the focal lengths multiplied by its
+  // focal_factor.
   EssentialResult essential = {};
   HomographyResult homography = {};
 };
@@ -70,7 +72,7 @@ class CORNEA_API TwoViewEstimator {
 
   TwoViewResult estimate(std::span<const Correspondence> matches,
                          const std::optional<IntrinsicsPair>& cameras, std::uint64_t key = 0);
-  // One key per pair; cameras where they are known.
+  // One key per pair; cameras are optional per pair.
   void estimate_batch(std::span<const std::span<const Correspondence>> pairs,
                       std::span<const std::optional<IntrinsicsPair>> cameras,
                       std::span<const std::uint64_t> keys, std::span<TwoViewResult> out);

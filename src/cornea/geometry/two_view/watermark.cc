@@ -10,7 +10,8 @@
 namespace cornea {
 namespace {
 
-// What is not near the border. The picture begins half a pixel before the centre of its first.
+// The part of an image that is not near the border. The image begins half a pixel before the centre
+// of its first pixel.
 class Middle {
  public:
   Middle(const ImageExtent& image, double border)
@@ -44,12 +45,13 @@ Shift median_of(std::span<const Shift> shifts) {
   return {median(std::move(x)), median(std::move(y))};
 }
 
-// The most shifts that lie within `distance` of one, from the median on.
+// The largest number of shifts within `distance` of a common one (mean shift, started at the
+// median).
 std::size_t alike(std::span<const Shift> shifts, double distance) {
-  constexpr int kMostSteps = 20;  // it rests after three or four
+  constexpr int kMostSteps = 20;  // it converges after three or four
   Shift centre = median_of(shifts);
   std::size_t most = 0;
-  // The median may lie at the edge of those that move alike: twice the distance at first.
+  // The median may lie at the edge of the cluster, so the first step uses twice the distance.
   for (int step = 0; step < kMostSteps; ++step) {
     const double reach = step == 0 ? 2 * distance : distance;
     std::size_t count = 0;
@@ -70,10 +72,10 @@ std::size_t alike(std::span<const Shift> shifts, double distance) {
 }  // namespace
 
 void WatermarkOptions::validate() const {
-  require(border >= 0 && border <= 0.5, "the border is 0 to 0.5 of the diagonal, not ", border);
-  require(share > 0.5 && share <= 1, "the share is more than 0.5 and at most 1, not ", share);
-  require(distance > 0 && std::isfinite(distance), "the distance is a positive number, not ",
-          distance);
+  require(border >= 0 && border <= 0.5, "border must be 0 to 0.5 of the diagonal, not ", border);
+  require(share > 0.5 && share <= 1, "share must be more than 0.5 and at most 1, not ", share);
+  require(distance > 0 && std::isfinite(distance),
+          "distance must be a positive number of pixels, not ", distance);
 }
 
 bool is_watermark(std::span<const Correspondence> inliers, const ImageExtent& first,

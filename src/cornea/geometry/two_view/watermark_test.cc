@@ -12,12 +12,12 @@
 namespace cornea {
 namespace {
 
-const ImageExtent kImage{640, 480};  // a diagonal of 800, a border of 80
+const ImageExtent kImage{640, 480};  // diagonal 800, border 80
 
 struct Mark {
-  int stamped = 0;   // in the lower right corner of both, moved by (3, -2)
-  int anywhere = 0;  // two places that have nothing to do with each other, all over
-  double noise = 0;  // pixels, of the stamped
+  int stamped = 0;   // matches in the lower right corner of both images, shifted by (3, -2)
+  int anywhere = 0;  // matches between independent random positions
+  double noise = 0;  // pixels, of the stamped matches
 };
 std::vector<Correspondence> matches_of(const Mark& mark, std::uint64_t seed = 1) {
   core::Random random(seed);
@@ -36,7 +36,7 @@ std::vector<Correspondence> matches_of(const Mark& mark, std::uint64_t seed = 1)
   return all;
 }
 
-TEST(Watermark, AStampInTheCornerIsOne) {
+TEST(Watermark, AStampInTheCornerIsAWatermark) {
   EXPECT_TRUE(is_watermark(matches_of({.stamped = 30}), kImage, kImage));
   // Within 4 pixels of one translation: noise of 2.5 in each coordinate.
   EXPECT_TRUE(is_watermark(matches_of({.stamped = 200, .noise = 2.5}), kImage, kImage));
@@ -44,7 +44,7 @@ TEST(Watermark, AStampInTheCornerIsOne) {
 
 TEST(Watermark, SevenTenthsAreEnoughAndSixAreNot) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    // Of those anywhere a few lie near the border by chance.
+    // A few of the random matches lie near the border by chance.
     EXPECT_TRUE(
         is_watermark(matches_of({.stamped = 75, .anywhere = 25, .noise = 1}, seed), kImage, kImage))
         << seed;
@@ -54,20 +54,20 @@ TEST(Watermark, SevenTenthsAreEnoughAndSixAreNot) {
   }
 }
 
-TEST(Watermark, InTheMiddleItIsAScene) {
+TEST(Watermark, AStampAwayFromTheBorderIsNotAWatermark) {
   std::vector<Correspondence> matches = matches_of({.stamped = 50});
   for (Correspondence& m : matches) {
     m.x1 -= 250, m.x2 -= 250, m.y1 -= 200, m.y2 -= 200;
   }
   EXPECT_FALSE(is_watermark(matches, kImage, kImage));
-  // In one of the two images alone.
+  // Near the border in one of the two images only.
   matches = matches_of({.stamped = 50});
   for (Correspondence& m : matches) m.x2 -= 250, m.y2 -= 200;
   EXPECT_FALSE(is_watermark(matches, kImage, kImage));
 }
 
-TEST(Watermark, AtTheBorderButTurnedItIsAScene) {
-  // All around the picture, turned by ten degrees.
+TEST(Watermark, RotatedPointsNearTheBorderAreNotAWatermark) {
+  // All around the image, rotated by ten degrees.
   std::vector<Correspondence> matches;
   core::Random random(3);
   const double c = std::cos(0.17), s = std::sin(0.17);
@@ -93,7 +93,7 @@ TEST(Watermark, TheBorderIsAShareOfTheDiagonalFromTheEdgeOfThePicture) {
   EXPECT_TRUE(is_watermark(out, kImage, kImage, {.border = 0.11}));
 }
 
-TEST(Watermark, NothingIsNone) {
+TEST(Watermark, NoInliersAreNotAWatermark) {
   EXPECT_FALSE(is_watermark({}, kImage, kImage));
   EXPECT_THROW(is_watermark({}, kImage, kImage, {.share = 0.5}), Error);
   EXPECT_THROW(is_watermark({}, kImage, kImage, {.border = -1}), Error);

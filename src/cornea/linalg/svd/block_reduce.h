@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For .cu files only: sums and maxima over a block of whole warps.
+// For .cu files only: sum and maximum over a block that consists of whole warps.
 #pragma once
 
 #include "cornea/core/warp.h"
@@ -8,14 +8,14 @@ namespace cornea::svd {
 
 inline constexpr int kMostWarps = 32;
 
-// In every thread, the sum over all threads, in an order that does not change. `scratch` has room
-// for kMostWarps numbers.
+// Returns the sum over all threads to every thread; the order of the additions is fixed. `scratch`
+// has room for kMostWarps numbers.
 template <class T>
 __device__ T block_sum(T v, T* scratch) {
   v = core::warp_sum(v);
   const int warps = blockDim.x / core::kWarp, warp = threadIdx.x / core::kWarp;
   if (warps == 1) return v;
-  __syncthreads();  // the sum before may still be read
+  __syncthreads();  // the previous sum may still be read
   if (threadIdx.x % core::kWarp == 0) scratch[warp] = v;
   __syncthreads();
   T sum = scratch[0];
@@ -23,7 +23,7 @@ __device__ T block_sum(T v, T* scratch) {
   return sum;
 }
 
-// In every thread, the largest value and the least index that has it.
+// The largest value and the smallest index that has it, returned to every thread.
 template <class T>
 struct Largest {
   T value;
@@ -53,7 +53,7 @@ __device__ Largest<T> block_largest(Largest<T> v, Largest<T>* scratch) {
   return best;
 }
 
-// Shared memory of both.
+// Shared memory for both reductions.
 template <class T>
 union ReduceMemory {
   T sums[kMostWarps];

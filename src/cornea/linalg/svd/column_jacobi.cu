@@ -7,7 +7,8 @@ using namespace core;
 
 template <class T>
 void enqueue_column_jacobi(const Context& context, const ColumnBatch<T>& batch) {
-  // Warps for the k / 2 pairs of a step; more than 16 wait longer for each other than they gain.
+  // A step has k / 2 pairs, one per warp; with more than 16 warps synchronisation costs more than
+  // it gains.
   const int threads = batch.k <= 64 ? 256 : 512;
   column_jacobi_kernel<<<batch.count, threads, 0, cuda_stream(context)>>>(batch);
   cuda_check_launch("column_jacobi_kernel");

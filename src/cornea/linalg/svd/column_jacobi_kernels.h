@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For .cu files only: one-sided Jacobi rotations of the columns of large matrices, a block a
+// For .cu files only: one-sided Jacobi rotations of the columns of large matrices, one block per
 // matrix, one warp per pair of columns.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace cornea::svd {
 
-// What belongs to one matrix of a ColumnBatch.
+// The arrays of one matrix of a ColumnBatch.
 template <class T>
 struct ColumnMatrix {
   __device__ ColumnMatrix(const ColumnBatch<T>& batch, std::size_t i)
@@ -35,7 +35,7 @@ struct ColumnMatrix {
   T *s, *right;
 };
 
-// By a warp. Lane l has rows l, l + 32, ..
+// Called by a warp. Lane l processes rows l, l + 32, ...
 template <class T>
 __device__ void rotate_columns(T* x, T* y, const Rotation<ScalarOps<T>>& r, int k) {
   using Ops = ScalarOps<T>;
@@ -46,7 +46,7 @@ __device__ void rotate_columns(T* x, T* y, const Rotation<ScalarOps<T>>& r, int 
   }
 }
 
-// By a warp: makes columns p and q orthogonal; whether they were not.
+// Called by a warp: makes columns p and q orthogonal; returns whether a rotation was necessary.
 template <class T>
 __device__ bool orthogonalise_pair(const ColumnMatrix<T>& m, int p, int q) {
   T *x = m.column(p), *y = m.column(q);
@@ -68,7 +68,8 @@ __device__ bool orthogonalise_pair(const ColumnMatrix<T>& m, int p, int q) {
   return true;
 }
 
-// Sweeps until all of the first `columns` columns are orthogonal; their number.
+// Sweeps until the first `columns` columns are orthogonal; returns the number of sweeps that
+// rotated.
 template <class T>
 __device__ int orthogonalise(const ColumnMatrix<T>& m, int columns, int max_sweeps) {
   const int n = columns + columns % 2;
@@ -88,8 +89,9 @@ __device__ int orthogonalise(const ColumnMatrix<T>& m, int columns, int max_swee
   return max_sweeps;
 }
 
-// By the block: column c, whose value is 0, becomes a unit vector that is orthogonal to all columns
-// with values[i] > 0: the axis that is least in their span, less its part in it, three times over.
+// Called by the block: column c, whose singular value is 0, becomes a unit vector orthogonal to all
+// columns with values[i] > 0. It starts as the axis farthest from their span; Gram-Schmidt, three
+// times, removes its component in the span.
 template <class T>
 __device__ void complete_column(const ColumnMatrix<T>& m, int c, ReduceMemory<T>& memory) {
   const int k = static_cast<int>(m.k);
@@ -131,7 +133,7 @@ __device__ void complete_column(const ColumnMatrix<T>& m, int c, ReduceMemory<T>
   __syncthreads();
 }
 
-// Columns of unit length, and the length of each in `values`.
+// Scales the columns to unit length and stores their lengths in `values`.
 template <class T>
 __device__ void normalise(const ColumnMatrix<T>& m) {
   const int k = static_cast<int>(m.k), lane = threadIdx.x % core::kWarp;
@@ -146,7 +148,7 @@ __device__ void normalise(const ColumnMatrix<T>& m) {
   __syncthreads();
 }
 
-// The place of each column in descending order; of equal ones the first comes first.
+// Ranks the columns by descending value. Ties keep the first.
 template <class T>
 __device__ void rank_values(const ColumnMatrix<T>& m, int exponent) {
   const int k = static_cast<int>(m.k);
@@ -164,7 +166,7 @@ __device__ void rank_values(const ColumnMatrix<T>& m, int exponent) {
   __syncthreads();
 }
 
-// All columns get a direction, those of value 0 too. Afterwards values of completed columns are 1.
+// Gives every column a direction, including those of value 0, whose values become 1.
 template <class T>
 __device__ void complete(const ColumnMatrix<T>& m, ReduceMemory<T>& memory) {
   const int k = static_cast<int>(m.k);

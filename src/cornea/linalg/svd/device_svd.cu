@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SVD on CUDA: which steps a shape takes, and their memory.
+// The SVD on CUDA: chooses the steps for a shape and manages their memory.
 #include <algorithm>
 
 #include "cornea/core/buffer.h"
@@ -15,10 +15,11 @@ using namespace core;
 
 using svd::DeviceCounts;
 
-// Matrices that need scratch are taken in pieces whose scratch stays below this, one at least.
+// Matrices that need scratch memory are processed in pieces that need less than this, with at least
+// one matrix each.
 constexpr std::size_t kScratchBytes = std::size_t{512} << 20;
 
-// A batch on the device; a matrix with fewer rows than columns is seen as its transpose.
+// A batch on the device; a matrix with fewer rows than columns is treated as its transpose.
 template <class T>
 struct DeviceBatch {
   const T* a;
@@ -26,7 +27,7 @@ struct DeviceBatch {
   int tall, k, count;
   bool transposed;
 
-  // From that matrix on.
+  // The sub-batch that begins at matrix `first`.
   DeviceBatch from(int first, int how_many) const {
     const std::size_t i = first, size = std::size_t(tall) * k;
     return {a + i * size,
@@ -40,7 +41,7 @@ struct DeviceBatch {
   }
 };
 
-// Cuts arrays from one block of memory.
+// Hands out arrays from one block of memory.
 class Cutter {
  public:
   explicit Cutter(void* memory) : next_(static_cast<unsigned char*>(memory)) {}
@@ -57,7 +58,7 @@ class Cutter {
   std::size_t used_ = 0;
 };
 
-// All scratch of `count` matrices that are not small and square.
+// The scratch memory for `count` matrices that are not both small and square.
 template <class T>
 struct Scratch {
   Scratch(Cutter& cut, int tall, int k, std::size_t count, bool small, bool left)

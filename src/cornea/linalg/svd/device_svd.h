@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of the SVD on CUDA; inside of Svd. All are queued on the context's stream.
+// The steps of the SVD on CUDA, internal to Svd. All are queued on the context's stream.
 #pragma once
 
 #include <climits>
@@ -8,21 +8,21 @@
 
 namespace cornea::svd {
 
-// What a call counts, all zero at first.
+// The counters of a call, all zero at the start.
 struct DeviceCounts {
   int most_sweeps, not_converged, not_finite;
-  int first_not_finite;  // INT_MAX - index of the first, so that the largest is kept
+  int first_not_finite;  // INT_MAX - index of the first such matrix, so that atomicMax keeps it
 };
 
-// In place of an exponent: the matrix is not finite.
+// Stored instead of an exponent if the matrix is not finite.
 inline constexpr int kNotFinite = INT_MIN;
 
-// Square matrices with k <= kMostSmall; null for what is not wanted.
+// Square matrices with k <= kMostSmall; results that are not wanted are null.
 template <class T>
 struct SquareBatch {
   const T* a;
   T *u, *s, *v;
-  const int* exponents;  // a[i] is scaled by 2^-exponents[i] already; null: by nothing
+  const int* exponents;  // a[i] has been scaled by 2^-exponents[i] already; null: not scaled
   int k, count, max_sweeps;
   int first;  // index of matrix 0, for the counts
   DeviceCounts* counts;
@@ -30,7 +30,7 @@ struct SquareBatch {
 void enqueue_kogbetliantz(const Context& context, const SquareBatch<float>& batch);
 void enqueue_kogbetliantz(const Context& context, const SquareBatch<double>& batch);
 
-// tall x k matrices, tall >= k, and what becomes of them: all scratch, `count` of each.
+// tall x k matrices, tall >= k, and the scratch arrays of their QR decomposition, `count` of each.
 template <class T>
 struct TallBatch {
   const T* a;
@@ -48,8 +48,8 @@ struct TallBatch {
 template <class T>
 void enqueue_qr(const Context& context, const TallBatch<T>& batch);
 
-// A k x k matrix of each to be multiplied by Q: entry (i, c) at i * row_stride + c * column_stride;
-// column c of the product goes to column places[c] (null: c).
+// One k x k matrix per matrix of the batch, to be multiplied by Q: entry (i, c) is at i *
+// row_stride + c * column_stride; column c of the product goes to column places[c] (null: c).
 template <class T>
 struct Core {
   const T* data;
@@ -64,13 +64,13 @@ void enqueue_apply_q(const Context& context, const TallBatch<T>& batch, const Co
 // One-sided Jacobi on the rows of the triangles (the columns of R^T), in place.
 template <class T>
 struct ColumnBatch {
-  T* y;  // k x k: column j of Y at y + j k; the triangle at first
+  T* y;  // k x k: column j of Y at y + j k; initially the triangle
   T* w;  // k x k by columns, or null
   const int *order, *ranks, *exponents;
   T* values;     // k: scratch
   T* outside;    // k: scratch
   T* shares;     // k: scratch
-  int* places;   // k: column c is the places[c]-th largest
+  int* places;   // k: column c has the places[c]-th largest value
   T *s, *right;  // results, or null
   int k, count, max_sweeps;
   int first;

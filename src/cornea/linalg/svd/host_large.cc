@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large matrices on the CPU, one by one: QR with column pivoting, A P = Q R, then one-sided Jacobi
-// rotations of the columns of R^T: R^T W = Y diag(S), so that U = Q W and V = P Y.
+// Large matrices on the CPU, one at a time: QR with column pivoting, A P = Q R, then one-sided
+// Jacobi rotations of the columns of R^T: R^T W = Y diag(S), so that U = Q W and V = P Y.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace core;
 
-// A matrix by columns, each filled up with zeros to whole packs.
+// A matrix by columns, each padded with zeros to whole packs.
 template <class T>
 struct Columns {
   Columns(int rows, int cols)
@@ -71,7 +71,7 @@ struct PivotedQr {
   }
   int first_pack(int j) const { return j / kLanes<T> * kLanes<T>; }
 
-  // w of step j, with zeros above.
+  // Loads w of step j, with zeros above it.
   inline void load_reflector(int j) {
     std::fill(w.begin() + first_pack(j), w.begin() + j, T(0));
     w[j] = 1;
@@ -93,7 +93,7 @@ inline T squares_below(const Columns<T>& a, int column, int row) {
   return sum;
 }
 
-// Makes the reflector of column j. LAPACK's larfg, as in host_small.cc.
+// Computes the reflector of column j (LAPACK's larfg, as in host_small.cc).
 template <class T>
 inline void make_reflector(PivotedQr<T>& qr, int j) {
   T* x = qr.a[j];
@@ -135,7 +135,7 @@ inline void factorise(PivotedQr<T>& qr) {
   }
 }
 
-// Rotates columns until all are orthogonal. `w`, where wanted, takes part.
+// Rotates the columns until all are orthogonal. `w`, if wanted, is rotated along.
 template <class T>
 inline void orthogonalise(Columns<T>& y, Columns<T>* w, int columns, int max_sweeps,
                           Outcome& outcome) {
@@ -162,13 +162,13 @@ inline void orthogonalise(Columns<T>& y, Columns<T>* w, int columns, int max_swe
   outcome.converged = false;
 }
 
-// Columns of y without a direction (value 0) get one: the unit vector that is least in the span of
-// the others, less its part in that span.
+// Columns of y without a direction (value 0) become unit vectors: each starts as the axis farthest
+// from the span of the others, and its component in that span is removed.
 template <class T>
 inline void complete(Columns<T>& y, const std::vector<T>& values) {
   const int k = static_cast<int>(values.size());
   std::vector<char> known(k);
-  std::vector<T> outside(k, 1);  // of each unit vector, squared
+  std::vector<T> outside(k, 1);  // of each axis: squared length of its component outside the span
   auto take = [&](int c) {
     known[c] = 1;
     for (int i = 0; i < k; ++i) outside[i] = fused(-y[c][i], y[c][i], outside[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the host's loops: several matrices side by side in the lanes of a pack.
+// For the CPU's loops: several matrices side by side, one per lane of a pack.
 #pragma once
 
 #include <cmath>
@@ -34,8 +34,8 @@ struct PackOps {
   }
 };
 
-// a(0) b(0) + .. + a(count - 1) b(count - 1): in blocks, and those with what rounding loses carried
-// on (Kahan), so that sums of thousands are as exact as sums of some tens.
+// a(0) b(0) + .. + a(count - 1) b(count - 1), summed in blocks; Kahan summation over the blocks
+// makes sums of thousands of terms as accurate as sums of a few dozen.
 template <class T, class A, class B>
 inline core::Pack<T> sum_of_products(int count, const A& a, const B& b) {
   constexpr int kBlock = 32;

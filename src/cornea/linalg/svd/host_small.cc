@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small matrices on the CPU: Householder QR where they are not square, then Kogbetliantz rotations;
-// as many matrices at once as a pack has lanes. A lane whose block is diagonal rotates by nothing,
-// so that no matrix's result depends on its neighbours'.
+// Small matrices on the CPU: Householder QR if they are not square, then Kogbetliantz rotations,
+// one matrix per lane of a pack. A lane whose block is already diagonal is rotated by angle 0, so
+// that no matrix's result depends on its neighbours.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -47,7 +47,7 @@ struct Pair {
   int p, q;
 };
 
-// The pairs of a sweep, step by step, n / 2 per step.
+// The pairs of a sweep, in order of the steps, n / 2 per step.
 inline std::vector<Pair> pairs_of_sweep(int n) {
   std::vector<Pair> pairs;
   for (int step = 0; step < n - 1; ++step) {
@@ -75,20 +75,20 @@ struct SmallWork {
         beta(k),
         column(tall) {}
 
-  int tall, k, n;  // n: k, or the even number above it
+  int tall, k, n;  // n: k rounded up to an even number
   std::vector<Pair> pairs;
   Packs<T> square;             // n x n
   Packs<T> u, v;               // n x n each; row j is column j of U, V
-  Packs<T> original, product;  // n x n each: the square at first; scratch
-  Packs<T> reflectors;  // the tall matrix by columns; below the diagonal Householder's vectors
+  Packs<T> original, product;  // n x n each: the initial square; scratch
+  Packs<T> reflectors;  // the tall matrix by columns; below the diagonal the Householder vectors
   Packs<T> beta;        // H_j = I - beta_j w w^T
   Packs<T> column;
   int exponent[kLanes<T>];
   bool finite[kLanes<T>];
 };
 
-// Gathers the lanes, each scaled by its power of two, into the tall matrix by columns, or straight
-// into the square. Lanes without a matrix, or with one that is not finite, hold zeros.
+// Gathers the matrices, each scaled by its power of two, into the tall matrix by columns, or
+// directly into the square. Lanes without a matrix, or with one that is not finite, hold zeros.
 template <class T>
 inline void gather(const HostBatch<T>& batch, int begin, int lanes, SmallWork<T>& work) {
   const bool is_square = work.tall == work.k;
@@ -130,8 +130,8 @@ inline void reflect(const Pack<T>* w, Pack<T> beta, Pack<T>* x, int count) {
   for (int i = 1; i < count; ++i) x[i] = fused(-dot, w[i], x[i]);
 }
 
-// Householder QR: the triangle goes to the square, the vectors stay. LAPACK's larfg: with
-// r = -sign(x0) |x|,  w = (1, x1 / (x0 - r), ..), beta = (r - x0) / r; H x = (r, 0, ..).
+// Householder QR: the triangle goes to the square, the vectors stay (LAPACK's larfg). With r =
+// -sign(x0) |x|, w = (1, x1 / (x0 - r), ..) and beta = (r - x0) / r, H x = (r, 0, ..).
 template <class T>
 inline void triangularise(SmallWork<T>& work) {
   using Ops = PackOps<T>;
@@ -144,8 +144,8 @@ inline void triangularise(SmallWork<T>& work) {
     const P tail = sum_of_products<T>(count - 1, below, below);
     const P norm = Ops::root(fused(x[0], x[0], tail));
     const P r = Ops::choose(x[0] < P{}, norm, -norm);
-    // Otherwise there is nothing to reflect that is not lost in rounding, and squares of what there
-    // is may not be exact.
+    // A smaller tail is lost in rounding anyway, and its squares may be inexact because they
+    // underflow.
     const auto rotates = tail > P{} + kSmallest<T> / kEpsilon<T>;
     const P inverse = Ops::choose(rotates, Ops::constant(1) / (x[0] - r), P{});
     work.beta[j] = Ops::choose(rotates, (r - x[0]) / r, P{});
@@ -169,14 +169,14 @@ inline void rotate_rows(Pack<T>* x, Pack<T>* y, int count, const Rotation<PackOp
   }
 }
 
-// The rotations of a step, and whether any lane has one.
+// The rotations of a step, and whether any lane needs one.
 template <class T>
 struct Step {
   TwoSided<PackOps<T>> rotations[kMostSmall / 2];
   bool any[kMostSmall / 2];
 };
 
-// Finds the rotations of a step's pairs; says in which lanes there are some.
+// Computes the rotations of a step's pairs; returns the lanes that need any.
 template <class T>
 inline typename PackOps<T>::Mask find_rotations(const SmallWork<T>& work, const Pair* pairs,
                                                 Pack<T> norm, Step<T>& step) {
@@ -202,7 +202,7 @@ inline typename PackOps<T>::Mask find_rotations(const SmallWork<T>& work, const 
   return rotated;
 }
 
-// The 2 x 2 block where the rows of one pair meet the columns of another, rotated from both sides.
+// Rotates the 2 x 2 block where the rows of one pair meet the columns of another, from both sides.
 template <class T>
 inline void rotate_block(Pack<T>* row_p, Pack<T>* row_q, const Pair& columns,
                          const Rotation<PackOps<T>>& left, const Rotation<PackOps<T>>& right) {
@@ -285,7 +285,7 @@ inline void orthonormalise(Packs<T>& m, Packs<T>& scratch, int n) {
   for (std::size_t i = 0; i < m.size(); ++i) m[i] += scratch[i];
 }
 
-// Orthonormal U and V again, and the square from the original.
+// Makes U and V orthonormal again and recomputes the square from the original.
 template <class T>
 inline void refresh(SmallWork<T>& work) {
   const int n = work.n;
@@ -298,7 +298,8 @@ inline void refresh(SmallWork<T>& work) {
   transpose(work.v, n);
 }
 
-// Sweeps from number `sweep` on, until one finds every block of every lane diagonal, or to `end`.
+// Runs sweeps from number `sweep` on, until one finds every block of every lane diagonal, or up to
+// `end`.
 template <class T>
 inline void sweep_until(SmallWork<T>& work, int sweep, int end, Pack<T> norm, bool want_u,
                         bool want_v, int lanes, Outcome* outcomes) {
@@ -347,7 +348,7 @@ inline void diagonalise(SmallWork<T>& work, int lanes, int max_sweeps, bool want
   }
 }
 
-// The order of a lane's values, largest first; of equal ones the first.
+// The indices of a lane's values in descending order. Ties keep the first.
 template <class T>
 inline void order_values(const SmallWork<T>& work, int lane, int* order) {
   auto value = [&](int i) { return std::abs(work.square[std::size_t(i) * work.n + i][lane]); };
@@ -358,7 +359,7 @@ inline void order_values(const SmallWork<T>& work, int lane, int* order) {
   }
 }
 
-// Column `index` of the k x k U, times the sign of its value, becomes a column of the tall U.
+// Applies Q to column `index` of the k x k U, which becomes a column of the tall U.
 template <class T>
 inline void raise_column(SmallWork<T>& work, int index) {
   std::copy_n(&work.u[std::size_t(index) * work.n], work.k, work.column.data());
@@ -389,7 +390,7 @@ inline void scatter(const HostBatch<T>& batch, int begin, int lanes, SmallWork<T
         batch.s[matrix * k + c] = PowerOfTwo<T>(work.exponent[lane])(std::abs(value[lane]));
       if (batch.left) {
         T* out = batch.left + matrix * batch.size() + c;
-        // + 0: no negative zeros, whose sign a rotation by nothing may change.
+        // + 0 removes negative zeros, whose sign a rotation by angle 0 may change.
         for (int r = 0; r < tall; ++r) out[std::size_t(r) * k] = left[r][lane] * sign + T(0);
       }
       if (batch.right) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's two routes; inside of Svd.
+// The CPU's two algorithms, internal to Svd.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace cornea::svd {
 
-// A batch in host memory; null pointers for what is not wanted. A matrix with fewer rows than
-// columns is seen as its transpose, with U and V exchanged.
+// A batch in host memory; results that are not wanted are null. A matrix with fewer rows than
+// columns is treated as its transpose, with U and V exchanged.
 template <class T>
 struct HostBatch {
   HostBatch(const SvdShape& shape, const T* a, T* u, T* s, T* v)
@@ -25,7 +25,7 @@ struct HostBatch {
         right(transposed ? u : v) {}
 
   std::size_t size() const { return std::size_t(tall) * k; }
-  // Entry (i, j) of the tall matrix with that index.
+  // Entry (i, j) of the tall matrix with this index.
   T entry(std::size_t matrix, int i, int j) const {
     return a[matrix * size() + (transposed ? std::size_t(j) * tall + i : std::size_t(i) * k + j)];
   }
@@ -36,13 +36,13 @@ struct HostBatch {
   T *s, *left, *right;  // left: tall x k, right: k x k
 };
 
-// What became of one matrix.
+// The outcome for one matrix.
 struct Outcome {
   int sweeps = 0;
   bool converged = true, finite = true;
 };
 
-// All results of a matrix that is not finite.
+// Fills all results of a matrix that is not finite with NaN.
 template <class T>
 void fill_not_a_number(const HostBatch<T>& batch, std::size_t matrix) {
   const T nan = kNotANumber<T>;

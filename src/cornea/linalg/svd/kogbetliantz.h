@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For .cu files only: Kogbetliantz rotations on small square matrices, N lanes of a warp per matrix
-// (kogbetliantz_lanes.h): read and scaled, swept until all pairs are diagonal
+// (kogbetliantz_lanes.h). Matrices are read and scaled, swept until all pairs are diagonal
 // (kogbetliantz_sweeps.h), sorted and written.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace cornea::svd {
 
-// A matrix by columns of rank `place`, with a sign, out through shared memory. `code` holds the
-// lane's own column's place, and 256 where its sign rotations.
+// Writes a matrix through shared memory with its columns in descending order of their values.
+// `code` holds the rank of the lane's own column, plus 256 if its sign must be flipped.
 template <class T, int N>
 __device__ void write_vectors(const Lane<T, N>& at, const T (&m)[N], int code, bool signs,
                               bool finite, T* to, int k) {
@@ -18,7 +18,7 @@ __device__ void write_vectors(const Lane<T, N>& at, const T (&m)[N], int code, b
   for (int c = 0; c < N; ++c) {
     const int column = __shfl_sync(~0u, code, at.base + c);
     const T value = signs && column >= 256 ? -m[c] : m[c];
-    // + 0: no negative zeros, whose sign a rotation by nothing may change.
+    // + 0 removes negative zeros, whose sign a rotation by angle 0 may change.
     if (at.active && c < k) {
       row[column % 256] = finite ? value + T(0) : kNotANumber<T>;
     }
@@ -55,7 +55,7 @@ __device__ void count_outcome(const Lane<T, N>& at, const SquareBatch<T>& batch,
                               int sweeps) {
   if (!at.active || at.row != 0) return;
   DeviceCounts* counts = batch.counts;
-  // A look first: few raise it.
+  // Reading first avoids most atomics: few matrices raise the maximum.
   if (sweeps > *static_cast<volatile int*>(&counts->most_sweeps)) {
     atomicMax(&counts->most_sweeps, sweeps);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// For .cu files only: where a lane of Kogbetliantz' kernel stands, and the way of its rows between
-// the batch, shared memory and registers.
+// For .cu files only: the lanes of the Kogbetliantz kernel, and the transfer of rows between the
+// batch, shared memory and registers.
 //
-// A matrix has a group of N lanes of a warp (N: its size, or the even number above it), as many
-// groups a warp as fit. Lane r holds row r of A, U and V.
+// Each matrix has a group of N lanes of a warp (N: its size rounded up to an even number); a warp
+// holds as many groups as fit. Lane r holds row r of A, U and V.
 #pragma once
 
 #include "cornea/core/cuda.h"
@@ -13,14 +13,14 @@
 
 namespace cornea::svd {
 
-inline constexpr int kSmallThreads = 128;  // four warps that share nothing
-// Blocks a multiprocessor at least, which caps the registers where they would keep warps out.
+inline constexpr int kSmallThreads = 128;  // four independent warps
+// Minimum blocks per multiprocessor, which limits the registers where they would limit occupancy.
 template <class T, int N>
 inline constexpr int kSmallBlocks = sizeof(T) == sizeof(float) ? (N > 16   ? 3
                                                                   : N > 10 ? 4
                                                                            : 5)
                                                                : (N > 10 ? 2 : 3);
-// Rows of A, U and V do not fit into registers: that of U lies in shared memory.
+// True if rows of A, U and V do not fit into registers; the row of U is then in shared memory.
 template <class T, int N>
 inline constexpr bool kSharedU = sizeof(T) == sizeof(double) && N > 24;
 
@@ -31,10 +31,10 @@ struct alignas(16) Rotations {
 
 template <class T, int N>
 struct Group {
-  static constexpr int kGroups = core::kWarp / N;  // matrices a warp
+  static constexpr int kGroups = core::kWarp / N;  // matrices per warp
   static constexpr int kPairs = N / 2;
-  // Numbers from a row of a matrix in shared memory to the next: an odd multiple of 4, so that
-  // lanes that read four numbers of their rows meet different banks.
+  // Distance between rows of a matrix in shared memory, in numbers: an odd multiple of 4, so that
+  // lanes that read four numbers of their rows access different banks.
   static constexpr int kStride = (N + 3) / 4 % 2 == 1 ? (N + 3) / 4 * 4 : (N + 3) / 4 * 4 + 4;
   static constexpr int kMatrix = N * kStride;
   static constexpr int kRotations = 2 * kGroups * kPairs;  // of this step and the one before
@@ -47,7 +47,7 @@ __device__ inline unsigned char* block_memory() {
   return bytes;
 }
 
-// Where a lane stands.
+// The position of a lane: its group, its row and its matrix.
 template <class T, int N>
 struct Lane {
   using G = Group<T, N>;
@@ -73,13 +73,13 @@ struct Lane {
   }
   __device__ T* matrix() const { return matrices + group * G::kMatrix; }
   __device__ T* own_row() const { return matrix() + row * G::kStride; }
-  // The value of each lane of the group, one after the other.
+  // The value that another row's lane of the group holds.
   __device__ T from(T value, int other_row) const {
     return __shfl_sync(~0u, value, base + other_row);
   }
 
   int lane;
-  bool in_group;  // the last lanes of a warp may have no group; they see group 0's numbers
+  bool in_group;  // the last lanes of a warp may have no group; they repeat group 0
   int group, row, base;
   Rotations<T>* rotations;
   T* matrices;
@@ -88,7 +88,7 @@ struct Lane {
   bool active;      // has a matrix
 };
 
-// Between the batch, where the warp's matrices lie one after the other, and shared memory.
+// Copy between the batch, where the warp's matrices are contiguous, and shared memory.
 template <class T, int N>
 __device__ void load_matrices(const Lane<T, N>& at, const T* from, int k) {
   from += at.first * k * k;
@@ -110,7 +110,7 @@ __device__ void store_matrices(const Lane<T, N>& at, T* to, int k) {
   }
 }
 
-// The lane's row of the input, zeros outside.
+// The lane's row of the input, zeros outside the matrix.
 template <class T, int N>
 __device__ void read_row(const Lane<T, N>& at, const SquareBatch<T>& batch, T (&x)[N]) {
   load_matrices<T, N>(at, batch.a, batch.k);
@@ -122,7 +122,7 @@ __device__ void read_row(const Lane<T, N>& at, const SquareBatch<T>& batch, T (&
   __syncwarp();
 }
 
-// All N numbers of a row of shared memory.
+// Reads all N numbers of a row in shared memory.
 template <class T, int N>
 __device__ void load_row(const T* row, T (&x)[N]) {
   if constexpr (sizeof(T) == sizeof(float)) {

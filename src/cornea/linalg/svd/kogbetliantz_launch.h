@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For .cu files only: picks the kernel of a size.
+// For .cu files only: chooses the kernel for a size.
 #pragma once
 
 #include "cornea/linalg/svd/kogbetliantz.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// For .cu files only: Kogbetliantz' sweeps, and the repair of what rounding did in them.
+// For .cu files only: the Kogbetliantz sweeps, and the correction of the rounding errors that they
+// accumulate.
 //
-// Rows lie in registers by slots of the Brent-Luk order (svd_math.h): a rotation of columns is a
-// lane's own affair, with registers known at compile time; for a rotation of rows it fetches its
-// partner's row by shuffles. The two lanes of a pair find the same rotations; one of them writes
-// them to shared memory for all lanes of the group.
+// Rows are in registers, ordered by slots of the Brent-Luk order (svd_math.h). A rotation of
+// columns needs only a lane's own registers, whose indices are known at compile time; for a
+// rotation of rows a lane fetches its partner's row by shuffles. The two lanes of a pair compute
+// the same rotations; one of them writes them to shared memory for all lanes of the group.
 //
-// Groups that are done rotate by nothing until the whole warp is done.
+// Groups that have converged rotate by angle 0 until the whole warp has converged.
 #pragma once
 
 #include "cornea/linalg/svd/kogbetliantz_lanes.h"
@@ -22,7 +23,7 @@ __device__ void permute(T (&x)[N]) {
   for (int s = 0; s < N; ++s) x[s] = moved[s];
 }
 
-// Rotates the columns of pair j and puts them into their next slots.
+// Rotates the columns of pair j and moves them into their next slots.
 template <class T, int N>
 __device__ void rotate_into(const T (&x)[N], T (&moved)[N], int j, T s, T tau) {
   using Ops = ScalarOps<T>;
@@ -30,8 +31,8 @@ __device__ void rotate_into(const T (&x)[N], T (&moved)[N], int j, T s, T tau) {
   moved[next_slot(2 * j + 1, N)] = rotated_second<Ops>(x[2 * j], x[2 * j + 1], s, tau);
 }
 
-// The same in place for a row in shared memory: pair by pair, each moves into slots of the pair
-// before and after it.
+// The same in place for a row in shared memory, one pair after the other; each moves into slots of
+// the preceding and the following pair.
 template <class T, int N>
 __device__ void rotate_shared(T* row, const Rotations<T>* rotations) {
   using Ops = ScalarOps<T>;
@@ -58,13 +59,13 @@ __device__ void permute_shared(T* row) {
   }
 }
 
-// The rows of A, U and V of a lane; with kSharedU that of U is the lane's own row of shared memory.
+// A lane's rows of A, U and V; with kSharedU the row of U is the lane's own row in shared memory.
 template <class T, int N>
 struct Rows {
   T x[N], u[N], v[N];
 };
 
-// One step of a sweep: all pairs at once. Says whether this lane's pair was not diagonal.
+// One step of a sweep, all pairs at once. Returns whether this lane's pair was not diagonal.
 template <class T, int N, bool vectors>
 __device__ bool rotate_pairs(const Lane<T, N>& at, const Meeting& meeting, T norm, int& parity,
                              Rows<T, N>& rows) {
@@ -94,7 +95,7 @@ __device__ bool rotate_pairs(const Lane<T, N>& at, const Meeting& meeting, T nor
   }
   TwoSided<Ops> r = two_sided_rotation<Ops>(a, b, c, d);
   if (!rotates) r = {{T(0), T(0)}, {T(0), T(0)}};
-  // Two sets in turn: a lane may still read those of the step before.
+  // Double buffering: another lane may still read the rotations of the previous step.
   Rotations<T>* rotations = at.rotations + (parity * G::kGroups + at.group) * G::kPairs;
   parity ^= 1;
   if (at.in_group && !second)
@@ -126,8 +127,8 @@ __device__ bool rotate_pairs(const Lane<T, N>& at, const Meeting& meeting, T nor
   return rotates;
 }
 
-// Sweeps from number `sweep` on, until one finds all blocks of the warp's matrices diagonal, or to
-// `end`. `sweeps` becomes the number of the group's last sweep that rotated.
+// Runs sweeps from number `sweep` on, until one finds all blocks of the warp's matrices diagonal,
+// or up to `end`. `sweeps` becomes the number of the group's last sweep that rotated.
 template <class T, int N, bool vectors>
 __device__ void sweep_until(const Lane<T, N>& at, int sweep, int end, T norm, Rows<T, N>& rows,
                             int& sweeps) {
@@ -192,7 +193,7 @@ __device__ void combine_rows(const Lane<T, N>& at, const T (&factor)[N], T (&out
   }
 }
 
-// Orthonormal U and V again, and x = U^T A V from the input.
+// Makes U and V orthonormal again and recomputes x = U^T A V from the input.
 template <class T, int N>
 __device__ void refresh(const Lane<T, N>& at, const SquareBatch<T>& batch,
                         const PowerOfTwo<T>& scale, bool finite, Rows<T, N>& rows) {

@@ -17,7 +17,7 @@ namespace {
 using namespace core;
 using namespace svd;
 
-constexpr int kSmallPerPiece = 64;  // matrices; whole packs on every machine
+constexpr int kSmallPerPiece = 64;  // matrices; a multiple of the pack size on every machine
 
 class HostSvd final : public SvdBackend {
  public:
@@ -70,7 +70,7 @@ std::unique_ptr<SvdBackend> make_backend(const Context& context, const SvdOption
 }
 
 void check_shape(const SvdShape& shape) {
-  require(shape.rows >= 0 && shape.cols >= 0 && shape.count >= 0, "an SVD was asked for of ",
+  require(shape.rows >= 0 && shape.cols >= 0 && shape.count >= 0, "the SVD was called with ",
           shape.count, " matrices of ", shape.rows, " x ", shape.cols,
           "; none of these may be negative");
 }

@@ -2,27 +2,28 @@
 // Singular value decomposition of batches of matrices: A = U diag(S) V^T.
 //
 // A is m x n of any shape, float or double. U is m x k, S has k values in descending order, V is
-// n x k, k = min(m, n) (the thin decomposition). Matrices are row-major and lie one after the
-// other.
+// n x k, k = min(m, n) (the thin decomposition). Matrices are row-major and stored one after
+// the other.
 //
 // Smaller side k <= 32: two-sided rotations (E. Kogbetliantz 1955; G. Forsythe and P. Henrici
-// 1960). In each 2 x 2 block on the diagonal of a k x k matrix a rotation from the left and one
-// from the right bring the off-diagonal pair to zero; the sum of squares off the diagonal falls by
-// just that pair's. All k / 2 disjoint blocks of a step rotate at once, in the order of R. Brent,
-// F. Luk and C. Van Loan, "Computation of the singular value decomposition using mesh-connected
-// processors", Journal of VLSI and Computer Systems 1, 1985: a sweep of k - 1 steps meets all
-// pairs. A matrix that is not square is first reduced to its triangle (Householder QR).
+// 1960). In each 2 x 2 block on the diagonal of a k x k matrix, one rotation from the left and one
+// from the right make the two off-diagonal entries zero, which reduces the sum of squared
+// off-diagonal entries of the matrix by exactly their squares. All k / 2 disjoint blocks of a step
+// rotate at once, in the order of R. Brent, F. Luk and C. Van Loan, "Computation of the singular
+// value decomposition using mesh-connected processors", Journal of VLSI and Computer Systems 1,
+// 1985: a sweep of k - 1 steps visits all pairs. A matrix that is not square is first reduced to a
+// triangle (Householder QR).
 //
-// Larger ones: QR with column pivoting, then one-sided rotations of the columns of R^T
-// (M. Hestenes 1958; Z. Drmac and K. Veselic, "New fast and accurate Jacobi SVD algorithm", 2008).
+// Larger matrices: QR with column pivoting, then one-sided rotations of the columns of R^T (M.
+// Hestenes 1958; Z. Drmac and K. Veselic, "New fast and accurate Jacobi SVD algorithm", 2008).
 //
-// Cost: some 6 to 9 sweeps of 8 k^3 fused operations (two-sided). On the CPU small matrices lie
-// side by side in vector registers; on CUDA a small matrix has one thread per row, a large one a
-// block. Both follow svd_math.h; they differ in the last bits. A matrix's result does not depend on
-// the others of its batch, nor on the number of threads.
+// Cost: about 6 to 9 sweeps of 8 k^3 fused multiply-adds (two-sided). On the CPU, small matrices
+// are processed side by side in vector registers; on CUDA, a small matrix has one thread per row
+// and a large matrix one block. Both backends follow svd_math.h; they differ in the last bits. A
+// matrix's result does not depend on the other matrices of its batch, nor on the number of threads.
 //
-// Each matrix is scaled by a power of two first: no entry over- or underflows on the way. For a
-// matrix of less than full rank U and V are still orthonormal.
+// Each matrix is first scaled by a power of two, so that no intermediate result over- or
+// underflows. U and V are orthonormal even for a matrix of less than full rank.
 #pragma once
 
 #include <cstdint>
@@ -41,15 +42,15 @@ struct CORNEA_API SvdOptions {
 };
 
 struct SvdShape {
-  int rows = 0, cols = 0;  // of every matrix; where one is 0 all results are empty
+  int rows = 0, cols = 0;  // of every matrix; if one is 0, all results are empty
   int count = 0;           // matrices
 
-  int rank() const { return rows < cols ? rows : cols; }  // k, the most it can be
+  int rank() const { return rows < cols ? rows : cols; }  // k, the largest possible rank
 };
 
-// What the last call found.
+// Statistics of the last call.
 struct SvdReport {
-  int most_sweeps = 0;        // of any matrix, the one that found nothing to do not counted
+  int most_sweeps = 0;        // of any matrix, not counting the last, which rotates nothing
   int not_converged = 0;      // matrices that were not diagonal after max_sweeps
   int not_finite = 0;         // matrices with a NaN or an infinity: all their results are NaN
   int first_not_finite = -1;  // index of the first of these; -1: none
@@ -59,7 +60,7 @@ namespace svd {
 class SvdBackend;
 }
 
-// Made once; it keeps its scratch memory and allocates nothing on the device after the first call
+// Keeps its scratch memory between calls and allocates nothing on the device after the first call
 // of a size.
 class CORNEA_API Svd {
  public:
@@ -67,20 +68,20 @@ class CORNEA_API Svd {
   ~Svd();
   Svd(Svd&&) noexcept;
 
-  // Matrices in host memory, on a CPU or a CUDA context; the results are there when it returns.
-  // `a` has count * rows * cols numbers; u count * rows * k, s count * k, v count * cols * k. What
-  // is not wanted is an empty span, and saves time. T: float or double. An input that is not finite
-  // is no error: see SvdReport.
+  // Matrices in host memory, on a CPU or a CUDA context; the results are ready on return. `a` has
+  // count * rows * cols numbers; u count * rows * k, s count * k, v count * cols * k. An empty span
+  // skips a result and saves time. T: float or double. An input that is not finite is not an error:
+  // see SvdReport.
   template <class T>
   void compute(const SvdShape& shape, std::span<const T> a, std::span<T> u, std::span<T> s,
                std::span<T> v);
 
   // The same for matrices in the memory of the context's device (on a CPU context: host memory),
-  // queued on its stream. Null pointers for what is not wanted. Results must not overlap the input.
+  // queued on its stream. A null pointer skips a result. Results must not overlap the input.
   template <class T>
   void enqueue(const SvdShape& shape, const T* a, T* u, T* s, T* v);
 
-  // Of the last call. Waits for it.
+  // The report of the last call. Waits for it.
   SvdReport report() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways to decompose; inside of Svd.
+// The interface of the CPU and CUDA backends, internal to Svd.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@ namespace cornea::svd {
 class SvdBackend {
  public:
   virtual ~SvdBackend() = default;
-  // The shape was checked; null pointers for what is not wanted. `place` is where all of it lies.
-  // With host data it returns when the results are there.
+  // The shape has been checked; null pointers skip results. `place` is where all arrays are. With
+  // host data the results are ready on return.
   virtual void run(const SvdShape& shape, const float* a, float* u, float* s, float* v,
                    Place place) = 0;
   virtual void run(const SvdShape& shape, const double* a, double* u, double* s, double* v,
                    Place place) = 0;
   virtual SvdReport report() = 0;
-  virtual Place place() const = 0;  // where the context's own data lies
+  virtual Place place() const = 0;  // where the context's own data is
 };
 
-// In builds with CUDA.
+// Only in builds with CUDA.
 std::unique_ptr<SvdBackend> make_device_svd(const Context& context, const SvdOptions& options);
 
 }  // namespace cornea::svd

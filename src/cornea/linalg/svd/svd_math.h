@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both devices compute alike: the two-sided rotation of a 2 x 2 block, the one-sided rotation
-// of two columns, the Brent-Luk order and the thresholds.
+// Formulas that the CPU and CUDA share: the two-sided rotation of a 2 x 2 block, the one-sided
+// rotation of two columns, the Brent-Luk order and the thresholds.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace cornea::svd {
 // ones by one-sided Jacobi rotations.
 inline constexpr int kMostSmall = 32;
 
-// As constants, which device code can read.
+// As constants, which device code can use.
 template <class T>
 inline constexpr T kEpsilon = std::numeric_limits<T>::epsilon();
 template <class T>
@@ -25,8 +25,8 @@ inline constexpr T kLargest = std::numeric_limits<T>::max();
 template <class T>
 inline constexpr T kNotANumber = std::numeric_limits<T>::quiet_NaN();
 
-// The operations of a number, so that formulas are written once for a thread of the device, for a
-// number of the host and for a pack of numbers (host_packs.h).
+// The operations on a number, so that formulas are written once for a device thread, for a host
+// number and for a pack of numbers (host_packs.h).
 template <class T>
 struct ScalarOps {
   using Real = T;
@@ -38,7 +38,7 @@ struct ScalarOps {
   CORNEA_HD static T smaller(T a, T b) { return b < a ? b : a; }
   CORNEA_HD static T choose(bool m, T a, T b) { return m ? a : b; }
   CORNEA_HD static T fused(T a, T b, T c) { return std::fma(a, b, c); }
-  // These need not be exact to the last bit: what they make is only steered by, or corrected.
+  // These may be approximate: their results only steer the rotations or are corrected afterwards.
   CORNEA_HD static T root(T v) {
 #ifdef __CUDA_ARCH__
     if constexpr (std::is_same_v<T, float>) {
@@ -62,7 +62,7 @@ struct ScalarOps {
 
 // A plane rotation by an angle w as s = sin w and tau = tan(w / 2) (Rutishauser 1966):
 //   x' = x - s (y + tau x) = cos w x - sin w y,   y' = y + s (x - tau y) = sin w x + cos w y.
-// A small rotation rounds x and y once, and its length is as exact as s is.
+// A small rotation rounds x and y only once, and preserves lengths as accurately as s allows.
 template <class Ops>
 struct Rotation {
   typename Ops::Real s, tau;
@@ -79,8 +79,8 @@ CORNEA_HD inline typename Ops::Real rotated_second(typename Ops::Real x, typenam
   return Ops::fused(s, Ops::fused(-tau, y, x), y);
 }
 
-// s = 2 tau / (1 + tau^2) from a rough 1 / (1 + tau^2): whatever the error of tau, (s, tau) is a
-// rotation to the rounding of s, and one Newton step makes that exact enough.
+// s = 2 tau / (1 + tau^2) from an approximate 1 / (1 + tau^2): whatever the error of tau, (s, tau)
+// is a rotation up to the rounding of s, and one Newton step makes that accurate enough.
 template <class Ops>
 CORNEA_HD inline Rotation<Ops> rotation_of(typename Ops::Real tau, typename Ops::Real length,
                                            typename Ops::Real rough) {
@@ -93,20 +93,21 @@ template <class Ops>
 CORNEA_HD inline typename Ops::Real half_tangent(typename Ops::Real f, typename Ops::Real g) {
   using Real = typename Ops::Real;
   const Real af = Ops::magnitude(f), ag = Ops::magnitude(g);
-  // Squares of the smallest numbers are 0: the hypotenuse is at least as long as its sides.
+  // Squares of the smallest numbers underflow to 0, so the hypotenuse is clamped to at least its
+  // longer side.
   const Real hypotenuse = Ops::larger(Ops::root(Ops::fused(f, f, g * g)), Ops::larger(af, ag));
   const Real smallest = Ops::constant(kSmallest<typename Ops::Scalar>);
   const Real t = Ops::quotient(g, Ops::larger(af + hypotenuse, smallest));
   return Ops::choose(f < Ops::constant(0), -t, t);
 }
 
-// Left and right rotation that make a 2 x 2 block diagonal. With J = (0 -1; 1 0),
+// The left and right rotation that make a 2 x 2 block diagonal. With J = (0 -1; 1 0),
 //   (a b; c d) = e I + h J + f diag(1, -1) + g (0 1; 1 0),
 //   2e = a + d, 2f = a - d, 2g = b + c, 2h = c - b,
 // and rotations by w from the left and z from the right rotate (f, g) by w + z and (e, h) by w - z:
 //   w + z = -atan(g / f),   w - z = -atan(h / e).
-// Both are at most a right angle, and small where the block is nearly diagonal and its values are
-// apart.
+// Both are at most a right angle, and small if the block is nearly diagonal and its singular values
+// are well separated.
 template <class Ops>
 struct TwoSided {
   Rotation<Ops> left, right;
@@ -133,9 +134,10 @@ CORNEA_HD inline TwoSided<Ops> two_sided_rotation(typename Ops::Real a, typename
           rotation_of<Ops>(right_tau, right_length, rough * left_length)};
 }
 
-// Whether the block (a b; c d) of a matrix with that norm is not yet diagonal. Where a and d are
-// equal in size, the rounding of left and right angle leaves an epsilon or two of them in b and c,
-// whatever they were; elsewhere far less, and the second bound is the one that counts.
+// Whether the block (a b; c d) of a matrix with this norm is not yet diagonal. If a and d are equal
+// in magnitude, the rounding of the left and right angles leaves one or two epsilon of them in b
+// and c, whatever they were (first bound); otherwise it leaves far less, and the second bound
+// decides.
 template <class Ops>
 CORNEA_HD inline typename Ops::Mask needs_rotation(typename Ops::Real a, typename Ops::Real b,
                                                    typename Ops::Real c, typename Ops::Real d,
@@ -147,14 +149,15 @@ CORNEA_HD inline typename Ops::Mask needs_rotation(typename Ops::Real a, typenam
                            Ops::constant(kEpsilon<Scalar> / 16) * norm);
 }
 
-// Rotations round; some hundred of them leave 10 epsilon. Where float would miss its bound, U and V
-// are made orthonormal again after the first sweeps, U <- (3 I - U U^T) U / 2 (Newton and Schulz),
-// and U^T A V is computed anew from A: what is left to rotate is then small.
+// Rounding errors accumulate: some hundred rotations leave 10 epsilon. Where float would exceed its
+// error bound, U and V are made orthonormal again after the first sweeps, U <- (3 I - U U^T) U / 2
+// (Newton-Schulz iteration), and U^T A V is recomputed from A: the remaining rotations are then
+// small.
 template <class T>
 CORNEA_HD constexpr bool refreshes(int n) {
   return sizeof(T) == sizeof(float) && n > 4;
 }
-// Sweeps before it.
+// Sweeps before the refresh.
 CORNEA_HD constexpr int first_sweeps(int n) { return n <= 6 ? 3 : n <= 16 ? 4 : 5; }
 
 // The rotation of columns x, y that makes them orthogonal, from xx = |x|^2, yy = |y|^2, xy = x.y:
@@ -168,19 +171,21 @@ CORNEA_HD inline Rotation<ScalarOps<T>> one_sided_rotation(T xx, T yy, T xy) {
   return rotation_of<Ops>(tau, length, Ops::quotient(T(1), length));
 }
 
-// Columns whose cosine is below this count as orthogonal: above the rounding of their product.
+// Columns whose cosine is below this count as orthogonal; it lies above the rounding error of their
+// dot product.
 template <class T>
 inline constexpr T kColumnTolerance = 4 * kEpsilon<T>;
 
-// Singular values below this share of the largest column come out as 0 on the one-sided route.
+// The one-sided algorithm returns 0 for singular values below this fraction of the largest column.
 template <class T>
 inline constexpr T kNoRank = kEpsilon<T>* kEpsilon<T>;
 
 // ---- The Brent-Luk order ---------------------------------------------------------------------
-// n (even) indices stand in n / 2 pairs of slots (2j, 2j + 1), at first index i in slot i. All
-// pairs rotate at once; then the contents of all slots but slot 0 move one place on a ring
+// n (even) indices occupy n / 2 pairs of slots (2j, 2j + 1); initially index i is in slot i. All
+// pairs rotate at once; then the contents of all slots but slot 0 advance by one position on the
+// ring
 //   1 -> 2 -> 4 -> .. -> n - 2 -> n - 1 -> n - 3 -> .. -> 3 -> 1,
-// so that only neighbours exchange anything. After n - 1 steps every two indices have met once, and
+// so that only neighbours exchange data. After n - 1 steps every two indices have met once, and
 // every index is back in its slot.
 
 CORNEA_HD constexpr int next_slot(int slot, int n) {
@@ -190,31 +195,31 @@ CORNEA_HD constexpr int next_slot(int slot, int n) {
   return slot == n - 2 ? n - 1 : slot + 2;
 }
 
-// The slot at a place of the ring; place 0 is slot 1.
+// The slot at a position on the ring; position 0 is slot 1.
 CORNEA_HD constexpr int ring_slot(int place, int n) {
   if (place == 0) return 1;
   return place < n / 2 ? 2 * place : 2 * (n - 1 - place) + 1;
 }
-// Its inverse, for slots but 0.
+// The inverse, for all slots except 0.
 CORNEA_HD constexpr int ring_place(int slot, int n) {
   if (slot == 1) return 0;
   return slot % 2 == 0 ? slot / 2 : n - 1 - slot / 2;
 }
 
-// Where an index stands at a step (0 <= step < n - 1), and whom it meets.
+// The pair of an index at a step (0 <= step < n - 1), and its partner.
 struct Meeting {
-  int pair;     // the j of its slots
+  int pair;     // the j of its slots 2j and 2j + 1
   bool second;  // in slot 2j + 1
   int partner;  // the index in the other slot
 };
 
-// `place` is the index's on the ring now (of no meaning for index 0), `back` leads from a place now
-// to the place at first: (n - 1 - step) mod (n - 1).
+// `place` is the current position of the index on the ring (ignored for index 0); `back` is added
+// to a current position to get the initial one: (n - 1 - step) mod (n - 1).
 CORNEA_HD constexpr Meeting meeting_at(int index, int place, int back, int n) {
   const int ring = n - 1;
   if (index == 0) return {0, false, ring_slot(back, n)};
   if (place == 0) return {0, true, 0};
-  const int other = ring - place;  // pairs lie opposite each other
+  const int other = ring - place;  // the two positions of a pair are opposite on the ring
   const int first = other + back;
   return {place < other ? place : other, place >= n / 2,
           ring_slot(first >= ring ? first - ring : first, n)};
@@ -224,13 +229,13 @@ CORNEA_HD constexpr Meeting meeting_of(int index, int step, int n) {
   const int place = index == 0 ? 0 : (ring_place(index, n) + step) % ring;
   return meeting_at(index, place, (ring - step) % ring, n);
 }
-// The index in slot 2j at that time; meeting_of() tells whom it meets.
+// The index in slot 2j at this step; meeting_of() gives its partner.
 CORNEA_HD constexpr int first_of_pair(int pair, int step, int n) {
   const int ring = n - 1;
   return pair == 0 ? 0 : ring_slot((pair + ring - step) % ring, n);
 }
 
-// e with 1/2 <= largest 2^-e < 1, for a largest > 0.
+// e with 1/2 <= largest 2^-e < 1, for largest > 0.
 template <class T>
 CORNEA_HD inline int scale_exponent(T largest) {
   int e = 0;
@@ -242,7 +247,7 @@ CORNEA_HD inline int scale_exponent(T largest) {
   return e;
 }
 
-// Multiplies by 2^e, in two steps: the power alone may be no number.
+// Multiplies by 2^e in two steps, because 2^e itself may over- or underflow.
 template <class T>
 struct PowerOfTwo {
   CORNEA_HD explicit PowerOfTwo(int e) {

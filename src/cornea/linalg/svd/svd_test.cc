@@ -22,7 +22,7 @@ class SvdTest : public testing::OnEveryDevice {
  protected:
   Svd svd{context};
 
-  // One matrix of every kind, `repeat` times.
+  // Decomposes one matrix of every kind, `repeat` times.
   template <class T>
   void expect_all_kinds(int rows, int cols, int repeat = 1) {
     Random random(17, rows * 1000 + cols);
@@ -128,7 +128,7 @@ TEST_P(SvdTest, HugeAndTinyMatricesAreNoHarder) {
   }
 }
 
-TEST_P(SvdTest, APowerOfTwoChangesTheValuesByItAndNothingElse) {
+TEST_P(SvdTest, ScalingByAPowerOfTwoScalesTheValuesExactly) {
   Random random(8);
   for (int n : {5, 12, 40}) {
     Batch<float> batch(n, n, 2);
@@ -142,7 +142,7 @@ TEST_P(SvdTest, APowerOfTwoChangesTheValuesByItAndNothingElse) {
   }
 }
 
-// To the bit: alone, in a batch, beside matrices that are hard, easy or not finite.
+// Bit-identical results alone, in a batch, and beside matrices that are hard, easy or not finite.
 TEST_P(SvdTest, AMatrixDoesNotDependOnItsBatch) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (auto [rows, cols] :
@@ -170,7 +170,7 @@ TEST_P(SvdTest, AMatrixDoesNotDependOnItsBatch) {
   }
 }
 
-TEST_P(SvdTest, TheSameBytesEveryTimeAndOnEveryThreadCount) {
+TEST_P(SvdTest, GivesTheSameBytesEveryTimeAndForEveryThreadCount) {
   Random random(4);
   Batch<double> first(13, 13, 200);
   for (int i = 0; i < 200; ++i) first.set(i, random_normal(13, 13, random));
@@ -185,7 +185,7 @@ TEST_P(SvdTest, TheSameBytesEveryTimeAndOnEveryThreadCount) {
   EXPECT_EQ(first.s, third.s);
 }
 
-TEST_P(SvdTest, GivesOnlyWhatIsAskedFor) {
+TEST_P(SvdTest, ComputesOnlyTheRequestedResults) {
   for (auto [rows, cols] : {std::pair{7, 7}, {9, 6}, {6, 9}, {50, 36}}) {
     Random random(rows);
     Batch<double> all(rows, cols, 5);
@@ -201,9 +201,9 @@ TEST_P(SvdTest, GivesOnlyWhatIsAskedFor) {
   }
 }
 
-// In float U and V correct each other (svd_math.h, refreshes): values alone are a few roundings
-// less exact.
-TEST_P(SvdTest, ValuesAloneAreAsLarge) {
+// In float, computing U and V also corrects the values (svd_math.h, refreshes): without them the
+// values are a few roundings less accurate.
+TEST_P(SvdTest, ValuesAloneAgreeWithTheFullDecomposition) {
   Random random(5);
   Batch<float> all(20, 20, 5);
   for (int i = 0; i < 5; ++i) all.set(i, random_normal(20, 20, random));
@@ -272,8 +272,8 @@ TEST_P(SvdTest, BadArgumentsAreErrors) {
   svd.compute<float>({3, 3, 2}, a, {}, s, {});
 }
 
-// Where the context works: device memory on CUDA.
-TEST_P(SvdTest, TakesMatricesWhereTheContextWorks) {
+// Uses the context's own memory: device memory on CUDA.
+TEST_P(SvdTest, AcceptsMatricesInTheContextsMemory) {
   for (auto [rows, cols] : {std::pair{5, 5}, {12, 7}, {7, 12}, {35, 60}}) {
     Random random(9);
     Batch<float> batch(rows, cols, 50);

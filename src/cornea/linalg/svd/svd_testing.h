@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests of the SVD: matrices of many kinds, and what a decomposition must hold.
+// For the tests of the SVD: matrices of many kinds, and the properties that a decomposition must
+// have.
 #pragma once
 
 #include <algorithm>
@@ -131,7 +132,7 @@ double bound(const SvdShape& shape) {
   return std::max(shape.rows, shape.cols) <= 32 ? base : 5 * base;
 }
 
-// Errors within the bound, values in descending order and those of Eigen.
+// Checks the errors against the bound, the descending order, and the values against Eigen's.
 template <class T>
 void expect_decomposed(const Batch<T>& batch, int i, bool compare = true) {
   const Errors e = errors_of(batch, i);

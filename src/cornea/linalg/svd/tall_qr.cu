@@ -6,7 +6,8 @@ namespace {
 
 using namespace core;
 
-// A warp is quickest for what it holds in some 30 numbers per lane: a block then waits for nobody.
+// A single warp is fastest for up to about 30 numbers per lane, because it needs no synchronisation
+// with other warps.
 int threads_for(int tall, int k) {
   const long long size = static_cast<long long>(tall) * k;
   return size <= 1024 ? 32 : size <= 8192 ? 128 : size <= 65536 ? 256 : 512;

@@ -11,7 +11,7 @@
 
 namespace cornea::svd {
 
-// What belongs to one matrix of a TallBatch.
+// The arrays of one matrix of a TallBatch.
 template <class T>
 struct TallMatrix {
   __device__ TallMatrix(const TallBatch<T>& batch, std::size_t i)
@@ -33,7 +33,8 @@ struct TallMatrix {
   int* order;
 };
 
-// Copies the matrix by columns, scaled; gives the exponent, or kNotFinite, then with zeros.
+// Copies the matrix by columns, scaled. Returns the exponent, or kNotFinite after filling with
+// zeros.
 template <class T>
 __device__ int load_scaled(const TallMatrix<T>& m, bool transposed, ReduceMemory<T>& memory) {
   T most = 0;
@@ -56,7 +57,7 @@ __device__ int load_scaled(const TallMatrix<T>& m, bool transposed, ReduceMemory
   return exponent;
 }
 
-// By a warp: squares of a column from a row on. Lane l has rows l, l + 32, ..
+// Called by a warp: sum of squares of a column from a row on. Lane l processes rows l, l + 32, ...
 template <class T>
 __device__ T squares_from(const T* column, int row, int tall) {
   T sum = 0;
@@ -67,7 +68,7 @@ __device__ T squares_from(const T* column, int row, int tall) {
   return core::warp_sum(sum);
 }
 
-// Brings the column with the largest rest to place j; false where nothing is left.
+// Swaps the column with the largest remainder into position j; false if it is negligible (kNoRank).
 template <class T>
 __device__ bool bring_pivot(const TallMatrix<T>& m, int j, T& first, ReduceMemory<T>& memory) {
   Largest<T> best{T(-1), j};
@@ -78,7 +79,7 @@ __device__ bool bring_pivot(const TallMatrix<T>& m, int j, T& first, ReduceMemor
   const T norm = sqrt(best.value);
   if (j == 0) first = norm;
   if (!(norm > kNoRank<T> * first)) return false;
-  __syncthreads();  // squares and columns are about to change
+  __syncthreads();  // squares and columns are about to be changed
   if (best.index != j) {
     T *here = m.column(j), *there = m.column(best.index);
     for (int i = threadIdx.x; i < m.tall; i += blockDim.x) {
@@ -97,8 +98,8 @@ __device__ bool bring_pivot(const TallMatrix<T>& m, int j, T& first, ReduceMemor
   return true;
 }
 
-// Makes the reflector I - beta w w^T of column j, w = (1, x1 / (x0 - r), ..), r = -sign(x0) |x|,
-// beta = (r - x0) / r (LAPACK's larfg); gives beta.
+// Computes the reflector I - beta w w^T of column j, w = (1, x1 / (x0 - r), ..), r = -sign(x0) |x|,
+// beta = (r - x0) / r (LAPACK's larfg); returns beta.
 template <class T>
 __device__ T make_reflector(const TallMatrix<T>& m, int j, ReduceMemory<T>& memory) {
   T* x = m.column(j);
@@ -106,7 +107,7 @@ __device__ T make_reflector(const TallMatrix<T>& m, int j, ReduceMemory<T>& memo
   for (int i = j + 1 + threadIdx.x; i < m.tall; i += blockDim.x) tail = fma(x[i], x[i], tail);
   tail = block_sum(tail, memory.sums);
   const T x0 = x[j];
-  __syncthreads();  // all have read it
+  __syncthreads();  // all threads have read it
   T beta = 0;
   if (tail > kSmallest<T> / kEpsilon<T>) {  // see host_small.cc
     const T norm = sqrt(fma(x0, x0, tail));
@@ -121,8 +122,8 @@ __device__ T make_reflector(const TallMatrix<T>& m, int j, ReduceMemory<T>& memo
   return beta;
 }
 
-// By a warp: x -= beta (w . x) w, w = (1, what lies below row j of the reflector's column). Lane l
-// has rows l, l + 32, .. at every step.
+// Called by a warp: x -= beta (w . x) w, w = (1, entries below row j of the reflector's column).
+// Lane l processes rows l, l + 32, .. at every step.
 template <class T>
 __device__ void reflect(const T* w, T beta, int j, T* x, int tall) {
   const int begin = j / core::kWarp * core::kWarp + threadIdx.x % core::kWarp;
@@ -177,7 +178,7 @@ __global__ void qr_kernel(TallBatch<T> batch) {
   }
 }
 
-// Q times the columns of the core; one warp per column.
+// Multiplies Q by the columns of the core matrix; one warp per column.
 template <class T>
 __global__ void apply_q_kernel(TallBatch<T> batch, Core<T> core, T* product, T* left) {
   const std::size_t index = blockIdx.x;
