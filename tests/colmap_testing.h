@@ -69,6 +69,15 @@ inline Image<std::uint8_t> window(int width, int height, double left, double top
   return image;
 }
 
+// An image without features.
+inline Image<std::uint8_t> black(int width, int height) {
+  Image<std::uint8_t> image(width, height);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) image(x, y) = 0;
+  }
+  return image;
+}
+
 // Every row of every table, sorted, read with plain SQL instead of our own code.
 inline std::map<std::string, std::vector<std::string>> dump(const fs::path& file) {
   std::map<std::string, std::vector<std::string>> tables;

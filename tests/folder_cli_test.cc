@@ -152,7 +152,7 @@ TEST_F(FolderCommandTest, PrintsTheNextCommand) {
 
 TEST_F(FolderCommandTest, UnconnectedImagesAreNamed) {
   make_windows(3);
-  write_image(images / "z.png", Image<std::uint8_t>(160, 120));  // without features
+  write_image(images / "z.png", black(160, 120));
   const Outcome o = run({"folder", images, "-o", out, "--device", "cpu"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find("1 component (of 3 images)\n1 unconnected image: z.png\n"),
@@ -252,7 +252,7 @@ TEST_F(FolderCommandTest, APageOfFewerImagesIsNotTakenForTheNewOne) {
   }
   EXPECT_EQ(old_page.find("w103.png"), std::string::npos);
   // An image in no pair changes only the page.
-  write_image(images / "z.png", Image<std::uint8_t>(160, 120));
+  write_image(images / "z.png", black(160, 120));
   done();
   EXPECT_NE(read_text(out / "report.html").find("z.png"), std::string::npos);
 }
