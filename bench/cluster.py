@@ -5,8 +5,8 @@
 
 Makes photographs of walls (overlapping windows, in 8-bit colour files) and processes them by `cornea folder`, by
 one process, by two processes at once, on a local Ray cluster, and on one whose workers, programs and nodes are
-killed with SIGKILL. One CPU thread per worker. A run named gpu:1 or gpu:0.5 gives each worker that share of the GPU,
-and with --device cuda `cornea folder` uses the GPU too. Needs the Python package with its extra `ray`, NumPy and psutil.
+killed with SIGKILL. One CPU thread per worker. A run named gpu1 or gpu2 has one or two workers on the GPU, and
+with --device cuda `cornea folder` uses the GPU too. Needs the Python package with its extra `ray`, NumPy and psutil.
 Exits with 1 if contents differ.
 """
 import argparse
@@ -128,17 +128,17 @@ def over_ray(photos, work, db, kills):
             "failed": [str(f) for f in summary.failed]}
 
 
-def over_gpu(photos, work, db, share):
-    """Workers that share this machine's GPU."""
+def over_gpu(photos, work, db, workers):
+    """Workers that share this machine's GPU and cores equally."""
     import ray
 
     ray.init(num_gpus=1, log_to_driver=False)
-    begin = time.monotonic()
+    begin, share = time.monotonic(), 1 / workers
     summary = cornea.cluster.run(photos, work, gpus_per_worker=share, cpus_per_worker=(os.cpu_count() or 1) * share,
                                  size=given.images // given.shards, options=given.options, db=db,
                                  program=given.cornea, quiet=True)
     ray.shutdown()
-    return {"exit_code": summary.exit_code, "gpus_per_worker": share, "workers": round(1 / share),
+    return {"exit_code": summary.exit_code, "gpus_per_worker": share, "workers": workers,
             "seconds": time.monotonic() - begin, "wall_seconds": summary.wall_seconds,
             "images_per_second": given.images / sum(summary.wall_seconds.values()), "failed": [str(f) for f in summary.failed]}
 
@@ -175,8 +175,8 @@ def main():
             result[name] = do_all_steps(given.cornea, photos, work, 1 if name == "one" else 2,
                                         given.images // given.shards, given.options)
             program("merge", work, "--db", db)
-        elif name.startswith("gpu:"):
-            result[name] = over_gpu(photos, work, db, float(name[4:]))
+        elif name.startswith("gpu"):
+            result[name] = over_gpu(photos, work, db, int(name[3:]))
         else:
             result[name] = over_ray(photos, work, db, given.kills if name == "kills" else 0)
         save(name, db)

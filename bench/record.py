@@ -63,8 +63,8 @@ CUDA = {
              detector("sift", "12000x9000", 3, "--tile", 1024, "--batch", 1),
              *(detector("sift", "640x640", 20, "--batch", 4, scale_space=s) for s in ("bilateral", "trilateral"))],
     "sift-options": sift_options(100),
-    "match": [["--match", "16700x20700,9453x11285,5700x7400,2000x2000", "--repeat", 200],
-              ["--match", "200000x200000", "--repeat", 3]],
+    "match": [["--match", "16700x20700,9453x11285,5700x7400,2000x2000", "--repeat", 200]],
+    "match-large": [["--match", "200000x200000", "--repeat", 3]],
     "two-view": [["--fundamental", "--repeat", 100]],
 }
 CPU = {
