@@ -9,8 +9,10 @@ times nothing else may run on the machine.
 """
 import argparse
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -87,14 +89,15 @@ def run(words):
     done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, words))}: exit code {done.returncode}")
-    return json.loads(done.stdout)
+    return done.stdout
 
 
 def bench(program, device, commit, calls):
     """The rows of all calls as one result."""
     merged = {}
     for words in calls:
-        found = run([program, "bench", *words, "--device", device, "--label", f"commit={commit}", "--json", "-", "-q"])
+        found = json.loads(run([program, "bench", *words, "--device", device, "--label", f"commit={commit}", "--json", "-",
+                                "-q"]))
         timing = {key: found.pop(key) for key in ("repeat", "warm_up", "tile") if key in found}
         for key, rows in found.items():
             if isinstance(rows, list):
@@ -105,6 +108,15 @@ def bench(program, device, commit, calls):
     return merged
 
 
+def study(given, name, file):
+    with tempfile.TemporaryDirectory() as folder:
+        run([given.program, "study", name, "--device", given.device, "--repeat", 20, "--label", f"commit={given.commit}",
+             "-o", folder, "-q"])
+        shutil.copyfile(Path(folder, "results.json"), file)
+        for plot in Path(folder).glob("*.svg") if given.plots else ():
+            shutil.copyfile(plot, given.plots / plot.name)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program")
@@ -112,6 +124,7 @@ def main():
     parser.add_argument("--prefix", required=True, help="of the files' names: h200, xeon")
     parser.add_argument("--commit", required=True)
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent / "results")
+    parser.add_argument("--plots", type=Path, help="where to copy the plots of the studies")
     parser.add_argument("--only", nargs="+", help="files without prefix, as sift-options or study-svd")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
@@ -124,9 +137,7 @@ def main():
         if name in files:
             file.write_text(json.dumps(bench(given.program, given.device, given.commit, files[name]), indent=2) + "\n")
         else:
-            file.write_text(json.dumps(run([given.program, "study", name.removeprefix("study-"), "--device", given.device,
-                                            "--repeat", 20, "--label", f"commit={given.commit}", "--json", "-", "-q"]),
-                                       indent=2) + "\n")
+            study(given, name.removeprefix("study-"), file)
         print(f"{file.name}: {time.monotonic() - begin:.0f} s", flush=True)
 
 

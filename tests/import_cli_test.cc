@@ -263,7 +263,7 @@ TEST_F(ImportCommandTest, InvalidMatchesAreRefusedAsAWhole) {
                          "line 3: the database has no image 'nobody.png'");
   expect_matches_refused(good + row(0, 1, "1"), "line 3: does not have the 4 columns");
   expect_matches_refused("image1,image2,index1\n", "the columns image1, image2, index1 and index2");
-  expect_matches_refused("image1,image2,index1,index1,index2\n", "each once");
+  expect_matches_refused("image1,image2,index1,index1,index2\n", "must each be named once");
   expect_matches_refused(
       "x1,y1,x2,y2\n1,2,3,4\n",
       "line 2: a match is two indices of features, not '1,2,3,4'; the first line of a "

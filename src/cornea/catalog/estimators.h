@@ -29,10 +29,10 @@ struct EstimatorEntry {
 
 // The help of the two spellings of F's threshold, wherever they occur.
 inline constexpr char kThresholdHelp[] =
-    "largest distance of an inlier, pixels: the sum of its distances to both epipolar lines, twice "
-    "the threshold per line of OpenCV and COLMAP; 0: chosen per pair from the noise";
-inline constexpr char kThresholdPerLineHelp[] =
-    "the same per line, as in OpenCV and COLMAP: half of the threshold";
+    "largest distance of an inlier, pixels: the sum of its distances to both epipolar lines, about "
+    "twice that to one line and 2.8 times Sampson's error, which OpenCV's USAC and COLMAP use; 0: "
+    "chosen per pair from the noise";
+inline constexpr char kThresholdPerLineHelp[] = "the same per epipolar line: half of the threshold";
 
 CORNEA_API const std::vector<EstimatorEntry>& estimator_table();
 

@@ -58,7 +58,7 @@ TEST(Estimators, ShowTheDefaults) {
     if (flag.name == "threshold") {
       EXPECT_EQ(flag.default_text, "0");
       EXPECT_NE(flag.help.find("0: chosen per pair from the noise"), std::string::npos);
-      EXPECT_NE(flag.help.find("OpenCV and COLMAP"), std::string::npos);
+      EXPECT_NE(flag.help.find("OpenCV's USAC and COLMAP"), std::string::npos);
     }
     if (flag.name == "threshold-per-line") {
       EXPECT_EQ(flag.default_text, "0");
