@@ -113,7 +113,7 @@ def read_filters(name, x_of):
 
 def draw_filter_costs():
     colours = {"gaussian": "#009e73", "bilateral": "#d55e00", "trilateral": "#0072b2"}
-    for device, label in (("h200", "H200"), ("neoverse-v1", "2 cores")):
+    for device, label in (("h200", "H200"), ("xeon", "2 cores")):
         megapixels = read_filters(f"{device}-filters-sizes.json", lambda r: r["width"] * r["height"] / 1e6)
         sigmas = read_filters(f"{device}-filters-sigmas.json", lambda r: float(r["settings"]["sigma"]))
         gpu = device == "h200"
@@ -212,7 +212,7 @@ def draw_scale_spaces(cornea, path, sigma=1.6, intervals=3, blur=0.5):
 CORNEA = sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "cpu" / "cornea"
 draw_filters(IMAGES / "foagdd-filters.png")
 draw_cost(IMAGES / "foagdd-cost.svg",
-          [("2 cores,\nNeoverse V1", "#0072b2", read_sizes("neoverse-v1-foagdd-sizes.json"), 1),
+          [("2 cores,\nXeon", "#0072b2", read_sizes("xeon-foagdd-sizes.json"), 1),
            ("NVIDIA H200", "#d55e00", read_sizes("h200-foagdd-sizes.json"), 1)],
           "megapixels", (0.25, 0.5, 1, 2, 4, 8, 16, 33), (0.1, 1, 10, 100, 1000))
 draw_filter_costs()
