@@ -27,8 +27,8 @@ struct Map {
   }
 };
 
-// What a map is used for. For peaks only those values have to be right that decide which pixels
-// exceed the threshold (the absolute one of the options) and are the largest of their square.
+// What a map is used for. With `peaks`, only those values must be exact that decide which pixels
+// exceed the absolute threshold and are the largest of their square.
 enum class MapUse { every_value, peaks };
 
 // The images of a call, stacked vertically and converted to the working pixels, and their maps,
@@ -38,8 +38,8 @@ struct ResponseCall {
   int frames = 1;
   Map first_map;
   MapUse use = MapUse::every_value;
-  // On the device, or null: OrderedBits of the map's type, one per frame, to be raised to the
-  // largest response inside the margin.
+  // On the device, or null: OrderedBits of the map's type, one per frame, which respond() raises to
+  // the largest response inside the margin.
   void* strongest = nullptr;
   // On the device, for peaks: an algorithm that knows which pixels may be peaks marks them here.
   peaks::DevicePeaks* device_peaks = nullptr;
@@ -52,7 +52,7 @@ class Response {
   virtual ~Response() = default;
 
   // The pixels that the algorithm works on, the type of the map for them (f32 or f64), and the
-  // map's value of response 1.
+  // map value that corresponds to a response of 1.
   virtual core::Working working() const { return core::Working::gray; }
   virtual Pixel map_pixel(Pixel working) const = 0;
   virtual double unit(Pixel working) const = 0;

@@ -15,8 +15,8 @@
 namespace cornea::detect {
 
 inline constexpr int kWarpsPerBlock = 4;
-// Rows per walk. Each walk starts with about w rows without output, so that longer walks waste
-// less; 16 leaves more than 30 warps per multiprocessor at 1920 x 1080.
+// Rows per walk. Each walk starts with about w rows without output (w is the side of the window),
+// so that longer walks waste less; 16 leaves more than 30 warps per multiprocessor at 1920 x 1080.
 inline constexpr int kRowsPerWalk = 16;
 inline constexpr int kLargestWindowRadius = 7;
 

@@ -20,7 +20,7 @@ namespace {
 using namespace core;
 
 // FNV-1a over the bytes of numbers. Both signs of zero give the same hash: -0 and 0 are the same
-// answer.
+// result.
 class Hash {
  public:
   void add(float v) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that this machine reproduces Cornea's answers to the bit: the results of detectors,
+// Checks that this machine reproduces Cornea's results to the bit: the results of detectors,
 // filters, SIFT, matching, retrieval and geometry on generated images are hashed and compared with
 // recorded hashes. The hashes are the same for every compiler, instruction set, number of threads
 // and GPU.
 //
-// The images and correspondences are computed in integers, so that the inputs are equal everywhere
-// too.
+// The images are computed in integers and the correspondences by operations that every machine
+// rounds alike, so that the inputs are equal everywhere too.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace cornea {
 struct CertificateRow {
   std::string name = {};  // "foagdd, texture"
   std::uint64_t recorded = 0, found = 0;
-  std::string what = {};  // "412 corners"
+  std::string what = {};  // the size of the result: "412 corners"
 
   bool equal() const { return recorded == found; }
 };

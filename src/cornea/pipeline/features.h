@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From an image to points with descriptors, for every detector: the stages before matching, in
-// their one order. SIFT describes its own points; corners of the other detectors are described by
+// order. SIFT describes its own points; corners of the other detectors are described by
 // SIFT at one fixed scale.
 #pragma once
 

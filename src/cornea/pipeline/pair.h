@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two images in, the geometry between them out: the stages from pixels to F, in their one order.
+// From two images to the geometry between them: the stages from pixels to F, in order.
 //
 //   features of both images -> matches -> correspondences -> fundamental matrix
 //
@@ -105,7 +105,7 @@ class CORNEA_API PairPipeline {
   FeatureExtractor& second() { return second_ ? *second_ : first_; }
   Matcher matcher_;
   FundamentalEstimator estimator_;
-  std::unique_ptr<TwoViewEstimator> two_view_;  // made for the first pair with cameras
+  std::unique_ptr<TwoViewEstimator> two_view_;  // created for the first pair with cameras
   std::vector<Correspondence> correspondences_;
 };
 

@@ -95,7 +95,7 @@ TEST_P(Pair, KnownCamerasGiveThePose) {
       EXPECT_LT(r.distances[i], 1.01 * r.threshold);
     }
   }
-  // A result with cameras leaves no trace in the next pair without them.
+  // A pair with cameras does not influence the next pair without them.
   PairResult again = r;
   pipeline.run(v.views[0].image, v.views[1].image, {}, again);
   EXPECT_FALSE(again.two_view || again.by_essential);
@@ -161,7 +161,7 @@ TEST_P(Pair, APlaneIsDistinguishedFromASceneWithDepth) {
   }
 }
 
-// The masks hide the left half of the first image and the lower half of the second.
+// The masks keep the left half of the first image and the lower half of the second.
 TEST_P(Pair, NoPointLiesWhereAMaskIsBlack) {
   const Views& v = views_of(SceneKind::boxes);
   const int width = v.views[0].image.width(), height = v.views[0].image.height();

@@ -23,7 +23,7 @@ struct DeviceResults {
   Normalisation* normalisations;
   std::uint8_t* inliers;    // of all pairs
   std::uint8_t* concluded;  // one per pair; on the device
-  std::uint32_t* ended;     // pairs; on the device
+  std::uint32_t* ended;     // number of pairs that have ended; on the device
 };
 
 template <class Problem>
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(kSumLanes)
   }
 }
 
-// How a problem's hypotheses of a round are launched, and how many threads share the scoring of
-// one.
+// How the hypotheses of a round are launched for a problem, and how many threads share the scoring
+// of one hypothesis.
 template <class Problem>
 struct HypothesisLaunch {
   static int threads_each(const Problem&, int, int, int) { return 1; }
@@ -133,7 +133,7 @@ class DeviceRansac : public Ransac<Problem> {
 
   void run(std::span<const RansacPair> pairs, Outcomes out,
            const std::function<void()>& meanwhile) override {
-    constexpr std::size_t kMostPairs = 16384;      // per part; the rows of a grid
+    constexpr std::size_t kMostPairs = 16384;      // per part; they are the rows of a grid
     constexpr std::size_t kMostPoints = 64 << 20;  // per part, in total
     constexpr std::size_t kMostBests = 4 << 20;    // of all blocks together: 192 MB
     const std::size_t bests = blocks_per_round(round(), 1);

@@ -30,7 +30,7 @@ Sample<float, size> gather(const FloatPoints& points, const std::uint32_t* drawn
   return s;
 }
 
-// The models of `count` samples from `first` on, one sample after the other.
+// The models of `count` samples, starting with sample number `first`.
 template <class Problem>
 void make_models(const Problem& problem, const FloatPoints& points, std::uint64_t key,
                  std::uint32_t first, int count, Models<Problem::kModels>* out) {

@@ -13,7 +13,7 @@
 
 namespace cornea::geometry {
 
-// The part that does not depend on the metric.
+// The part of HostTeam that does not depend on the metric.
 class HostPoints {
  public:
   // Points in pixels; normalise() works on these.

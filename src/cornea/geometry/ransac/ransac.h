@@ -38,7 +38,7 @@ class Ransac {
  public:
   using Outcomes = std::span<RansacOutcome<typename Problem::Outcome>>;
   virtual ~Ransac() = default;
-  // `meanwhile`, if not empty, is called once, on CUDA while the device works.
+  // `meanwhile`, if not empty, is called once; on CUDA, while the device works.
   virtual void run(std::span<const RansacPair> pairs, Outcomes out,
                    const std::function<void()>& meanwhile) = 0;
 };

@@ -50,7 +50,7 @@ inline constexpr double kNear = 2;
 struct Search {
   Normalisation normalisation;
   bool hopeless = false;  // all points of an image are equal
-  bool fixed = false;     // some sample determined a model, possibly one that was rejected
+  bool fixed = false;     // a sample has determined a model, possibly one that was rejected
   Model best;
   double near = 0;  // correspondences within kNear thresholds of the best model
   int hypotheses = 0, rounds = 0;
@@ -59,8 +59,8 @@ struct Search {
   CORNEA_HD bool ended() const { return hopeless || stop != StopReason::nothing_to_do; }
 };
 
-// F has 7 degrees of freedom: among many thousands of hypotheses, one fits a dozen random points by
-// chance.
+// F has 7 degrees of freedom, so that among many thousands of hypotheses some fit a dozen random
+// correspondences by chance.
 inline constexpr std::uint32_t kLeastSupport = 8, kSureSupport = 15;
 CORNEA_HD inline bool is_chance(std::uint32_t inliers, int count) {
   return inliers < kLeastSupport || (inliers < kSureSupport && 2 * inliers < std::uint32_t(count));

@@ -8,8 +8,8 @@
 
 namespace cornea::geometry {
 
-// Whether, with probability `confidence`, at least one of `drawn` samples of `size` correspondences
-// contains no outliers, given the fraction of inliers: (1 - share^size)^drawn <= 1 - confidence,
+// Whether, with probability `confidence`, at least one of `drawn` samples contains no outliers,
+// where `good` is the fraction of all samples without outliers: (1 - good)^drawn <= 1 - confidence,
 // computed with products only.
 CORNEA_HD inline bool enough_draws(double good, std::uint64_t drawn, double confidence) {
   double power = 1 - good, missed = 1;
@@ -19,6 +19,8 @@ CORNEA_HD inline bool enough_draws(double good, std::uint64_t drawn, double conf
   }
   return missed <= 1 - confidence;
 }
+// The same for samples of `size` correspondences, of which the fraction `share` are inliers: good =
+// share^size.
 CORNEA_HD inline bool enough_samples(double share, int size, std::uint64_t drawn,
                                      double confidence) {
   double good = 1;

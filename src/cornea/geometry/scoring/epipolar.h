@@ -41,7 +41,7 @@ CORNEA_HD inline T squared_distance(const Matrix3<T>& f, T x1, T y1, T x2, T y2,
 }
 
 // Whether the distance exceeds the threshold, by a lower bound without square root and division:
-// the mixed term of the square is positive and is left out. The margin exceeds the rounding error.
+// the cross term of the square is positive and is left out. The margin exceeds the rounding error.
 template <class T>
 CORNEA_HD inline auto surely_outlier(const EpipolarTerms<T>& t, const CostScale& scale) {
   return t.e * t.e * (t.q + scale.rr * t.p) * scale.inverse > 1.001f * (t.p * t.q);

@@ -30,7 +30,7 @@ CORNEA_HD inline Matrix3<T> inverse_direction(const Matrix3<T>& m) {
   return transposed(cofactors(m));
 }
 
-// x2 ~ H x1 as two rows of a system in the entries of H.
+// x2 ~ H x1 as two rows of a linear system in the entries of H.
 template <class T>
 CORNEA_HD inline void transfer_rows(T x1, T y1, T x2, T y2, T* a, T* b) {
   a[0] = x1, a[1] = y1, a[2] = T(1), a[3] = a[4] = a[5] = T(0);

@@ -11,8 +11,8 @@
 
 namespace cornea::geometry {
 
-// F of rank 2 from 8 correspondences. `valid` becomes 1; 0 if they do not determine F; kBehind if
-// points would lie behind a camera.
+// F of rank 2 from 8 correspondences. Sets `valid` to 1, to 0 if they do not determine F, or to
+// kBehind if points would lie behind a camera.
 inline constexpr float kBehind = 0.5f;
 template <class T>
 CORNEA_HD inline Matrix3<T> from_eight(const Sample<T, 8>& s, T& valid) {

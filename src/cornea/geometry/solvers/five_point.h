@@ -301,8 +301,8 @@ CORNEA_HD inline Vector3<double> left_epipole(const Matrix3<double>& e) {
 
 }  // namespace five_point
 
-// Below this value of Reflections::rank two correspondences of a sample are equal, or one is a
-// combination of others.
+// Below this value of Reflections::rank the equations of a sample are linearly dependent, for
+// example because two correspondences are equal.
 inline constexpr double kLeastRankOfFive = 1e-14;
 
 // Calls add(E) for each E of norm 1 that has all 5 points in front of the cameras by the oriented

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models for F of a sample of correspondences: of rank 2, and only those with all points in
-// front of both cameras.
+// The fundamental matrices that a sample of correspondences gives: of rank 2, and only those with
+// all points in front of both cameras.
 #pragma once
 
 #include "cornea/geometry/algebra/rank_two.h"

@@ -64,7 +64,8 @@ struct SturmChain {
     return last - last == 0;
   }
 
-  // Sign changes along the chain: between two points their number decreases by the number of roots.
+  // The number of sign changes along the chain. From one point to another it decreases by the
+  // number of roots between them.
   CORNEA_HD int changes(const ProjectiveRoot& at) const {
     const double ww = at.w * at.w;
     double later = 0, value = last;

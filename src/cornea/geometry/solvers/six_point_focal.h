@@ -12,7 +12,7 @@
 // The determinant is a polynomial of degree 15 in w. With w = (1 + s) / (1 - s) and multiplied by
 // (1 - s)^15 it becomes a polynomial of degree 15 in s. All focal lengths correspond to |s| < 1,
 // where interpolation is well conditioned: 16 Chebyshev nodes are used. Roots outside kLeastFocal
-// to kMostFocal (in guesses) are dropped.
+// to kMostFocal (in units of the guess) are dropped.
 //
 // Degenerate cases: if the camera moves along its axis without rotating, every focal length fits,
 // and 6 points on a plane leave a one-dimensional family of focal lengths.
@@ -29,12 +29,12 @@
 
 namespace cornea::geometry {
 
-inline constexpr double kLeastFocal = 0.25, kMostFocal = 4;  // in guesses
+inline constexpr double kLeastFocal = 0.25, kMostFocal = 4;  // in units of the guess
 
 struct SharedFocalHypotheses {
   static constexpr int kMost = 15;
   Matrix3<float> f[kMost];
-  float focal[kMost];  // in guesses
+  float focal[kMost];  // in units of the guess
   int count = 0;
   bool fixed = false;  // whether there are solutions, including those with points behind a camera
 };
@@ -74,8 +74,8 @@ struct FocalSpace {
   double f[9][3];
 };
 
-// The 10 equations at a given w, one per row; f_k is entry k of diag(1, 1, sqrt w) F diag(1, 1,
-// sqrt w), an essential matrix.
+// The 10 equations at a given w, one per row; e[k] is entry k of the essential matrix
+// diag(1, 1, sqrt w) F diag(1, 1, sqrt w).
 CORNEA_HD inline void focal_equations(const FocalSpace& space, double w, double (&m)[10][kCubic]) {
   const double root_w = sqrt(w);
   double e[9][3];
@@ -273,9 +273,9 @@ CORNEA_HD inline bool polish(const FocalSpace& space, FocalRoot& root) {
 
 }  // namespace six_point
 
-// Calls add(F, focal) for each F of norm 1, with its focal length in guesses, that has all 6 points
-// in front of the cameras by the oriented epipolar constraint. Returns true if there are solutions,
-// including those that violate it.
+// Calls add(F, focal) for each F of norm 1, with its focal length in units of the guess, that has
+// all 6 points in front of the cameras by the oriented epipolar constraint. Returns true if there
+// are solutions, including those that violate it.
 template <class Add>
 CORNEA_HD inline bool for_each_shared_focal(const Sample<double, 6>& s, const Add& add) {
   six_point::FocalSpace space;

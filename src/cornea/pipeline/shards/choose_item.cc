@@ -149,8 +149,8 @@ class WholeCameras {
                          const colmap::ImageRow& row, const fs::path& file) {
     if (here.width == shared.width && here.height == shared.height) return;
     fail(ErrorCode::io, file.string(), ": ", row.name, " has ", here.width, " x ", here.height,
-         " pixels, and its camera, which images of other shards have too, ", shared.width, " x ",
-         shared.height, "; ask for cameras = auto");
+         " pixels, but the camera that it shares with images of other shards has ", shared.width,
+         " x ", shared.height, "; ask for cameras = auto");
   }
 
   Database& out_;
@@ -199,8 +199,8 @@ void write_blocks(Database& out, const std::vector<ImagePair>& pairs, bool all,
   colmap::write_note(out, "made_of", words);
 }
 
-// Reports photographs that were added after the plan was made, if the folder exists on this
-// machine.
+// Reports photographs that were added after the plan was made. Does nothing if the folder does not
+// exist on this machine.
 void report_additions(const Task& task, ShardItemReport& report) {
   std::error_code ignored;
   if (!fs::is_directory(task.photographs, ignored)) return;
@@ -213,11 +213,11 @@ void report_additions(const Task& task, ShardItemReport& report) {
     if (at == task.plan.images.end() || at->name != name) added.push_back(name);
   }
   if (added.empty()) return;
-  report.failed.push_back(
-      text(task.photographs.string(), ": has ", added.size(),
-           added.size() == 1 ? " photograph" : " photographs", " that are not in the plan, ",
-           added.front(), added.size() == 1 ? "" : " among them",
-           "; they are left out: make a new plan in another folder to include them"));
+  report.failed.push_back(text(task.photographs.string(), ": ", added.size(),
+                               added.size() == 1 ? " photograph is" : " photographs are",
+                               " not in the plan and therefore left out: ", added.front(),
+                               added.size() == 1 ? "" : " and others",
+                               "; make a new plan in another folder to include all photographs"));
   task.events.report(report.failed.back());
 }
 

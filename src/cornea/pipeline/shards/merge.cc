@@ -22,7 +22,7 @@ using colmap::copy_from;
 using colmap::Database;
 using colmap::Id;
 
-// The pairs of a block, or those of them that belong to one component.
+// The two files of a block of pairs.
 struct BlockFiles {
   ItemFile matches, geometries;
 };
@@ -118,7 +118,7 @@ class Merging {
     }
   }
 
-  // Images that are in no list are left out.
+  // Copies these images with their cameras and features. `steps`: reports progress for each shard.
   void copy_images(Database& out, const std::vector<Id>& images, bool steps) {
     copy_from(out, choice_.path, [&](Attached& from) {
       for (const Id image : images) from.copy_image(image);

@@ -99,8 +99,8 @@ std::string_view name(ShardStep step) {
 
 void ShardOptions::validate() const {
   folder.validate();
-  require(block_images >= 2, "block_images is at least 2, not ", block_images);
-  require(block_pairs >= 1, "block_pairs is at least 1, not ", block_pairs);
+  require(block_images >= 2, "block_images must be at least 2, not ", block_images);
+  require(block_pairs >= 1, "block_pairs must be at least 1, not ", block_pairs);
 }
 
 int count_items(const fs::path& work, const ShardPlan& plan, ShardStep step,
@@ -139,8 +139,8 @@ ShardItemReport run_shard_item(const Context& context, const fs::path& work, con
     const ItemFile placed = put_in_place(file, work, item);
     report.file = placed.path;
     report.bytes_written = placed.bytes;
-    // Only files that existed before this process began; never one that another process has just
-    // written.
+    // Removes only files that existed before this process began, never one that another process has
+    // just written.
     std::vector<ItemFile> old = there.others;
     if (there.file) old.push_back(*there.file);
     std::error_code ignored;

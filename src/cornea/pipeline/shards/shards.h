@@ -126,9 +126,9 @@ struct ShardItemReport {
 };
 
 // Does one item unless it is done. `photographs` is where the plan's folder is on this machine;
-// empty: where the plan says. An error if an earlier step is not done or its files do not fit; the
-// sentence says which item to do again. FolderEvents::note reports why an existing item is done
-// again.
+// empty: where the plan says. An error if an earlier step is not done, or if its files are damaged
+// or were made from other inputs; the sentence says which item to do again. FolderEvents::note
+// reports why an existing item is done again.
 CORNEA_API ShardItemReport run_shard_item(const Context& context, const std::filesystem::path& work,
                                           const ShardItem& item, const ShardOptions& options = {},
                                           const FolderEvents& events = {},
@@ -144,7 +144,8 @@ struct ShardStepStatus {
 };
 struct CORNEA_API ShardStatus {
   std::vector<ShardStepStatus> steps = {};
-  std::vector<std::string> damaged = {};  // one sentence for each file that does not fit
+  // One sentence for each file that is damaged or was made from other inputs.
+  std::vector<std::string> damaged = {};
   bool done() const;
 };
 // With `check` the hash of every file is verified; otherwise only its size. Options as for the

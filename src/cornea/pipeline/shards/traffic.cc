@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimates what steps read and write.
+// Estimates how many bytes each step reads and writes.
 #include <algorithm>
 
 #include "cornea/core/error.h"
@@ -42,7 +42,7 @@ std::int64_t expected_further(const ShardOptions& options, std::int64_t images) 
   return has_round ? images * pairs.further : 0;
 }
 
-// For match and verify, given the number of features of a block.
+// Sums over the blocks of match and verify.
 struct BlockSums {
   std::int64_t blocks = 0, pairs = 0, features = 0, most_features = 0;
 };
@@ -93,7 +93,7 @@ std::vector<ShardTraffic> shard_traffic(const fs::path& work, const ShardOptions
   }
   extract.written = images * features * (kKeypoint + kDescriptor) + plan.shards() * kEmptyFile;
   all.push_back(extract);
-  // Shards are read once for their hash, and descriptors and sizes of features twice.
+  // Each shard is read once for its hash, and its descriptors and feature scales twice.
   const std::int64_t choose = 3 * extract.written;
   all.push_back({ShardStep::choose, false, 1, choose, images * 200 + kEmptyFile, choose});
   const std::int64_t further = expected_further(options, images);

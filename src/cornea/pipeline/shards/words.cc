@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the contents of files depend on, and how files of earlier steps are found by it.
+// The words of steps.h, which name everything that the contents of a file depend on, and how the
+// files of earlier steps are found by them.
 #include <algorithm>
 
 #include "cornea/catalog/options_table.h"
@@ -38,7 +39,7 @@ std::string pair_words(const ShardOptions& options) {
               " block-pairs=", options.block_pairs, " schema=", schema_words(options));
 }
 
-// Accepts a choice made from any shards, as long as it records which.
+// Accepts a choice made from any shards, provided that it records which ones.
 Fits choice_of(const ShardPlan& plan, const ShardOptions& options) {
   return [&](const Database& database) {
     return colmap::note(database, "made_of") ==
