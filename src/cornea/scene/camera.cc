@@ -87,8 +87,8 @@ Camera moved_camera(const Camera& camera, const Eigen::Matrix3d& M, int width, i
           A.topLeftCorner<2, 2>().determinant() > 0.0,
       "a camera can be moved by a similarity or an affinity that keeps orientation, not by this "
       "matrix");
-  // A = K' Q with K' upper triangular and Q a rotation about the axis: the second row of A is K'(1,
-  // 1) times that of Q.
+  // A = K' Q, where K' is upper triangular and Q a rotation about the z axis: the first two entries
+  // of A's second row are those of Q times K'(1, 1).
   const Eigen::Matrix3d Q = about_z(std::atan2(A(1, 0), A(1, 1)));
   Camera moved = camera;
   moved.width = width;

@@ -103,7 +103,7 @@ TEST(PlaneHomography, RefusesAPlaneThroughTheCamera) {
 
 TEST(MovedCamera, ProjectsToTheMovedPixels) {
   Camera camera = right_camera();
-  camera.K << 700.0, 3.0, 333.0, 0.0, 650.0, 211.0, 0.0, 0.0, 1.0;  // any K, not only a square one
+  camera.K << 700.0, 3.0, 333.0, 0.0, 650.0, 211.0, 0.0, 0.0, 1.0;  // with skew, fx != fy
   const double c = 1.7 * std::cos(2.2), s = 1.7 * std::sin(2.2);
   Matrix3d M;
   M << c, -s, 120.0, s, c, -40.0, 0.0, 0.0, 1.0;

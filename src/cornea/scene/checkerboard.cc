@@ -87,7 +87,7 @@ void CheckerboardOptions::validate() const {
           "a checkerboard's homography must be an invertible 3 x 3 matrix");
   require(is_gray(light) && is_gray(dark) && is_gray(background),
           "a checkerboard's gray values lie in 0..1, not ", light, ", ", dark, " and ", background);
-  require(samples >= 1 && samples <= 256, "1..256 samples per axis can be taken, not ", samples);
+  require(samples >= 1 && samples <= 256, "samples per axis must be 1 to 256, not ", samples);
 }
 
 Checkerboard checkerboard(const Context& context, const CheckerboardOptions& options,

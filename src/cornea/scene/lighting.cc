@@ -15,7 +15,8 @@ Vector3d Lighting::Occluder::inward(const Vector3d& v) const {
   return {cosine * v.x() + sine * v.y(), -sine * v.x() + cosine * v.y(), v.z()};
 }
 
-// The slab test: the ray to the sun hits the box if the intervals of all three axes overlap ahead.
+// The slab test: the ray to the sun hits the box if its intervals inside the three pairs of
+// parallel planes overlap in front of the point.
 bool Lighting::Occluder::blocks_sun(const Vector3d& point) const {
   const Vector3d p = inward(point - middle);
   double enter = 1e-6, leave = std::numeric_limits<double>::infinity();
@@ -97,8 +98,8 @@ void Lighting::find_shadows(const Face& face, LitFace& lit) const {
   }
 }
 
-// The fraction of the sky that boxes do not occlude: less at the foot of a wall and on the ground
-// beside one.
+// Approximates the fraction of the sky that is visible: less at the foot of a wall and on the
+// ground beside a box.
 double Lighting::openness(const LitFace& face, const Vector3d& point) const {
   if (!face.ground) return 1.0 - 0.35 * std::exp(-std::max(point.z(), 0.0) / 0.30);
   double open = 1.0;

@@ -183,7 +183,7 @@ void for_each_pixel(const Context& context, const Camera& camera, const Tiles& t
 }  // namespace
 
 void RenderOptions::validate() const {
-  require(samples >= 1 && samples <= 64, "1..64 rays per pixel and axis can be cast, not ",
+  require(samples >= 1 && samples <= 64, "samples (rays per pixel and axis) must be 1 to 64, not ",
           samples);
 }
 

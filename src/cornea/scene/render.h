@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of a world by ray casting, and cameras to take them with.
 //
-// The pixels of a face and its points are related by a homography, so that a ray is intersected
-// with it by one 3 x 3 product:
+// The points of a face and their pixels are related by a homography, so that one 3 x 3 product
+// intersects a ray with the face:
 //   (a, b, 1) / depth = P^-1 (x, y, 1),   P = K [R u, R v, R origin + t].
-// A pixel is the mean of samples x samples rays over its square. Light = ambient + sun where no
-// shadow falls, with Lambertian reflection, so that a point looks the same to all cameras.
+// A pixel is the mean of samples x samples rays over its square. Light is ambient light plus
+// sunlight outside of shadows, and reflection is Lambertian, so that a point has the same
+// brightness in all views.
 #pragma once
 
 #include <cstdint>

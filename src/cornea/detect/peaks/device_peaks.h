@@ -6,12 +6,12 @@
 //      kernel has computed it.
 //   2. Marks: one bit per pixel and one count per row.
 //   3. Stream compaction of the marked pixels in reading order, by prefix sums of the row counts,
-//   so that no atomic decides an order. A further test of the detector, if any, follows; then this
-//   step is repeated.
+//      so that the order does not depend on atomics. If the detector has a further test, it
+//      follows, and this step is repeated.
 //   4. If points are moved or have a minimum distance: the points of all pixels, and which of them
 //      are kept.
 //   5. The points that the caps keep.
-//   6. The points themselves, and their copy into pinned host memory, as many as there are.
+//   6. The points themselves, and their copy into pinned host memory.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +60,8 @@ class DevicePeaks {
   void prepare(int width, int height, int frames);
 
   // Queues the reset before a search in a region, under a mask that may be empty; `unit` is the
-  // map's value of response 1. The strongest response of each frame becomes unknown. Returns the
-  // address of these values, which a response kernel may raise (strongest.h).
+  // map value that corresponds to a response of 1. The strongest response of each frame becomes
+  // unknown. Returns the address of these values, which a response kernel may raise (strongest.h).
   template <class R>
   core::OrderedBits<R>* enqueue_reset(int frames, Region region,
                                       DeviceView<const std::uint8_t> mask, double unit);
@@ -110,7 +110,7 @@ class DevicePeaks {
   Region region_;
   DeviceView<const std::uint8_t> mask_;
   double unit_ = 1;
-  bool listed_ = false;              // the marks were made from lists
+  bool listed_ = false;              // enqueue_mark_listed() has made the marks
   std::size_t pixel_capacity_ = 0;   // most marks per frame
   std::size_t capacity_ = 0;         // most points per frame
   std::size_t pinned_capacity_ = 0;  // points per frame in pinned memory

@@ -46,8 +46,8 @@ using PeakTest = std::function<void(double cutoff, std::vector<PixelAt>& peaks)>
 // gradients.
 using PeakMove = std::function<void(std::span<Corner> points)>;
 
-// find_peaks() in a region. `unit` is the map's value of response 1: thresholds are multiplied by
-// it, reported responses are divided by it.
+// find_peaks() in a region. `unit` is the map value that corresponds to a response of 1: thresholds
+// are multiplied by it, reported responses are divided by it.
 template <class R>
 std::vector<Corner> search_peaks(const Context& context, HostView<const R> map, Region region,
                                  HostView<const std::uint8_t> mask, const PeakOptions& options,

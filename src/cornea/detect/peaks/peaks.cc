@@ -28,7 +28,7 @@ struct Candidate {
   Corner corner = {};  // only used if points are moved or have a minimum distance
 };
 
-// b if a is NaN.
+// The larger of a and b; b if a is NaN.
 template <class R>
 CORNEA_INTO_CLONES R larger(R a, R b) {
   return a > b ? a : b;
@@ -205,7 +205,8 @@ std::vector<Candidate<R>> find_candidates(const Context& context, HostView<const
   return all;
 }
 
-// Both lists are in reading order, so that one pass finds the peaks that are left.
+// Keeps the peaks that pass the test. Both lists are in reading order, so that one pass compares
+// them.
 template <class R>
 void keep_passing(std::vector<Candidate<R>>& candidates, R cutoff, const PeakTest& test) {
   std::vector<PixelAt> pixels;
@@ -261,8 +262,9 @@ void space(std::vector<Candidate<R>>& candidates, HostView<const R> map, double 
 }  // namespace
 
 void PeakOptions::validate() const {
-  require(!std::isnan(threshold),
-          "threshold is not a number; give a response, or a share with relative");
+  require(
+      !std::isnan(threshold),
+      "threshold is not a number; give a response, or with relative a fraction of the strongest");
   require(!relative || (threshold >= 0 && threshold < 1), "threshold is ", threshold,
           " and must be in [0, 1) if it is relative");
   require(nms >= 1 && nms % 2 == 1 && nms <= 255, "nms is ", nms,

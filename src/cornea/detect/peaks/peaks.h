@@ -5,8 +5,8 @@
 // A pixel is a peak if its response exceeds the threshold and no pixel of the k x k square around
 // it (as far as that lies in the image) is larger. Ties within a square keep the first in reading
 // order, or all, according to `plateaus`. A peak must lie in the region that the
-// detector declares and where the mask is not zero; pixels outside still suppress their neighbours.
-// Then points too close to a stronger one are dropped (as in cv::goodFeaturesToTrack), then the
+// detector declares, where the mask is not 0; pixels outside still suppress their neighbours. Then
+// points too close to a stronger one are dropped (as in cv::goodFeaturesToTrack), then the
 // strongest of every grid cell are kept, then the strongest of all, with ties broken by (y, x).
 // Points are returned in reading order: by y, then x, of their pixel.
 //

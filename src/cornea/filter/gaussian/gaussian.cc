@@ -71,8 +71,8 @@ class Band {
   }
 
  private:
-  // Every mirrored row of y - r .. y + r lies in that range itself, so 2r + 1 slots suffice per
-  // row.
+  // The rows that y - r .. y + r are mirrored to lie in the same range, so that an output row needs
+  // 2r + 1 slots.
   float* slot(int row) { return ring_.data() + std::size_t(row % slots_) * columns_; }
 
   void blur_along_x(const float* row, float* blurred) {

@@ -18,8 +18,8 @@ struct Weights {
   float weight[kMostWeights];
 };
 
-// Small tiles are used for images for which large ones would leave multiprocessors idle; they take
-// half the time there, but more work in total.
+// Small tiles are used if large ones would leave multiprocessors idle: they then take half the
+// time, although their halos mean more work in total.
 struct TileShape {
   int width, height;
 };

@@ -6,9 +6,9 @@
 
 namespace cornea::gaussian {
 
-// out[x] = sum_k weight[k] tap[k][x], k = 0 .. taps - 1, from column x on to `width`, always added
-// in that order with a fused multiply-add per tap, starting from 0. Both passes are this sum: over
-// shifted copies of a row, or over rows.
+// out[x] = sum_k weight[k] tap[k][x], k = 0 .. taps - 1, for the columns from x to `width`, added
+// in the order of k with a fused multiply-add per tap, starting from 0. Both passes are this sum:
+// over shifted copies of a row, or over rows.
 CORNEA_PER_ISA(void, weighted_sum,
                (const float* weight, int taps, const float* const* tap, int x, int width,
                 float* out),

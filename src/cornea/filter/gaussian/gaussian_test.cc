@@ -77,7 +77,7 @@ TEST(GaussianKernel, HasTheRatiosOfTheGaussian) {
   EXPECT_NEAR(kernel[12] / kernel[8], std::exp(-2.0), 1e-6);
 }
 
-TEST(GaussianRadius, IsFourSigmaRoundedUpAndAtLeastOne) {
+TEST(GaussianRadius, IsFourSigmaRoundedUp) {
   EXPECT_EQ(gaussian_radius(0.0), 0);
   EXPECT_EQ(gaussian_radius(0.01), 1);
   EXPECT_EQ(gaussian_radius(1.0), 4);
