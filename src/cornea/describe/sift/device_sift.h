@@ -3,8 +3,8 @@
 //
 // All images of a batch go through each step together. Extrema are listed unordered. The pixels to
 // which their fits converge are marked, one bit per pixel and one count per row, and stream
-// compaction gathers the points in order, so that no atomic decides an order. Unordered lists never
-// leave the device.
+// compaction gathers the points in order, so that the order does not depend on atomics. Unordered
+// lists never leave the device.
 #pragma once
 
 #include <cstddef>
@@ -149,9 +149,9 @@ void enqueue_cell_cap(cudaStream_t stream, const DeviceSpace& space, int width,
 void enqueue_point_cap(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                        KeepPoints rank, const std::uint8_t* keep, std::uint32_t most,
                        const PointLists& kept);
-// With affine shape: the shapes, and the angles in the normalised plane.
 void enqueue_angles(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                     int most, const AngleLists& angles);
+// With affine shape: the shapes, and the angles in the normalised plane.
 void enqueue_affine_angles(cudaStream_t stream, const DeviceSpace& space, const PointLists& points,
                            int most, const AngleLists& angles);
 // The features of the points in order.

@@ -14,7 +14,7 @@ class PointSteps {
  public:
   PointSteps(const HostScaleSpace& space, const SiftOptions& options);
 
-  // Round unless the options ask for affine shape.
+  // The shape of a point: round unless the options ask for affine shape.
   PointShape shape(const SiftPoint& point, Patch& patch) const;
   // The angles of its features in the normalised plane, in turns: at most `most`, or one that is
   // upright in the image if most = 0. Returns their number.

@@ -82,13 +82,13 @@ void check_points(AnyView image, std::span<const Keypoint> points, Angles angles
         p.x >= -0.5f && p.y >= -0.5f && p.x <= image.width() - 0.5f && p.y <= image.height() - 0.5f,
         "point ", i, " at (", p.x, ", ", p.y, ") lies outside the image");
     require(p.scale > 0 && p.scale <= 2000.0f, "the scale of point ", i, " is ", p.scale,
-            "; it lies above 0 and up to 2000 pixels (for corners: see keypoints_of())");
+            "; it must be above 0 and at most 2000 pixels (for corners: see keypoints_of())");
     require(angles == Angles::assign || std::isfinite(p.angle), "the angle of point ", i,
             " is not a number");
     require(angles == Angles::assign ||
                 (p.stretch >= 1 && p.stretch <= 2 * kMostStretch && std::isfinite(p.axis)),
             "the shape of point ", i, " is ", p.stretch, " along ", p.axis,
-            "; its stretch lies in 1..", 2 * kMostStretch, " (1: round)");
+            "; its stretch must be 1 (round) to ", 2 * kMostStretch);
   }
 }
 
@@ -168,8 +168,9 @@ void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& o
 }
 
 std::size_t Sift::memory_needed(int width, int height, int images) const {
-  require(width >= 1 && height >= 1 && images >= 1, "there is no memory for ", images,
-          " image(s) of ", width, " x ", height, " pixels");
+  require(width >= 1 && height >= 1 && images >= 1,
+          "memory_needed() takes 1 or more images of at least 1 x 1 pixels, not ", images, " of ",
+          width, " x ", height);
   return inside_->backend->memory_needed(sift_shape(inside_->options, width, height), images);
 }
 

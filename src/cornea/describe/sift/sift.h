@@ -64,10 +64,10 @@ enum class ScaleSpace { gaussian, bilateral, trilateral };
 // Which extrema become points.
 // Strict: those for which one of the 5 fits stays within half a pixel and half a level of the pixel
 // around which it was made (Lowe).
-// Lenient: these, and also some whose fits oscillate between two pixels or leave the levels of the
-// octave: those that converge within their own level. Each of 5 fits there moves by one pixel in x
-// and y where the previous fit points more than 0.6 pixels away, and the last fit stays within 1.5
-// pixels and 1.5 levels (VLFeat).
+// Lenient: also some extrema whose fits oscillate between two pixels or leave the levels of the
+// octave, namely those that converge within their own level. There, too, up to 5 fits are made. If
+// a fit points more than 0.6 pixels away in x or y, the next one is made one pixel further in that
+// direction; the last one must stay within 1.5 pixels and 1.5 levels (VLFeat).
 enum class Settling { strict, lenient };
 
 // Which points a cap keeps: those of the largest contrast |D|, of the largest scale in the image,

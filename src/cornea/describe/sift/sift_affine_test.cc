@@ -195,7 +195,7 @@ TEST_P(SiftOnDevice, AdaptsShapesAndAnglesAsDefined) {
     const double angle = angles_of(level, p, a)[0];
     const auto x = a * std::array{std::cos(angle), std::sin(angle)};
     const double off = std::remainder(k.angle - std::atan2(x[1], x[0]), 2 * std::numbers::pi);
-    // A sample on the border of two bins, or two peaks of equal height.
+    // Differs if a sample lies on the border of two bins, or if two peaks have the same height.
     open += std::abs(off) > 2e-3;
   }
   EXPECT_LE(open, 4);

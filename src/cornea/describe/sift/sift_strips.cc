@@ -37,7 +37,7 @@ bool HostScaleSpace::fits(const SiftShape& shape, int octave) const {
   return floats * sizeof(float) <= most_bytes_ || strip_shape(shape, octave).rows == 0;
 }
 
-// Has no rows if strips would take as much memory as the whole octave.
+// The result has no rows if strips would take as much memory as the whole octave.
 StripShape HostScaleSpace::strip_shape(const SiftShape& shape, int octave) const {
   const OctaveShape& o = shape.octaves[octave];
   const int levels = shape.levels;
