@@ -50,7 +50,7 @@ class Board {
  private:
   struct Cell {
     double column, row;
-    bool front;  // on the side of the board's plane that the camera sees
+    bool front;  // the ray meets the board's plane in front of the camera
   };
   Cell cell(double x, double y) const {
     const Eigen::Vector3d p = board_from_image_ * Eigen::Vector3d(x, y, 1.0);

@@ -23,10 +23,10 @@ bool is_share(double v) { return v >= 0 && v <= 1; }
 }  // namespace
 
 void MatchedPointsOptions::validate() const {
-  require(count >= 0, "a number of matches is 0 or more, not ", count);
+  require(count >= 0, "count must be 0 or more, not ", count);
   require(is_share(outliers) && is_share(plane), "outliers and plane must be 0 to 1, not ",
           outliers, " and ", plane);
-  require(noise >= 0 && std::isfinite(noise), "the noise is 0 pixels or more, not ", noise);
+  require(noise >= 0 && std::isfinite(noise), "noise must be 0 pixels or more, not ", noise);
 }
 
 MatchedPoints make_matched_points(const MatchedPointsOptions& options) {

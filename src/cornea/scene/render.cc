@@ -30,7 +30,7 @@ struct SeenFace {
   const Face* face = nullptr;
   int index = 0;
   Matrix3d place_from_pixel =
-      Matrix3d::Identity();  // (a, b, 1) / depth ~ place_from_pixel (x, y, 1)
+      Matrix3d::Identity();  // (a, b, 1) / depth = place_from_pixel (x, y, 1)
   double left = 0.0, top = 0.0, right = 0.0, bottom = 0.0;  // bounds in pixels
 };
 

@@ -43,7 +43,7 @@ TEST(Render, APointHasTheSameBrightnessInTwoViews) {
       const Vector3d point = cameras[0].centre() + depth_a(x, y) * cameras[0].ray(x, y);
       const Vector2d in_b = cameras[1].project(point);
       if (!inside(cameras[1], in_b)) continue;
-      // Is it occluded in b?
+      // Skips points that are occluded in b.
       const double seen = depth_b(std::lround(in_b.x()), std::lround(in_b.y()));
       if (std::abs(seen - cameras[1].depth(point)) > 0.05) continue;
       right.push_back(std::abs(a(x, y) - testing::bilinear(b, in_b)));

@@ -127,8 +127,9 @@ double paragraph(std::uint64_t seed, double x, double y, double line_width, doub
   const Philox4 of_line = cell_hash(seed, line, -1);
   if (of_line.v[0] % 7 == 0) return 0.0;  // between paragraphs
   const double end = line_width * (of_line.v[1] % 4 == 0 ? 0.35 + 0.4 * unit(of_line, 2) : 1.0);
-  if (static_cast<double>(place + 1) * advance > end + letter / 7.0) return 0.0;  // whole letters,
-  if (static_cast<double>(line) * pitch + letter > height) return 0.0;            // whole lines
+  // Only whole letters and whole lines.
+  if (static_cast<double>(place + 1) * advance > end + letter / 7.0) return 0.0;
+  if (static_cast<double>(line) * pitch + letter > height) return 0.0;
   const Philox4 hash = cell_hash(seed, line, place);
   const char c = hash.v[0] % 6 == 0 ? ' ' : static_cast<char>('A' + hash.v[1] % 26);
   return ink(c, (x - static_cast<double>(place) * advance) / letter,

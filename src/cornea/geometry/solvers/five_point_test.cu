@@ -24,8 +24,8 @@ __global__ void six_point_kernel(const Sample<double, 6>* samples, SharedFocalHy
   out[i] = from_six(samples[i]);
 }
 
-// Points that move sideways by their inverse depth; in two thirds of the samples with small random
-// displacements.
+// Points that move mostly sideways, in proportion to their inverse depth; in two thirds of the
+// samples with small random displacements.
 template <int size>
 void fill(Sample<double, size>* samples) {
   core::Random random(size);

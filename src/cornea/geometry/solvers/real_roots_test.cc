@@ -11,7 +11,8 @@
 namespace cornea::geometry {
 namespace {
 
-// The polynomial with the given roots, times as many factors x^2 + 1 as its degree needs.
+// The polynomial with the given real roots, times as many quadratic factors without real roots as
+// its degree needs.
 template <int degree>
 void from_roots(const std::vector<double>& roots, double scale, double (&p)[degree + 1]) {
   std::vector<double> product = {scale};
