@@ -17,7 +17,7 @@
 // Larger matrices: QR with column pivoting, then one-sided rotations of the columns of R^T (M.
 // Hestenes 1958; Z. Drmac and K. Veselic, "New fast and accurate Jacobi SVD algorithm", 2008).
 //
-// Cost: about 6 to 9 sweeps of 8 k^3 fused multiply-adds (two-sided). On the CPU, small matrices
+// Cost: 4 to 9 sweeps of 8 k^3 fused multiply-adds (two-sided). On the CPU, small matrices
 // are processed side by side in vector registers; on CUDA, a small matrix has one thread per row
 // and a large matrix one block. Both backends follow svd_math.h; they differ in the last bits. A
 // matrix's result does not depend on the other matrices of its batch, nor on the number of threads.

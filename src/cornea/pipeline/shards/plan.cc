@@ -152,7 +152,7 @@ std::uint64_t ShardPlan::key() const { return shards::hash_of(text_of(*this)); }
 void ShardPlan::validate() const {
   require(size >= 1 && size <= 1000000, "a shard has 1 to 1,000,000 images, not ", size);
   require(!images.empty(), photographs, ": holds no images");
-  require(std::int64_t(images.size()) < colmap::kMostImages - 1, "a database has room for ",
+  require(std::int64_t(images.size()) <= colmap::kMostImages - 1, "a database has room for ",
           colmap::kMostImages - 1, " images, not ", images.size());
   for (std::size_t i = 1; i < images.size(); ++i) {
     require(images[i - 1].name < images[i].name, photographs, ": the image ", images[i].name,
