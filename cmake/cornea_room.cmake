@@ -151,10 +151,11 @@ function(cornea_register_tests target)
     endforeach()
   else()
     include(GoogleTest)
-    # Tests that watch the machine's memory run alone.
-    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER -*NoMoreMemory*
+    # Tests that watch or take the machine's memory run alone.
+    set(alone *NoMoreMemory*:*AllMemoryIsTaken*)
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER -${alone}
       PROPERTIES TIMEOUT 600 LABELS "${ARGN}")
-    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER *NoMoreMemory*
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER ${alone}
       PROPERTIES TIMEOUT 600 RUN_SERIAL TRUE LABELS "${ARGN}")
   endif()
 endfunction()

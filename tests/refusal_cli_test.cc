@@ -109,6 +109,12 @@ TEST_F(Cli, CudaWithoutAGpuIsExitCode1) {
   expect_refused("cornea detect small.png --device cuda:3", 1, "--device cpu");
 }
 
+TEST_F(Cli, AGpuIsNotCalledMissingWhenAllMemoryIsTaken) {
+  if (testing::devices().size() == 1) GTEST_SKIP() << "there is no CUDA device here";
+  const std::vector<Memory> hog = testing::all_memory_of(Context::cuda(), 1 << 20);
+  expect_refused("cornea detect small.png --device cuda", 1, "out of memory");
+}
+
 TEST_F(Cli, APngThatDeclaresTenBillionPixelsIsRefusedAtOnce) {
   // The start of a real file, with another size and a matching checksum.
   std::string png = read_text(folder / "small.png");

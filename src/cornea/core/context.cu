@@ -13,14 +13,19 @@ cudaMemPool_t pool_of(const CudaSide& side) { return static_cast<cudaMemPool_t>(
 
 __global__ void probe_kernel() {}
 
-// Whether the build holds code that this device can run.
-bool has_code_for(int index) {
+// Why this device cannot be used, or nothing if it can.
+std::string why_not(int index, const cudaDeviceProp& properties) {
   const DeviceGuard device(index, std::nothrow);
   cudaFuncAttributes attributes;
-  const bool runs =
-      device.selected() && cudaFuncGetAttributes(&attributes, probe_kernel) == cudaSuccess;
+  cudaError_t status = device.status();
+  if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, probe_kernel);
   cudaGetLastError();
-  return runs;
+  if (status == cudaSuccess) return {};
+  if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction) {
+    return std::string("this build has no code for ") + properties.name;
+  }
+  // Such as a GPU whose memory other processes use up.
+  return std::string(properties.name) + ": " + cudaGetErrorString(status);
 }
 
 }  // namespace
@@ -39,8 +44,8 @@ std::vector<DeviceInfo> list_cuda_devices(std::string* why_none) {
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp p;
     cuda_check(cudaGetDeviceProperties(&p, i), "reading the CUDA device's properties");
-    if (!has_code_for(i)) {
-      if (why_none) *why_none = std::string("this build has no code for ") + p.name;
+    if (const std::string why = why_not(i, p); !why.empty()) {
+      if (why_none) *why_none = why;
       continue;
     }
     devices.push_back({i, p.name, p.major, p.minor, p.multiProcessorCount, p.totalGlobalMem,

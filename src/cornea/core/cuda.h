@@ -34,16 +34,16 @@ class DeviceGuard {
   explicit DeviceGuard(int index) : DeviceGuard(index, std::nothrow) {
     cuda_check(status_, "selecting the CUDA device");
   }
-  // For destructors, and for devices that may not exist: an error is returned by selected() instead
+  // For destructors, and for devices that may not exist: an error is returned by status() instead
   // of thrown.
   DeviceGuard(int index, std::nothrow_t) noexcept {
     cudaGetDevice(&before_);
     if (before_ == index) return;
     status_ = cudaSetDevice(index);
-    changed_ = selected();
-    if (!selected()) cudaGetLastError();
+    changed_ = status_ == cudaSuccess;
+    if (!changed_) cudaGetLastError();
   }
-  bool selected() const { return status_ == cudaSuccess; }
+  cudaError_t status() const { return status_; }
   explicit DeviceGuard(const Context& context) : DeviceGuard(context.cuda_index()) {}
   ~DeviceGuard() {
     if (changed_) cudaSetDevice(before_);

@@ -32,6 +32,19 @@ inline std::vector<std::string> devices() {
   return names;
 }
 
+// Takes all memory of a CUDA device but less than `left` bytes. Tests that do this run alone: their
+// names contain AllMemoryIsTaken.
+inline std::vector<Memory> all_memory_of(const Context& cuda, std::size_t left) {
+  std::vector<Memory> hog;
+  for (std::size_t block = std::size_t{8} << 30; block >= left; block /= 2) {
+    try {
+      for (;;) hog.push_back(cuda.allocate(Place::device, block, "test: all there is"));
+    } catch (const Error&) {
+    }
+  }
+  return hog;
+}
+
 // A test fixture with one instance per device:
 // INSTANTIATE_TEST_SUITE_P(, Name, testing::every_device(), testing::device_name).
 class OnEveryDevice : public ::testing::TestWithParam<std::string> {
