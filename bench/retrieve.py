@@ -38,6 +38,8 @@ from pathlib import Path
 
 import numpy as np
 
+from plots import curves
+
 VLAD_WORDS = 64
 IMAGE_ENDINGS = {".png", ".jpg", ".jpeg", ".ppm", ".pgm", ".bmp", ".tif", ".tiff"}
 
@@ -272,49 +274,15 @@ def measure(options):
 
 
 def plot(options):
-    """Milliseconds per image of every stage by the number of images, as SVG for light and dark screens."""
+    """Milliseconds per image of every stage by the number of images."""
     report = json.loads(Path(options.result).read_text())
     rows = report["results"]
-    left, top, width, height = 74, 84, 640, 290
-    least, most = (np.log(rows[k]["images"]) for k in (0, -1))
-    highest = 1.1 * max(row["milliseconds_per_image"] for row in rows)
-    curves = {"all": [row["milliseconds_per_image"] for row in rows]}
+    series = {"all": [(row["images"], row["milliseconds_per_image"]) for row in rows]}
     for stage in rows[0]["stages"]:
-        curves[stage] = [row["stages"][stage] / row["images"] for row in rows]
-
-    def place(images, value):
-        return (left + width * (np.log(images) - least) / (most - least), top + height * (1 - value / highest))
-
-    colours = (("#0072b2", "#5db3f0"), ("#c44e00", "#ff9850"), ("#00805d", "#3fcfa0"), ("#a8487f", "#ef9fcb"),
-               ("#b27700", "#efc24a"))
-    light, dark = (" ".join(f"--c{k}: {pair[side]};" for k, pair in enumerate(colours)) for side in (0, 1))
-    title = f"Choosing pairs: milliseconds per image, 1,000 descriptors each ({report['device'].split(' (')[0]})"
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="0 0 760 440" width="760" height="440" '
-             f'role="img" aria-label="{title}">', "<style>",
-             '.plot { font: 12px system-ui, sans-serif; --ground: #ffffff; --ink: #1d1d20; --muted: #5c5c63; '
-             f"--line: #e3e3df; {light} }}",
-             "@media screen and (prefers-color-scheme: dark) { .plot { --ground: #1b1b1e; --ink: #ebebee; "
-             f"--muted: #a4a4ad; --line: #36363c; {dark} }} }}",
-             ".plot text { fill: var(--muted); } .plot .title { fill: var(--ink); font-size: 15px; font-weight: 600; }",
-             "</style>", '<rect width="760" height="440" rx="10" style="fill:var(--ground)"/>',
-             f'<text x="20" y="26" class="title">{title}</text>']
-    for k, name in enumerate(curves):
-        parts.append(f'<path d="M{left + 125 * k} 54h20" style="stroke:var(--c{k});stroke-width:2"/>'
-                     f'<text x="{left + 125 * k + 26}" y="58">{name}</text>')
-    for tick in np.arange(0, highest, 0.25):
-        y = place(rows[0]["images"], tick)[1]
-        parts.append(f'<path d="M{left} {y:.1f}h{width}" style="stroke:var(--line)"/>'
-                     f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:.2f}</text>')
-    for row in rows:
-        x = place(row["images"], 0)[0]
-        parts.append(f'<text x="{x:.1f}" y="{top + height + 20}" text-anchor="middle">{row["images"]:,}</text>')
-    parts.append(f'<text x="{left + width / 2}" y="{top + height + 44}" text-anchor="middle">images (one run each)</text>')
-    for k, values in enumerate(curves.values()):
-        points = [place(row["images"], value) for row, value in zip(rows, values)]
-        parts.append('<path d="M' + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) +
-                     f'" style="fill:none;stroke:var(--c{k});stroke-width:2"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" style="fill:var(--c{k})"/>' for x, y in points]
-    Path(options.out).write_text("\n".join(parts) + "\n</svg>\n")
+        series[stage] = [(row["images"], row["stages"][stage] / row["images"]) for row in rows]
+    curves(Path(options.out), f"Choosing pairs, by the number of images ({report['device'].split(' (')[0]})", series,
+           ("images", [row["images"] for row in rows]), ("time per image (ms)", [0, 0.25, 0.5, 0.75, 1]),
+           "1,000 descriptors per image; one run per number of images.", logarithmic_y=False)
 
 
 def main():

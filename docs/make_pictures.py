@@ -3,6 +3,7 @@
 alone.
 
   python3 docs/make_pictures.py [build/cpu/cornea]      (needs NumPy and opencv-python)
+  python3 docs/make_pictures.py plots                   the plots alone
 
 The filters of FOAGDD come from their definition, the plots from the figures in bench/results, the
 filtered pictures from the program.
@@ -18,7 +19,8 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
-INK, PAPER = "#24292f", "#ffffff"
+sys.path.insert(0, str(ROOT / "bench"))
+from plots import curves  # noqa: E402
 
 
 def kernel(scale, direction, rho=1.5, directions=8, reach=15):
@@ -52,56 +54,6 @@ def read_sizes(name):
     return [(r["width"] * r["height"] / 1e6, r["milliseconds"]["median"]) for r in results]
 
 
-def draw_cost(path, series, x_label, x_ticks, y_ticks):
-    """Time against size or sigma, both logarithmic; series are (label, colour, points, dashed slope)."""
-    width, height, left, top, right, bottom = 760, 420, 78, 24, 150, 56
-    x_range, y_range = (x_ticks[0] * 0.8, x_ticks[-1] * 1.35), (y_ticks[0], y_ticks[-1] * 4)
-
-    def place(x, ms):
-        fx = np.log(x / x_range[0]) / np.log(x_range[1] / x_range[0])
-        fy = np.log(ms / y_range[0]) / np.log(y_range[1] / y_range[0])
-        return left + fx * (width - left - right), height - bottom - fy * (height - top - bottom)
-
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-           f'font-family="sans-serif" font-size="14" fill="{INK}">',
-           f'<rect width="{width}" height="{height}" fill="{PAPER}"/>']
-    for ms in y_ticks:
-        x, y = place(x_range[0], ms)
-        out.append(f'<path d="M{x:.1f} {y:.1f}H{width - right}" stroke="#d0d7de"/>'
-                   f'<text x="{x - 8:.1f}" y="{y + 5:.1f}" text-anchor="end">{ms:g}</text>')
-    for tick in x_ticks:
-        x, y = place(tick, y_range[0])
-        out.append(f'<path d="M{x:.1f} {y:.1f}V{top}" stroke="#eaeef2"/>'
-                   f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="middle">{tick:g}</text>')
-    middle = left + (width - left - right) / 2
-    out.append(f'<text x="{middle}" y="{height - 12}" text-anchor="middle">{x_label}</text>'
-               f'<text transform="translate(20 {height / 2}) rotate(-90)" text-anchor="middle">'
-               "milliseconds</text>")
-    ends = []
-    for label, colour, points, slope in series:
-        if slope:  # cost that grows with this power, through the last point, for the eye
-            x_last, ms = points[-1]
-            start = max(points[0][0], x_last * (y_range[0] / ms) ** (1 / slope))
-            x1, y1 = place(start, ms * (start / x_last) ** slope)
-            x2, y2 = place(x_last, ms)
-            out.append(f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" '
-                       'stroke-dasharray="4 5" opacity="0.6"/>')
-        dots = [place(*p) for p in points]
-        out.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in dots)}" fill="none" '
-                   f'stroke="{colour}" stroke-width="2"/>')
-        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>' for x, y in dots]
-        ends.append((*dots[-1][::-1], label.split("\n"), colour))
-    # Labels at the ends of their lines, moved down where they would meet.
-    lowest = 0
-    for y, x, lines, colour in sorted(ends):
-        y = max(y + 5, lowest)
-        lowest = y + 18 * len(lines)
-        out += [f'<text x="{x + 12:.1f}" y="{y + 18 * i:.1f}" fill="{colour}">{line}</text>'
-                for i, line in enumerate(lines)]
-    out.append("</svg>\n")
-    path.write_text("\n".join(out))
-
-
 def read_filters(name, x_of):
     """{filter: [(x, ms)]}; on a GPU of calls that follow each other."""
     points = {}
@@ -111,19 +63,26 @@ def read_filters(name, x_of):
     return {name: sorted(p) for name, p in points.items()}
 
 
-def draw_filter_costs():
-    colours = {"gaussian": "#009e73", "bilateral": "#d55e00", "trilateral": "#0072b2"}
-    for device, label in (("h200", "H200"), ("xeon", "2 cores")):
-        megapixels = read_filters(f"{device}-filters-sizes.json", lambda r: r["width"] * r["height"] / 1e6)
+DEVICES = {"h200": "NVIDIA H200", "xeon": "two cores of a Xeon"}
+
+
+def draw_costs():
+    megapixels, milliseconds = "megapixels", "time (ms)"
+    curves(IMAGES / "foagdd-cost.svg", "FOAGDD by image size",
+           {DEVICES[device]: read_sizes(f"{device}-foagdd-sizes.json") for device in ("xeon", "h200")},
+           (megapixels, (0.25, 0.5, 1, 2, 4, 8, 16, 33)), (milliseconds, (0.1, 1, 10, 100, 1000)),
+           "8-bit generated images, host to host; medians. Dotted: proportional to the number of pixels.", slope=1)
+    for device, name in DEVICES.items():
+        sizes = read_filters(f"{device}-filters-sizes.json", lambda r: r["width"] * r["height"] / 1e6)
         sigmas = read_filters(f"{device}-filters-sigmas.json", lambda r: float(r["settings"]["sigma"]))
         gpu = device == "h200"
-        y_ticks = (0.01, 0.1, 1, 10) if gpu else (0.1, 1, 10, 100, 1000)
-        draw_cost(IMAGES / f"filters-size-{device}.svg",
-                  [(f"{f}", colours[f], p, 1) for f, p in megapixels.items()], "megapixels",
-                  (0.25, 0.5, 1, 2, 4, 8, 16, 33) if gpu else (0.25, 0.5, 1, 2, 4, 8), y_ticks)
-        draw_cost(IMAGES / f"filters-sigma-{device}.svg",
-                  [(f"{f}", colours[f], p, 0) for f, p in sigmas.items()], "sigma, pixels",
-                  (1, 2, 4, 8, 16), y_ticks)
+        y_axis = milliseconds, (0.01, 0.1, 1, 10) if gpu else (0.1, 1, 10, 100, 1000)
+        calls = "consecutive calls on images on the GPU" if gpu else "medians"
+        curves(IMAGES / f"filters-size-{device}.svg", f"Filters by image size ({name})", sizes,
+               (megapixels, (0.25, 0.5, 1, 2, 4, 8, 16, 33) if gpu else (0.25, 0.5, 1, 2, 4, 8)), y_axis,
+               f"Sigma 4; {calls}. Dotted: proportional to the number of pixels.", slope=1)
+        curves(IMAGES / f"filters-sigma-{device}.svg", f"Filters by sigma ({name})", sigmas,
+               ("sigma (pixels)", (1, 2, 4, 8, 16)), y_axis, f"{1024 if gpu else 512} x {1024 if gpu else 512} pixels; {calls}.")
 
 
 def labelled(label, panel, width, height):
@@ -209,12 +168,15 @@ def draw_scale_spaces(cornea, path, sigma=1.6, intervals=3, blur=0.5):
     cv2.imwrite(str(path), np.vstack(rows), [cv2.IMWRITE_JPEG_QUALITY, 86])
 
 
-CORNEA = sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "cpu" / "cornea"
-draw_filters(IMAGES / "foagdd-filters.png")
-draw_cost(IMAGES / "foagdd-cost.svg",
-          [("2 cores,\nXeon", "#0072b2", read_sizes("xeon-foagdd-sizes.json"), 1),
-           ("NVIDIA H200", "#d55e00", read_sizes("h200-foagdd-sizes.json"), 1)],
-          "megapixels", (0.25, 0.5, 1, 2, 4, 8, 16, 33), (0.1, 1, 10, 100, 1000))
-draw_filter_costs()
-draw_filtered(CORNEA, IMAGES / "filters.jpg")
-draw_scale_spaces(CORNEA, IMAGES / "scale-spaces.jpg")
+def main():
+    draw_costs()
+    if sys.argv[1:] == ["plots"]:
+        return
+    program = sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "cpu" / "cornea"
+    draw_filters(IMAGES / "foagdd-filters.png")
+    draw_filtered(program, IMAGES / "filters.jpg")
+    draw_scale_spaces(program, IMAGES / "scale-spaces.jpg")
+
+
+if __name__ == "__main__":
+    main()

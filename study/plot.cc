@@ -92,20 +92,29 @@ std::string marker(std::size_t series, double x, double y) {
          ";stroke:" + colour(series) + "\"/>";
 }
 
-// Bars of odd series are hatched.
+// Bars are full, hatched, or open with horizontal lines, so that three of them differ in gray too.
 std::string bar(std::size_t series, double x, double y, double width, double height) {
+  const bool open = series % 3 == 2;
+  std::string lines;
+  if (series % 3 == 1) {
+    for (double d = 5; d < width + height; d += 5) {
+      const double x1 = std::max(0.0, d - height), x2 = std::min(d, width);
+      lines += "M" + number(x + x1) + " " + number(y + d - x1) + "L" + number(x + x2) + " " +
+               number(y + d - x2);
+    }
+  } else if (open) {
+    for (double d = 4; d < height; d += 4) {
+      lines += "M" + number(x) + " " + number(y + height - d) + "h" + number(width);
+    }
+  }
   std::string out = "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" +
                     number(width) + "\" height=\"" + number(height) +
-                    "\" style=\"fill:" + colour(series) + ";stroke:" + colour(series) + "\"/>\n";
-  if (series % 2 == 0) return out;
-  std::string lines;
-  for (double d = 5; d < width + height; d += 5) {
-    const double x1 = std::max(0.0, d - height), x2 = std::min(d, width);
-    lines += "M" + number(x + x1) + " " + number(y + d - x1) + "L" + number(x + x2) + " " +
-             number(y + d - x2);
-  }
+                    "\" style=\"fill:" + (open ? "var(--ground)" : colour(series)) +
+                    ";stroke:" + colour(series) + "\"/>\n";
   if (lines.empty()) return out;
-  return out + "<path d=\"" + lines + "\" style=\"stroke:var(--ground);stroke-width:1.4\"/>\n";
+  return out + "<path d=\"" + lines +
+         "\" style=\"stroke:" + (open ? colour(series) : "var(--ground)") +
+         ";stroke-width:1.4\"/>\n";
 }
 
 struct Range {

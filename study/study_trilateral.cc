@@ -271,7 +271,7 @@ study::Section scale_spaces(const StudyDevices& devices, const StudyCommand& c,
        kLowContrast, 0, counts}};
   const std::string sample = text(
       "Sums over ", images.size(), c.images.empty() ? " generated images" : " images",
-      ", each matched with itself turned by 15 degrees, scaled by 0.85 and disturbed. Ratio 0.8, "
+      ", each matched with itself rotated by 15 degrees, scaled by 0.85 and disturbed. Ratio 0.8, "
       "mutual; correct: within 4 pixels. Points are those of the first image. ",
       devices.chosen().description(), ".");
   std::vector<Totals> totals, by_count;
