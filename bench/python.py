@@ -51,18 +51,27 @@ def threads():
 
 def overhead():
     image = np.ascontiguousarray(photograph(64, 48)[:16, :16])
-    harris = cornea.Harris(device="cpu", threads=1)
-    inner, outer = harris._made.detect, harris.detect
-    # The library's own time, by the host's clock, is in its report; the rest is Python's.
-    for name, call in (("module", lambda: inner(image, None)), ("class", lambda: outer(image))):
+    inputs = [("cpu", "NumPy array", image)]
+    if cornea.info()["devices"]:
+        inputs.append(("cuda", "NumPy array", image))
+        try:
+            import torch
+
+            inputs.append(("cuda", "CUDA tensor", torch.from_numpy(image).cuda()))
+        except ImportError:
+            pass
+    for device, kind, array in inputs:
+        harris = cornea.Harris(device=device, threads=1)
+        # The library's own time, by the host's clock, is in its report; the rest is Python's.
         spent, own = [], []
         for _ in range(20000):
             began = time.perf_counter()
-            call()
+            harris.detect(array)
             spent.append(time.perf_counter() - began)
-            own.append(harris._made.milliseconds / 1000)
+            own.append(harris.milliseconds / 1000)
         total, library = np.median(spent) * 1e6, np.median(own) * 1e6
-        print(f"overhead  {name}: {total:.1f} us per call, {library:.1f} us of them in the library, {total - library:.1f} us added")
+        added = np.median(np.subtract(spent, own)) * 1e6
+        print(f"overhead  {device}, {kind}: {total:.1f} us per call, {library:.1f} us of them in the library, {added:.1f} us added")
 
 
 def leaks():

@@ -161,12 +161,8 @@ bool on_device(const Context& context, const AnyArray& array, const char* what) 
 }  // namespace
 
 AnyArray array_of(const Context& context, nb::handle object, const char* what) {
+  if (auto on_cuda = cuda_array_of(context, object, what)) return *std::move(on_cuda);
   AnyArray array;
-  if (lies_on_cuda(object)) {
-    require(context.is_cuda(), what, " lies on a CUDA device and the work is to run on ",
-            context.name(), "; give device='cuda', or copy it to the host");
-    return cuda_array_of(context, object, what);
-  }
   if (nb::try_cast(object, array, false)) return array;
   if (nb::isinstance<nb::list>(object) || nb::isinstance<nb::tuple>(object)) {
     refuse_type(

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,9 @@
 
 namespace cornea::python {
 
-// Whether an object's memory is on a CUDA device, according to the object.
-bool lies_on_cuda(nb::handle object);
-// Its array; the context's stream waits for the producer.
-AnyArray cuda_array_of(const Context& context, nb::handle object, const char* what);
+// The array of an object whose memory is on a CUDA device; the context's stream waits for the
+// producer. Nothing if it is elsewhere, according to the object.
+std::optional<AnyArray> cuda_array_of(const Context& context, nb::handle object, const char* what);
 
 // Memory of the context's device that Python owns. It returns to the pool when the streams to which
 // it was exported have finished their queued work; if these are unknown, when the whole device has.

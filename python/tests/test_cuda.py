@@ -115,7 +115,14 @@ def test_features_stay_on_the_device(image, tensor):
     assert np.array_equal(descriptors.cpu().numpy(), expected.descriptors)
 
 
-@pytest.mark.parametrize("way", ["own stream", "torch's stream"])
+class DlpackOnly:
+    """A tensor of a library without DLPack's C exchange API."""
+
+    def __init__(self, tensor):
+        self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__
+
+
+@pytest.mark.parametrize("way", ["own stream", "torch's stream", "without the C exchange API"])
 def test_order_without_a_device_wide_wait(image, way):
     """A long kernel and a copy are queued on a torch stream; Cornea must see their result."""
     expected = cornea.filter(image, "gaussian", sigma=2, as_float=True, device="cpu")
@@ -127,7 +134,8 @@ def test_order_without_a_device_wide_wait(image, way):
         torch.cuda._sleep(200_000_000)  # cycles: about a tenth of a second
         late.copy_(source)
         given = {"stream": stream} if way == "torch's stream" else {}
-        result = cornea.filter(late, "gaussian", sigma=2, as_float=True, device="cuda", **given)
+        array = DlpackOnly(late) if way == "without the C exchange API" else late
+        result = cornea.filter(array, "gaussian", sigma=2, as_float=True, device="cuda", **given)
         taken = torch.from_dlpack(result) + 0  # on this stream
         late.zero_()
     stream.synchronize()
@@ -201,7 +209,8 @@ def test_streams_of_every_kind(tensor):
         pass
     torch.cuda.synchronize()
     for one in streams:
-        assert np.array_equal(cornea.detect(tensor, "harris", device="cuda", stream=one).xy, expected)
+        for array in (tensor, DlpackOnly(tensor)):
+            assert np.array_equal(cornea.detect(array, "harris", device="cuda", stream=one).xy, expected)
     with pytest.raises(TypeError, match="stream is a str"):
         cornea.detect(tensor, "harris", device="cuda", stream="first")
     with pytest.raises(ValueError, match="a stream belongs to a CUDA device"):
