@@ -40,6 +40,7 @@ class DeviceTrilateral {
   bool exact_;
   int reach_radius_ = 0;
   core::Buffer reach_{Place::device, "trilateral: reach of windows"};
+  core::Buffer exponents_{Place::device, "trilateral: spatial parts of the weights"};
   core::Buffer extremes_{Place::device, "trilateral: extremes of gradients"};
   core::Buffer gradients_{Place::device, "trilateral: gradients"};
   core::Buffer squares_{Place::device, "trilateral: squared magnitudes"};

@@ -3,6 +3,7 @@
 
 #include "cornea/core/cuda.h"
 #include "cornea/core/stack.h"
+#include "cornea/filter/bilateral/range_rows.h"
 #include "cornea/filter/bilateral/range_weight.h"
 #include "cornea/filter/trilateral/device_trilateral.h"
 #include "cornea/filter/trilateral/trilateral_math.h"
@@ -202,11 +203,11 @@ __global__ void __launch_bounds__(kThreads)
 
 // The mean difference to the plane of gradient (a, b) through a pixel, with the operations of
 // mean_above_plane() in plane_windows.cc: the neighbours of a row are added to kPlaneLanes partial
-// sums cyclically.
+// sums cyclically. `exponents` are the window_exponents() of the reach.
 template <class Ops>
 __device__ float mean_above_plane(const float* scaled, int width, int height, const int* reach,
-                                  const float* of_column, const float* of_row, int x, int y,
-                                  int half, float a, float b) {
+                                  const float* exponents, int reach_radius, int x, int y, int half,
+                                  float a, float b) {
   float along[kPlaneLanes], weights[kPlaneLanes] = {}, sums[kPlaneLanes] = {};
 #pragma unroll
   for (int i = 0; i < kPlaneLanes; ++i) along[i] = -a * float(i);
@@ -219,11 +220,12 @@ __device__ float mean_above_plane(const float* scaled, int width, int height, co
     const int far = min(half, __ldg(reach + abs(n)));
     const int left = max(-far, -x), count = min(far, width - 1 - x) - left + 1;
     const float* row = scaled + std::size_t(y + n) * width + x + left;
-    const float row_part = of_row[n], base = -fmaf(b, float(n), own);
-    const float* column_parts = of_column + left;
+    const float base = -fmaf(b, float(n), own);
+    const float* places =
+        exponents + (n + reach_radius) * (2 * reach_radius + 1) + reach_radius + left;
     auto add = [&](int i, int at, float value, float plane) {
       const float d = (value + plane) + along[i];
-      const float w = weight<Ops>(d, column_parts[at + i] + row_part);
+      const float w = weight<Ops>(d, __ldg(places + at + i));
       weights[i] += w;
       sums[i] = fmaf(w, d, sums[i]);
     };
@@ -255,14 +257,7 @@ __global__ void __launch_bounds__(kThreads, 4)
     detail_kernel(DeviceView<const float> first, DeviceView<float> first_out,
                   const float* first_scaled, const Extremes* extremes, const float2* planes,
                   const std::uint8_t* levels, const std::uint32_t* order, std::size_t slots,
-                  float spatial, const int* reach, int reach_radius) {
-  extern __shared__ float
-      parts[];  // spatial parts of E by distance, from -reach_radius to reach_radius
-  float *const of_column = parts + reach_radius, *const of_row = of_column + 2 * reach_radius + 1;
-  for (int i = threadIdx.x; i <= reach_radius; i += kThreads) {
-    of_column[i] = of_column[-i] = column_exponent(spatial, i);
-    of_row[i] = of_row[-i] = row_exponent(spatial, i);
-  }
+                  const float* exponents, const int* reach, int reach_radius) {
   const int frame = blockIdx.y;
   const double sigma_r = range_for_block(extremes + frame);
   const auto image = frame_of(first, frame);
@@ -284,8 +279,8 @@ __global__ void __launch_bounds__(kThreads, 4)
   if (half > 0 && sigma_r > 0) {
     const auto range = static_cast<float>(exponent_scale(sigma_r));
     const float* scaled = first_scaled + std::size_t(frame) * image.height * image.width;
-    mean = mean_above_plane<Ops>(scaled, image.width, image.height, reach, of_column, of_row, x, y,
-                                 half, planes[at].x * range, planes[at].y * range) /
+    mean = mean_above_plane<Ops>(scaled, image.width, image.height, reach, exponents, reach_radius,
+                                 x, y, half, planes[at].x * range, planes[at].y * range) /
            range;
   }
   frame_of(first_out, frame)(x, y) = image(x, y) + mean;
@@ -305,10 +300,15 @@ DeviceTrilateral::DeviceTrilateral(const Context& context, const TrilateralOptio
                                   stack_bytes(kMostLevels)),
              "trilateral levels: shared memory");
   reach_radius_ = static_cast<int>(reach.size()) - 1;
-  cuda_check(
-      cudaMemcpyAsync(reach_.reserve<int>(context_, reach.size()), reach.data(),
-                      reach.size() * sizeof(int), cudaMemcpyHostToDevice, cuda_stream(context_)),
-      "uploading the reach of windows");
+  const std::vector<float> exponents = window_exponents(sigma_, reach_radius_);
+  const auto upload = [&]<class T>(const std::vector<T>& from, Buffer& to) {
+    cuda_check(
+        cudaMemcpyAsync(to.reserve<T>(context_, from.size()), from.data(), from.size() * sizeof(T),
+                        cudaMemcpyHostToDevice, cuda_stream(context_)),
+        "uploading the windows");
+  };
+  upload(reach, reach_);
+  upload(exponents, exponents_);
   context_.synchronize();
 }
 
@@ -356,11 +356,10 @@ void DeviceTrilateral::enqueue(DeviceView<const float> first, DeviceView<float> 
   const TrilateralOrder order = enqueue_order(w, h, images);
   clock.mark("adaptive level");
   const dim3 grid(static_cast<unsigned>(divide_up<std::size_t>(order.slots, kThreads)), images);
-  const std::size_t bytes = 2 * (2 * reach_radius_ + 1) * sizeof(float);
   const auto detail = exact_ ? detail_kernel<FloatOps> : detail_kernel<FastOps>;
-  detail<<<grid, kThreads, bytes, stream>>>(first, first_out, scaled, extremes, planes, levels,
-                                            order.pixels, order.slots, spatial, reach_.data<int>(),
-                                            reach_radius_);
+  detail<<<grid, kThreads, 0, stream>>>(first, first_out, scaled, extremes, planes, levels,
+                                        order.pixels, order.slots, exponents_.data<float>(),
+                                        reach_.data<int>(), reach_radius_);
   cuda_check_launch("trilateral detail");
   clock.mark("detail filter");
 }
