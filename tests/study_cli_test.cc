@@ -2,6 +2,7 @@
 // Tests of `cornea study`: the smallest run of every study, what it writes, and what it refuses.
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "cli_testing.h"
 #include "study/plain_foagdd.h"
@@ -28,10 +29,10 @@ Json table_of(const Json& report, const std::string& title) {
 class Studies : public Cli {
  protected:
   // Runs the study, checks all the files that it wrote, and returns its JSON.
-  Json run(const std::string& name, const std::string& more = "") {
-    const Outcome o =
-        shell("cornea study " + name +
-              " --device cpu --quick --repeat 1 -o out --json s.json --label commit=abc " + more);
+  Json run(const std::string& name, const std::string& more = "",
+           const std::string& device = "cpu") {
+    const Outcome o = shell("cornea study " + name + " --device " + device +
+                            " --quick --repeat 1 -o out --json s.json --label commit=abc " + more);
     EXPECT_EQ(o.code, 0) << o.err;
     const Json json = Json::parse(read_text(folder / "s.json"));
     EXPECT_EQ(json["study"], name);
@@ -123,6 +124,37 @@ TEST_F(Studies, TrilateralHasEqualNumbersOfPoints) {
   }
   EXPECT_GT(equal["rows"][0]["gaussian_correct"].get<double>(), 20);
   EXPECT_EQ(json["sections"][1]["words"].size(), 3u);
+}
+
+TEST_F(Studies, FillInTheColumnsOfCuda) {
+  if (testing::devices().size() == 1) GTEST_SKIP() << "there is no CUDA device here";
+  // Studies with a column per device, and the tables that have one.
+  for (const auto& [name, title, columns] :
+       std::vector<std::tuple<std::string, std::string, std::vector<std::string>>>{
+           {"foagdd", "Corners by image", {"cuda"}},
+           {"foagdd", "Total time and speed-up", {"cuda_ms", "plain_cuda", "cpu_cuda"}},
+           {"svd", "Batches of 6 x 6", {"cuda_ms", "cpu_cuda"}},
+           {"ransac", "F by threshold and hypotheses per round", {"cuda_ms"}},
+           {"trilateral",
+            "The detail step and the whole call",
+            {"detail_cuda_ms", "detail_cuda_sorted_ms", "whole_call_cuda_ms",
+             "sift_trilateral_cuda_ms"}}}) {
+    const Json json = run(name, "", "cuda");
+    EXPECT_TRUE(json["facts"].contains("device 2")) << json["facts"];
+    for (const Json& row : table_of(json, title)["rows"]) {
+      for (const std::string& column : columns) {
+        ASSERT_TRUE(row.contains(column) && row[column].is_number()) << name << ", " << row;
+        EXPECT_GT(row[column].get<double>(), 0) << name << ", " << column;
+      }
+      if (row.contains("cuda_and_cpu")) {
+        EXPECT_EQ(row["cuda_and_cpu"], "equal to the bit");
+      }
+    }
+  }
+  // Moravec has a table for CUDA alone.
+  for (const Json& row : table_of(run("moravec", "", "cuda"), "The ladder on CUDA")["rows"]) {
+    EXPECT_GT(row["kernel_time_ms"].get<double>(), 0) << row;
+  }
 }
 
 TEST_F(Studies, RefuseInvalidInput) {
