@@ -144,7 +144,8 @@ TEST_F(Evaluate, RefusesInvalidData) {
 }
 
 TEST_F(Evaluate, RefusesUnknownDetectorsOptionsAndParts) {
-  expect_refused("cornea evaluate data --with susan", 2, "is not a detector or estimator");
+  expect_refused("cornea evaluate data --with susan", 2,
+                 "is not a detector (foagdd, harris, moravec, sift) or estimator (fundamental");
   expect_refused("cornea evaluate data --with 'sift octave=1'", 2, "octave");
   expect_refused("cornea evaluate data --with 'sift octaves'", 2, "'octaves' in 'sift octaves'");
   expect_refused("cornea evaluate data --with sift --with sift", 2, "are called 'sift'");

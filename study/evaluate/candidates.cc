@@ -131,13 +131,18 @@ bool is_estimator(const std::string& entry) {
 }
 
 Choice read_choice(const std::string& words) {
+  const auto names_of = [](const auto& table) {
+    std::string names;
+    for (const auto& entry : table) names += text(names.empty() ? "" : ", ", entry.name);
+    return names;
+  };
   Choice choice;
   const std::size_t colon = words.find(':');
   std::istringstream rest(colon == std::string::npos ? words : words.substr(colon + 1));
   rest >> choice.entry;
   require(is_detector(choice.entry) || is_estimator(choice.entry), "'", words,
-          "' is not a detector or estimator; use one of foagdd, harris, moravec, sift, "
-          "fundamental, essential and homography, followed by settings, as in sift contrast=0.02");
+          "' is not a detector (", names_of(detector_table()), ") or estimator (",
+          names_of(estimator_table()), "); settings may follow it, as in sift contrast=0.02");
   choice.label = choice.entry;
   for (std::string setting; rest >> setting;) {
     const std::size_t equals = setting.find('=');

@@ -40,7 +40,7 @@ RelativePose pose_of(const FundamentalResult& found, const std::vector<Correspon
                                       (m.x2 - second.cx) / second.fx,
                                       (m.y2 - second.cy) / second.fy};
     for (int k = 0; k < 4; ++k) {
-      votes[k] += geometry::is_before_both(geometry::scaled_depths(poses[k], rays));
+      votes[k] += geometry::is_in_front_of_both(geometry::scaled_depths(poses[k], rays));
     }
   }
   const geometry::Pose& best = poses[std::max_element(votes.begin(), votes.end()) - votes.begin()];

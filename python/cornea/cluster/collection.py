@@ -14,7 +14,7 @@ from typing import Any, Optional, Union
 
 from .driver import Driver
 from .photographs import is_url, write_list
-from .program import ProgramFailed, call, find_program
+from .program import ProgramFailed, call, find_program, local_folder
 from .summary import ItemFailed, Summary
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -46,7 +46,7 @@ def run(photos: PathLike, work: PathLike, address: Optional[str] = None, gpus_pe
     retries: how often a failed item is retried, on another node if there is one.
     size, options: of the plan: images per shard, and flags of `cornea shard plan`.
     db, by_component, no_descriptors: merge all at the end, here.
-    local: a folder on each node's own disk for temporary files; variables such as $TMPDIR are expanded on the node.
+    local: a folder on each node's own disk for temporary files; variables such as $TMPDIR are those of the node.
     """
     try:
         ray = importlib.import_module("ray")
@@ -77,7 +77,7 @@ def run(photos: PathLike, work: PathLike, address: Optional[str] = None, gpus_pe
         if starts:
             ray.shutdown()
     if summary.finished and (db or by_component):
-        _merge(here, folder, db, by_component, no_descriptors, os.path.expandvars(local), summary)
+        _merge(here, folder, db, by_component, no_descriptors, local_folder(local), summary)
     summary.seconds = time.monotonic() - begin
     return summary
 

@@ -15,7 +15,7 @@ from typing import Any, Optional
 from .summary import ItemFailed, Summary
 from .worker import Worker
 
-#: The number of lost workers or nodes after which an item is given up.
+#: An item that loses more workers or nodes is given up.
 _MOST_LOSSES = 10
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -28,6 +29,12 @@ def find_program(given: str = "") -> str:
         if candidate and os.access(candidate, os.X_OK):
             return candidate
     raise FileNotFoundError("the program cornea is not on this node; install the package there, or name it by CORNEA_PROGRAM")
+
+
+def local_folder(local: str) -> str:
+    """The folder for temporary files on this node; "", the system's, if the name has a variable that is not set here."""
+    expanded = os.path.expandvars(local)
+    return "" if re.search(r"\$(\w|\{)", expanded) else expanded
 
 
 def _die_with_parent() -> None:

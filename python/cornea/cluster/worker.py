@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from .photographs import fetch_photographs, is_url, names_of_shard, scratch_folder
-from .program import ProgramFailed, call, cpu_of_children, find_program
+from .program import ProgramFailed, call, cpu_of_children, find_program, local_folder
 
 
 class Worker:
@@ -39,7 +39,7 @@ class Worker:
 
     def _do(self, step: str, number: int, count: int) -> tuple[dict[str, Any], list[str]]:
         s = self._settings
-        local = os.path.expandvars(s["local"]) if s["local"] else ""
+        local = local_folder(s["local"])
         where = ["--device", "cuda" if s["gpus"] > 0 else "cpu", "--threads", str(max(1, int(s["cpus"])))]
         if local:
             where += ["--local", local]

@@ -43,7 +43,7 @@ struct Ledger {
   std::mutex mutex;
   MemoryUse memory;
   Transfers transfers;
-  // Fault injection: the allocation that many calls ahead fails; 0: off.
+  // Fault injection: allocations until one fails, that one included; 0: off.
   std::uint64_t refuse_at = 0;
 };
 
@@ -64,7 +64,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
 // A context with the same device, pool, counters and threads and a stream of its own, for
 // algorithms that capture graphs: work that other threads queue on the original stream must not end
-// up in the capture. The new stream waits, through an event, for the work queued before.
+// up in the capture. The new stream does not wait for the original one: the caller orders them.
 Context with_own_stream(const Context& context);
 
 ThreadPool& threads_of(const Context& context);

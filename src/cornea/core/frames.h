@@ -22,7 +22,7 @@ inline constexpr std::size_t kLargestBatch = 65535;
 void check_images(const Context& context, std::span<const AnyView> images,
                   const AnyView& mask = {});
 
-// Throws unless a view has pixels and rows that do not overlap. `what` names it in the error.
+// Throws if a view is empty or its rows overlap. `what` names it in the error.
 void check_view(const AnyView& view, const char* what);
 
 class Frames {

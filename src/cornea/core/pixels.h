@@ -107,15 +107,15 @@ CORNEA_HD inline int badness(float v) {
   return bits & 0x7fffffff;
 }
 
-// The worst value of a float image (gray or colour) on the host; 0 if all values can be used.
+// The largest badness() of a float image (gray or colour) on the host; 0 if all values can be used.
 int worst_value(const Context& context, const AnyView& image, FloatLimits limits);
-// The same on the device, queued: raises *flag (device or pinned memory) to the worst value and
-// leaves it unchanged if all values can be used.
+// The same on the device, queued: raises *flag (device or pinned memory) to the largest badness()
+// and leaves it unchanged if all values can be used.
 void flag_unusable(const Context& context, const AnyView& image, FloatLimits limits, int* flag);
 // Throws the error that names the worst value and what to do about it.
 [[noreturn]] void fail_unusable(int worst, FloatLimits limits);
 
-// CUDA parts of convert() and flag_unusable().
+// The CUDA part of convert().
 void convert_on_device(const Context& context, const AnyView& from, Working working,
                        const AnyTarget& to);
 

@@ -32,8 +32,8 @@ inline std::vector<std::string> devices() {
   return names;
 }
 
-// Takes all memory of a CUDA device but less than `left` bytes. Tests that do this run alone: their
-// names contain AllMemoryIsTaken.
+// Allocates memory of a CUDA device until less than `left` bytes are free. Tests that do this run
+// alone: their names contain AllMemoryIsTaken.
 inline std::vector<Memory> all_memory_of(const Context& cuda, std::size_t left) {
   std::vector<Memory> hog;
   for (std::size_t block = std::size_t{8} << 30; block >= left; block /= 2) {

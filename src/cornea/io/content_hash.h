@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: a hash of a file's bytes, used to check whether the file has changed.
+// Internal to io: a hash of a file's bytes, used to check whether the file has changed.
 //
 // XXH64 (Yann Collet, 2012; github.com/Cyan4973/xxHash, doc/xxhash_spec.md) with seed 0: 64 bits, a
 // few bytes per cycle. Two different photographs collide with a probability of 2^-64. The hash is

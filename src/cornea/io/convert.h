@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: conversions between pixel types, shared by all formats for reading and writing.
+// Internal to io: conversions between pixel types, shared by all formats for reading and writing.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: the interface that all formats share, and their common checks. Each format has its
-// own file.
+// Internal to io: the interface that all formats share, and their common checks. Each format has
+// its own file.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: the text headers of PNM and PFM, which are numbers separated by white space and #
+// Internal to io: the text headers of PNM and PFM, which are numbers separated by white space and #
 // comments.
 #pragma once
 

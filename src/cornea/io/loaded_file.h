@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: a whole image file in memory.
+// Internal to io: a whole image file in memory.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: spreads a range of stored values over the whole range of their type.
+// Internal to io: spreads a range of stored values over the whole range of their type.
 #pragma once
 
 #include <array>

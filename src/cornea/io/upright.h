@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of io: rotates and mirrors pixels to the orientation in which the photograph is shown.
+// Internal to io: rotates and mirrors pixels to the orientation in which the photograph is shown.
 #pragma once
 
 #include "cornea/core/image.h"

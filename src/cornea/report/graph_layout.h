@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of report: the layout of the view graph of a folder.
+// Internal to report: the layout of the view graph of a folder.
 //
 // Within a component: pivot MDS (U. Brandes, C. Pich, "Eigensolver methods for progressive
 // multidimensional scaling of large data", GD 2006) of shortest-path lengths, in which a pair with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of report: the files of page/, embedded in the library by cmake/embed_files.cmake.
+// Internal to report: the files of page/, embedded in the library by cmake/embed_files.cmake.
 #pragma once
 
 #include <string_view>

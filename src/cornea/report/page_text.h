@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of report: composes the text of a page from data and embedded files.
+// Internal to report: composes the text of a page from data and embedded files.
 #pragma once
 
 #include <bit>

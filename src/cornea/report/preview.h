@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of report: photographs reduced for a page.
+// Internal to report: photographs reduced for a page.
 #pragma once
 
 #include <cstdint>

@@ -92,8 +92,8 @@ class HostSift : public SiftBackend {
     space_.release();
     const std::size_t bytes = memory_needed(sift_shape(options_, image.width(), image.height()), 1);
     fail(ErrorCode::out_of_memory, "SIFT of ", image.width(), " x ", image.height(),
-         " pixels needs ", bytes >> 20, " MiB and more (", why, "); reduce the image (max_size)",
-         options_.doubled ? ", or switch doubled off" : "");
+         " pixels needs at least ", bytes >> 20, " MiB (", why, "); reduce the image (max_size)",
+         options_.doubled ? ", or set doubled to false" : "");
   }
 
   void begin(AnyView image) {

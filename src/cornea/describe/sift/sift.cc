@@ -72,7 +72,7 @@ void check_call(const Context& context, std::span<const AnyView> images, AnyView
   const AnyView& first = images[0];
   require(std::max(first.width(), first.height()) <= kLongestSide, "an image of ", first.width(),
           " x ", first.height(), " pixels is too large for SIFT; split it into parts of at most ",
-          kLongestSide);
+          kLongestSide, " pixels per side");
 }
 
 void check_points(AnyView image, std::span<const Keypoint> points, Angles angles) {
@@ -84,7 +84,7 @@ void check_points(AnyView image, std::span<const Keypoint> points, Angles angles
     require(p.scale > 0 && p.scale <= 2000.0f, "the scale of point ", i, " is ", p.scale,
             "; it must be above 0 and at most 2000 pixels (for corners: see keypoints_of())");
     require(angles == Angles::assign || std::isfinite(p.angle), "the angle of point ", i,
-            " is not a number");
+            " is not finite");
     require(angles == Angles::assign ||
                 (p.stretch >= 1 && p.stretch <= 2 * kMostStretch && std::isfinite(p.axis)),
             "the shape of point ", i, " is ", p.stretch, " along ", p.axis,

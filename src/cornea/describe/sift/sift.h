@@ -88,7 +88,7 @@ struct CORNEA_API SiftOptions {
   Settling settle = Settling::lenient;
   int orientations = 4;                // most features per point, 1 to 8; 0: one, upright
   bool affine_shape = false;           // points are ellipses; see above
-  bool domain_size_pooling = false;    // descriptors are means over 10 sizes; see above
+  bool domain_size_pooling = false;    // descriptors are sums over 10 sizes; see above
   bool root = true;                    // RootSIFT: square roots of the L1-normalised descriptor
   KeepPoints keep = KeepPoints::both;  // ranking for the caps below
   int max_points = 0;                  // most points per image; 0: no limit

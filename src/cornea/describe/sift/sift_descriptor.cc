@@ -11,7 +11,7 @@ namespace {
 
 using namespace core;
 
-// The samples of one row: magnitudes weighted by the Gaussian, and directions of 0..8.
+// Weights of the samples along one axis: the Gaussian, and the share of the second cell.
 template <int per_cell>
 struct Grid {
   static constexpr int kSamples = (kCells + 1) * per_cell;  // samples per row of the grid
@@ -27,6 +27,7 @@ struct Grid {
 template <int per_cell>
 const Grid<per_cell> kGridOf;
 
+// The samples of one row: magnitudes weighted by the Gaussian, and directions of 0..8.
 template <int per_cell>
 struct SampleRow {
   static constexpr int kRoom = Grid<per_cell>::kRoom;

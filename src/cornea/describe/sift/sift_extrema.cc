@@ -16,10 +16,10 @@ using namespace core;
 using Floats = Pack<float>;
 using Words = Pack<std::int32_t>;
 
-constexpr int kBand = 32;     // rows per piece of work
-constexpr int kStrip = 1024;  // columns whose differences stay in the L1 cache
-constexpr int kRing = 3;      // rows of differences
-constexpr int kPitch = kStrip + 2 + kLanes<float>;
+constexpr int kBand = 32;             // rows per piece of work
+constexpr int kColumnsAtOnce = 1024;  // columns whose differences stay in the L1 cache
+constexpr int kRing = 3;              // rows of differences
+constexpr int kPitch = kColumnsAtOnce + 2 + kLanes<float>;
 constexpr int kMostLevels = 11;  // 8 intervals and 3
 
 // D_l of an octave, from its levels.
@@ -36,10 +36,10 @@ struct Differences {
 struct SomeDifferences {
   const Differences& dog;
   HostScaleSpace::Rows rows;
-  bool& left;
+  bool& walked_off;
   float operator()(int l, int x, int y) const {
     if (y >= rows.top && y < rows.bottom) return dog(l, x, y);
-    left = true;
+    walked_off = true;
     return 0;
   }
 };
@@ -116,7 +116,7 @@ void find_extrema(const Differences& dog, int intervals, float least, int top, i
                   int right, std::vector<LevelPixel>& found) {
   std::vector<float> ring(std::size_t(intervals + 2) * kRing * kPitch);
   auto slot = [&](int l, int y) { return ring.data() + (l * kRing + y % kRing) * kPitch; };
-  int columns[kStrip];
+  int columns[kColumnsAtOnce];
   for (int y = top - 1; y <= bottom; ++y) {
     for (int l = 0; l < intervals + 2; ++l) {
       const std::ptrdiff_t at = dog.stride * y + left - 1;
@@ -150,16 +150,16 @@ void find_points_of(const Context& context, const HostScaleSpace& space, int oct
   const int top = std::max(own.top, kSiftBorder);
   const int rows = std::min(own.bottom, o.height - kSiftBorder) - top;
   if (rows <= 0) return;
-  const int strips = divide_up(o.width - 2 * kSiftBorder, kStrip);
+  const int strips = divide_up(o.width - 2 * kSiftBorder, kColumnsAtOnce);
   const int pieces = divide_up(rows, kBand) * strips;
   std::vector<std::vector<FoundPoint>> settled(pieces);
   parallel_for(context, pieces, 1, [&](int piece, int) {
     std::vector<LevelPixel> extrema;
     const int first = top + piece / strips * kBand;
-    const int left = kSiftBorder + piece % strips * kStrip;
+    const int left = kSiftBorder + piece % strips * kColumnsAtOnce;
     find_extrema(dog, limits.intervals, 0.5f * limits.contrast, first,
                  std::min(first + kBand, top + rows), left,
-                 std::min(left + kStrip, o.width - kSiftBorder), extrema);
+                 std::min(left + kColumnsAtOnce, o.width - kSiftBorder), extrema);
     Patch patch(space);
     for (LevelPixel at : extrema) {
       SiftFit fit;

@@ -130,7 +130,7 @@ CORNEA_HD inline SampleFrame upright_frame(float x, float y, float spacing, int 
 // Domain-size pooling.
 
 inline constexpr int kSizes = 10;
-// Samples per side of a cell: fewer, because the mean over all sizes compensates for it.
+// Samples per side of a cell: fewer, because the sum over all sizes compensates for it.
 inline constexpr int kPooledPerCell = 3;
 // Size k of a domain relative to the point's own: from 1/6 on, in ten equal steps towards 3.
 CORNEA_HD constexpr float domain_size(int k) {

@@ -110,14 +110,15 @@ void DeviceSift::prepare(const SiftShape& shape, int images) {
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;
     const std::size_t bytes = bytes_of_sizes(sizes_of(shape, images), shape, images);
-    // The memory allocated so far is freed, and later calls start anew.
+    // Frees the scale space; later calls start with the initial capacities.
     floats_ = Buffer(Place::device, "sift: scale space");
     extremum_capacity_ = point_capacity_ = feature_capacity_ = 0;
     space_ = DeviceSpace();
     graphs_.clear();
     fail(ErrorCode::out_of_memory, "SIFT of ", images, " image(s) of ", shape.width, " x ",
-         shape.height, " pixels needs ", bytes, " bytes on ", context_.name(), " (", error.what(),
-         "); switch doubling off, or give it fewer or smaller images");
+         shape.height, " pixels needs at least ", bytes >> 20, " MiB on ", context_.name(), " (",
+         error.what(), "); reduce the image (max_size)",
+         shape.octaves.front().index < 0 ? ", or set doubled to false" : "");
   }
   shape_ = shape;
   space_ = DeviceSpace();

@@ -33,7 +33,7 @@ inline void transpose(Four& a, Four& b, Four& c, Four& d) {
 struct SamplePlace {
   float x, y;
 };
-// The memory location of a sample; the 4 x 4 pixels around it are inside the level.
+// The nearest position whose 4 x 4 surrounding pixels lie inside the level.
 inline SamplePlace place_inside(HostView<const float> level, float x, float y) {
   return {std::clamp(x, 1.0f, static_cast<float>(level.width - 3)),
           std::clamp(y, 1.0f, static_cast<float>(level.height - 3))};

@@ -4,7 +4,7 @@
 // Every level keeps the rows that points of the strip need for their orientations and descriptors,
 // and those that the blur of the level above will need for the next strip. When the window moves
 // on, the rows that both strips need are moved to the front of the level's memory, and only new
-// rows are blurred: no row is computed twice.
+// rows are blurred: no row is blurred twice.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

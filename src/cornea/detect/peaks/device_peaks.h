@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The peak search on CUDA: the map stays on the device, only the points come back.
 //
-// Steps, one kernel each:
+// Steps:
 //   1. The strongest response, for relative thresholds under a mask; without a mask the response
 //      kernel has computed it.
 //   2. Marks: one bit per pixel and one count per row.
@@ -10,8 +10,8 @@
 //      follows, and this step is repeated.
 //   4. If points are moved or have a minimum distance: the points of all pixels, and which of them
 //      are kept.
-//   5. The points that the caps keep.
-//   6. The points themselves, and their copy into pinned host memory.
+//   5. Which of these the caps keep.
+//   6. Their points, copied into pinned host memory.
 #pragma once
 
 #include <cstdint>

@@ -39,8 +39,8 @@ struct SpacingGrid {
   CORNEA_HD int row(const Corner& corner) const { return int(corner.y) / side; }
 };
 
-// Sets keep[i] to 1 for the corners that are kept. They are given in reading order of their pixels,
-// with their strengths.
+// Returns 1 for each corner that is kept and 0 for the others. The corners are given in reading
+// order of their pixels, with their strengths.
 template <class R>
 std::vector<char> keep_spaced(std::span<const Corner> corners, std::span<const R> strengths,
                               const SpacingGrid& grid, double distance);

@@ -18,10 +18,15 @@
 //
 //   pose_priors          since 3.10: GPS position of a camera; since 4.0: direction of gravity
 //
-//   cornea_images        what Cornea's features were extracted from (memory.h); COLMAP ignores
-//   these cornea_steps         the options that matches and geometries were made with cornea_choice
-//   the pairs that were chosen to be matched (only if the choice takes long) cornea_cameras which
-//   images share a camera (only if some do)
+//   COLMAP ignores these:
+//
+//   cornea_images        what Cornea's features were extracted from (memory.h)
+//
+//   cornea_steps         the options that matches and geometries were made with
+//
+//   cornea_choice        the pairs that were chosen to be matched (only if the choice takes long)
+//
+//   cornea_cameras       which images share a camera (only if some do)
 //
 //   pair_id = 2147483647 image_id1 + image_id2, image_id1 < image_id2
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of export: converts between rows of a COLMAP database and the numbers in its blobs.
+// Internal to export: converts between rows of a COLMAP database and the numbers in its blobs.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of export: rotations in COLMAP's representation.
+// Internal to export: rotations in COLMAP's representation.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of export: the tables of a new COLMAP database.
+// Internal to export: the tables of a new COLMAP database.
 #pragma once
 
 #include "cornea/export/colmap/database.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of export: one SQL statement with bound values, executed step by step.
+// Internal to export: one SQL statement with bound values, executed step by step.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of export: copies rows of a finished database into another one unchanged, and stores what
-// Cornea needs in a database that is a part of a larger one.
+// Internal to export: copies rows of a finished database into another one unchanged, and stores
+// what Cornea needs in a database that is a part of a larger one.
 #pragma once
 
 #include <cstdint>

@@ -71,8 +71,8 @@ class Band {
   }
 
  private:
-  // The rows that y - r .. y + r are mirrored to lie in the same range, so that an output row needs
-  // 2r + 1 slots.
+  // Mirroring maps the rows y - r .. y + r to rows of the same range, so that kRowsAtOnce output
+  // rows need 2r + kRowsAtOnce slots.
   float* slot(int row) { return ring_.data() + std::size_t(row % slots_) * columns_; }
 
   void blur_along_x(const float* row, float* blurred) {

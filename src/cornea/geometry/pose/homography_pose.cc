@@ -123,16 +123,16 @@ std::optional<PlanePose> choose_plane_pose(const Matrix3<double>& h,
       const Vector3<double> first = {p.x1, p.y1, 1};
       if (length > 0) {
         const Pose direction = {pose.rotation, scaled(pose.translation, 1 / length)};
-        pose.before += is_before_both(scaled_depths(direction, p));
+        pose.in_front += is_in_front_of_both(scaled_depths(direction, p));
         side += dot(pose.normal, first) > 0;
       } else {
         const Vector3<double> rotated = pose.rotation * first;
-        pose.before += rotated.z > 0;
+        pose.in_front += rotated.z > 0;
       }
     }
     const bool better =
-        !best || pose.before > best->before ||
-        (pose.before == best->before &&
+        !best || pose.in_front > best->in_front ||
+        (pose.in_front == best->in_front &&
          (side > best_side || (side == best_side && pose.normal.z > best->normal.z)));
     if (better) {
       best = pose;

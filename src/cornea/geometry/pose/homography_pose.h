@@ -17,7 +17,7 @@ struct PlanePose {
   // In units of d, the plane's distance from the first camera; 0 if the camera only rotated.
   Vector3<double> translation;
   Vector3<double> normal;  // of length 1; 0 if the camera only rotated
-  int before = 0;          // points in front of both cameras, as choose_plane_pose counts them
+  int in_front = 0;        // points in front of both cameras, as choose_plane_pose counts them
 };
 
 // Up to 4 poses: two planes, each with both signs of t and n. A single pose with t = n = 0 if H is
@@ -27,7 +27,7 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& h);
 // Chooses by cheirality: the pose with most points in front of both cameras and, on a tie, with
 // most points on the plane's visible side. Two planes can remain with all points in front of both
 // cameras; the one whose normal is closer to the first camera's axis is then taken, because a plane
-// is better visible from its front. Empty if H has no decomposition.
+// is more likely to be seen from the front. Empty if H has no decomposition.
 std::optional<PlanePose> choose_plane_pose(const Matrix3<double>& h,
                                            std::span<const PointPair> inliers);
 

@@ -72,7 +72,7 @@ TEST(HomographyPose, IsAmongThoseWithAllPointsInFrontOfBothCameras) {
     const PlaneScene plane = plane_scene(random);
     const auto pose = choose_plane_pose(plane.homography, plane.scene.rays);
     ASSERT_TRUE(pose);
-    EXPECT_EQ(pose->before, 40);
+    EXPECT_EQ(pose->in_front, 40);
     EXPECT_GT(dot(pose->normal, unit(plane.scene.points[0])), 0);
     right += angle_between(pose->rotation, plane.scene.rotation) < 1e-4;
   }
@@ -91,7 +91,7 @@ TEST(HomographyPose, OfACameraThatOnlyRotatedIsARotation) {
     EXPECT_LT(angle_between(pose->rotation, plane.scene.rotation), 1e-4);
     EXPECT_EQ(dot(pose->translation, pose->translation), 0);
     EXPECT_EQ(dot(pose->normal, pose->normal), 0);
-    EXPECT_EQ(pose->before, 40);
+    EXPECT_EQ(pose->in_front, 40);
     const Matrix3<double> one = pose->rotation * transposed(pose->rotation);
     for (int i = 0; i < 9; ++i) EXPECT_NEAR(one.v[i], i % 4 == 0, 1e-8);
   }

@@ -20,7 +20,7 @@ double median_angle_degrees(const Pose& pose, std::span<const PointPair> inliers
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < inliers.size(); ++i) {
     const PointPair& p = inliers[i];
-    if (!is_before_both(scaled_depths(pose, p))) continue;
+    if (!is_in_front_of_both(scaled_depths(pose, p))) continue;
     const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1}, b = {p.x2, p.y2, 1};
     order.emplace_back(-dot(a, b) / std::sqrt(dot(a, a) * dot(b, b)), i);
   }

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "cornea/geometry/algebra/frame.h"
-#include "cornea/geometry/scoring/epipolar.h"
+#include "cornea/geometry/scoring/sampson.h"
 
 namespace cornea::geometry {
 
@@ -58,26 +58,27 @@ CORNEA_HD inline void poses_of(const EpipolarFrame& frame, Pose (&poses)[4]) {
 }
 
 // Depths along the rays (x1, y1, 1) and (x2, y2, 1) of the points where the rays are closest to
-// each other.
-struct Depths {
-  double first, second;
-  double sine2;  // squared sine of the angle between the rays, times both their squared lengths
+// each other, times `cross2`, the squared length of the rays' cross product. Their signs are
+// reliable if the rays are not parallel.
+struct ScaledDepths {
+  double first, second, cross2;
 };
-// The depths times `sine2`, whose signs are reliable if the rays are not parallel.
-CORNEA_HD inline Depths scaled_depths(const Pose& pose, const PointPair& p) {
+CORNEA_HD inline ScaledDepths scaled_depths(const Pose& pose, const PointPair& p) {
   const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1}, b = {p.x2, p.y2, 1};
   const Vector3<double>& t = pose.translation;
   const double aa = dot(a, a), bb = dot(b, b), ab = dot(a, b), at = dot(a, t), bt = dot(b, t);
   const Vector3<double> c = cross(a, b);
   return {ab * bt - bb * at, aa * bt - ab * at, dot(c, c)};
 }
-CORNEA_HD inline bool is_before_both(const Depths& d) { return d.first > 0 && d.second > 0; }
+CORNEA_HD inline bool is_in_front_of_both(const ScaledDepths& d) {
+  return d.first > 0 && d.second > 0;
+}
 
 // Chooses among E's four poses by cheirality: the one with most inliers in front of both cameras.
-// Ties keep the first. `before` becomes the number of these inliers.
+// Ties keep the first. `in_front` becomes the number of these inliers.
 template <class Team, class Inlier>
 CORNEA_HD Pose choose_pose(Team& team, const Matrix3<double>& e, const Inlier& inlier,
-                           double& before) {
+                           double& in_front) {
   Pose poses[4];
   poses_of(essential_frame(e), poses);
   double votes[4];
@@ -85,7 +86,7 @@ CORNEA_HD Pose choose_pose(Team& team, const Matrix3<double>& e, const Inlier& i
     if (!inlier(p)) return false;
     CORNEA_UNROLL
     for (int k = 0; k < 2; ++k) {
-      const Depths d = scaled_depths(poses[2 * k], p);
+      const ScaledDepths d = scaled_depths(poses[2 * k], p);
       terms[2 * k] = d.first > 0 && d.second > 0;
       terms[2 * k + 1] = d.first < 0 && d.second < 0;
     }
@@ -96,7 +97,7 @@ CORNEA_HD Pose choose_pose(Team& team, const Matrix3<double>& e, const Inlier& i
   for (int k = 1; k < 4; ++k) {
     if (votes[k] > votes[best]) best = k;
   }
-  before = votes[best];
+  in_front = votes[best];
   return poses[best];
 }
 
@@ -110,14 +111,12 @@ CORNEA_HD inline PointPair corrected(const Matrix3<double>& e, const PointPair& 
   const double r = scales.first / scales.second, k = r * r;
   PointPair q = p;
   for (int iteration = 0; iteration < 2; ++iteration) {
-    Vector3<double> l2, l1;
-    double error = epipolar_error(e, q, l2, l1);
+    const auto [l2, l1, error_of_q, g] = sampson_terms(e, q, k);
+    if (!(g > 0)) break;
     // The measured position is corrected, not the last corrected one, so the error along the shift
     // is added.
-    error +=
-        l2.x * (p.x2 - q.x2) + l2.y * (p.y2 - q.y2) + l1.x * (p.x1 - q.x1) + l1.y * (p.y1 - q.y1);
-    const double g = l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y);
-    if (!(g > 0)) break;
+    const double error = error_of_q + (l2.x * (p.x2 - q.x2) + l2.y * (p.y2 - q.y2) +
+                                       l1.x * (p.x1 - q.x1) + l1.y * (p.y1 - q.y1));
     const double share = error / g;
     q = {p.x1 - k * share * l1.x, p.y1 - k * share * l1.y, p.x2 - share * l2.x,
          p.y2 - share * l2.y};
@@ -132,9 +131,9 @@ CORNEA_HD inline PointPair corrected(const Matrix3<double>& e, const PointPair& 
 CORNEA_HD inline bool triangulate(const Pose& pose, const PointPair& p, const Scales& scales,
                                   Vector3<double>& point) {
   const PointPair q = corrected(essential_of(pose), p, scales);
-  const Depths d = scaled_depths(pose, q);
-  if (!is_before_both(d)) return false;
-  const double depth = d.first / d.sine2;
+  const ScaledDepths d = scaled_depths(pose, q);
+  if (!is_in_front_of_both(d)) return false;
+  const double depth = d.first / d.cross2;
   point = {q.x1 * depth, q.y1 * depth, depth};
   return depth - depth == 0;
 }

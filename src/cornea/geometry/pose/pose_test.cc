@@ -45,12 +45,12 @@ TEST(Pose, IsTheOneWithThePointsInFrontOfBothCameras) {
         for (double& v : e.v) v = -v;
       }
       const InlierTest inlier = inlier_test(e, kPixel, 0.1);
-      double before = 0;
-      const Pose pose = choose_pose(team, e, inlier, before);
+      double in_front = 0;
+      const Pose pose = choose_pose(team, e, inlier, in_front);
       EXPECT_LT(angle_between(pose.rotation, scene.rotation), 1e-7);
       EXPECT_LT(length(minus(pose.translation, scene.translation)), 1e-7);
-      EXPECT_GT(before, 10);
-      EXPECT_LE(before, 30);
+      EXPECT_GT(in_front, 10);
+      EXPECT_LE(in_front, 30);
     }
   }
 }
@@ -107,8 +107,8 @@ TEST(Pose, RecognisesACameraThatOnlyRotated) {
   auto none = [](const PointPair&) { return false; };
   EXPECT_EQ(count_rotated(still, rotation_test(turned.rotation, kPixel, 4), none), 0);
   // Any E = [t]x R fits; R is found for every t.
-  double before = 0;
-  const Pose pose = choose_pose(still, turned.essential, every, before);
+  double in_front = 0;
+  const Pose pose = choose_pose(still, turned.essential, every, in_front);
   EXPECT_LT(angle_between(pose.rotation, turned.rotation), 1e-7);
 }
 

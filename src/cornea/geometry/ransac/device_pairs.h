@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kHypothesisThreads)
   using Metric = typename Problem::Metric;
   constexpr int kModels = Problem::kModels, kWarp = core::kWarp, kHalf = kWarp / 2;
   static_assert(kLookGroup == kWarp && kLookKept == 2);
-  __shared__ float4 tile[kFewestForALook];
+  __shared__ float4 tile[kTooFewForALook];
   __shared__ Matrix3<float> kept_models[kHypothesisThreads / kWarp][kLookKept];
   const int pair = blockIdx.y;
   const Search& search = pairs.searches[pair];

@@ -19,10 +19,10 @@ struct NoFurther {
   static constexpr int kUnknowns = 0;
 };
 
-// The normal equations of the Sampson error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame of f, with
-// the loss z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself. Width and error
-// are in units of the second image. `further` is the derivative of f with respect to a 6th unknown,
-// if any.
+// The normal equations of Sampson's error r (scoring/sampson.h) at a frame of f, with the loss
+// z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself. Width and error are in
+// units of the second image. `further` is the derivative of f with respect to a 6th unknown, if
+// any.
 template <class Team, class Further = NoFurther>
 CORNEA_HD void pose_equations(Team& team, const Matrix3<double>& f, const EpipolarFrame& frame,
                               double k, double width,
@@ -31,9 +31,7 @@ CORNEA_HD void pose_equations(Team& team, const Matrix3<double>& f, const Epipol
   constexpr int kUnknowns = kPoseUnknowns + Further::kUnknowns, kSums = normal_sums(kUnknowns);
   const double inverse = 1 / (width * width);
   team.template sums<kSums>(sums, [&](const PointPair& p, double* terms) {
-    Vector3<double> l2, l1;
-    const double e = epipolar_error(f, p, l2, l1);
-    const double g = l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y);
+    const auto [l2, l1, e, g] = sampson_terms(f, p, k);
     if (!(g > 0)) return false;
     const double norm = 1 / sqrt(g), r = e * norm, z = r * r * inverse;
     const double loss = 1 / (1 + z), weight = loss * loss;

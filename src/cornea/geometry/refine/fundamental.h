@@ -7,24 +7,22 @@
 
 #include "cornea/geometry/algebra/frame.h"
 #include "cornea/geometry/algebra/symmetric.h"
-#include "cornea/geometry/scoring/epipolar.h"
+#include "cornea/geometry/scoring/sampson.h"
 
 namespace cornea::geometry {
 
 inline constexpr int kUnknowns = 7;
 inline constexpr int kNormalSums = packed_size(kUnknowns) + kUnknowns + 1;
 
-// The normal equations of the Sampson error r = e / sqrt(|l2|^2 + k |l1|^2) at a frame, with the
-// loss z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself.
+// The normal equations of Sampson's error r (scoring/sampson.h) at a frame, with the loss
+// z / (1 + z), z = r^2 / width^2 (Geman and McClure), and the loss itself.
 template <class Team>
 CORNEA_HD void normal_equations(Team& team, const EpipolarFrame& frame, double k, double width,
                                 double (&sums)[kNormalSums]) {
   const Matrix3<double> f = matrix_of(frame);
   const double inverse = 1 / (width * width);
   team.template sums<kNormalSums>(sums, [&](const PointPair& p, double* terms) {
-    Vector3<double> l2, l1;
-    const double e = epipolar_error(f, p, l2, l1);
-    const double g = l2.x * l2.x + l2.y * l2.y + k * (l1.x * l1.x + l1.y * l1.y);
+    const auto [l2, l1, e, g] = sampson_terms(f, p, k);
     if (!(g > 0)) return false;
     const double norm = 1 / sqrt(g), r = e * norm, z = r * r * inverse;
     const double loss = 1.0f / (1.0f + float(z)), weight = loss * loss;

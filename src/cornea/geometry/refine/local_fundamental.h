@@ -15,8 +15,8 @@ struct Model {
   Score score;
 };
 
-// The eight-point algorithm over the inliers of F. The weights turn the algebraic error into the
-// Sampson error and fall to 0 towards the threshold.
+// The eight-point algorithm over the inliers of F. The weights turn the algebraic error into
+// Sampson's (scoring/sampson.h) and fall to 0 towards the threshold.
 template <class Team>
 CORNEA_HD Matrix3<double> refit(Team& team, const Matrix3<double>& f, const Scales& scales,
                                 double threshold) {

@@ -16,9 +16,9 @@ namespace cornea::geometry {
 inline constexpr int kLookGroup = 32;
 inline constexpr int kLookKept = 2;
 inline constexpr int kLookMatches = 64;
-// With fewer matches preemptive scoring does not pay off.
-inline constexpr int kFewestForALook = 2 * kLookMatches;
-CORNEA_HD constexpr bool looks_first(int count) { return count > kFewestForALook; }
+// Up to this many matches preemptive scoring does not pay off.
+inline constexpr int kTooFewForALook = 2 * kLookMatches;
+CORNEA_HD constexpr bool looks_first(int count) { return count > kTooFewForALook; }
 CORNEA_HD constexpr int look_match(int k, int count) {
   return int(std::int64_t{k} * count / kLookMatches);
 }

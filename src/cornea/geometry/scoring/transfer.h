@@ -42,7 +42,9 @@ CORNEA_HD inline void transfer_rows(T x1, T y1, T x2, T y2, T* a, T* b) {
 // A homography as a model, with the constants for computing distances to it.
 struct Plane {
   Matrix3<double> h, g;  // H, and its inverse up to a factor
-  double r, inverse;     // inverse of the squared width, in the second image's units
+  // The second scale divided by the first; 1 / (largest transfer distance of an inlier)^2, in units
+  // of the second image.
+  double r, inverse;
 
   CORNEA_HD void set(const Matrix3<double>& homography) {
     h = homography;

@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(kHypothesisThreads)
     eights_kernel(DevicePairs pairs, FundamentalProblem problem) {
   constexpr int kMade = kHypothesisThreads / each, kGroups = kMade / kLookGroup, kHalf = kWarp / 2;
   static_assert(kLookGroup == kWarp && kLookKept == 2 && kGroups >= 1);
-  __shared__ float4 tile[kFewestForALook];
+  __shared__ float4 tile[kTooFewForALook];
   __shared__ Matrix3<float> made[kMade];
   __shared__ std::uint32_t costs[kMade], kept_costs[kGroups][kLookKept];
   const SearchOptions& options = problem.search;

@@ -38,9 +38,9 @@ struct CORNEA_API EssentialOptions {
 };
 
 struct CORNEA_API EssentialResult {
-  // general: E, R and t are valid. planar: the same, but the inliers lie on a plane, which E
-  // allows. For a pure rotation (`pure_rotation`) R is valid and t has no meaning. none,
-  // degenerate, too_few_points: as for F, with all matrices 0.
+  // general: E, R and t are valid, for points on a plane too. planar: the camera only rotated
+  // (`pure_rotation`): R is valid and t has no meaning. none, degenerate, too_few_points: as for F,
+  // with all matrices 0.
   TwoView kind = TwoView::none;
   bool pure_rotation = false;
   std::array<double, 9> E{};  // row-major, of norm 1, its largest entry positive

@@ -36,7 +36,7 @@ struct EssentialInlier {
 // Fraction of the inliers that a rotation alone must explain for the motion to be a pure rotation.
 inline constexpr double kRotatedShare = 0.9;
 
-// kSharpWidth, in pixels, is a narrow width for points of photographs. The model of a search is
+// kSharpWidth is the noise of well localised points, pixels. The model of a search is
 // doubtful if its noise is wider than kDoubtfulWidths times this, or if less than kDoubtfulShare of
 // the correspondences agree with it within its noise.
 inline constexpr double kSharpWidth = 0.7, kDoubtfulWidths = 2, kDoubtfulShare = 0.42;
@@ -55,8 +55,8 @@ struct KnownFocal {
   }
 };
 
-// An unknown focal length that both views share: samples of 6; models are F of the rays by the
-// guess.
+// An unknown focal length that both views share: samples of 6; models are F between rays computed
+// with the guessed focal length.
 struct UnknownFocal {
   using Manifold = FocalManifold;
   static constexpr int kModels = 15, kSample = 6;
@@ -171,9 +171,9 @@ struct CalibratedProblem {
     bool wider;
     Matrix3<double> m = fit(found, width);
     double fitted = follow_noise(team, width, kIterations, fit, distance, m, wider);
-    // If few correspondences agree within the noise, or the noise is not much narrower than the
-    // search's threshold, the search may have found a compromise between models. Samples scored at
-    // a narrow width show whether a better model exists.
+    // If few correspondences agree within the noise, or the noise is wider than usual for
+    // photographs, the search may have found a compromise between models. Samples scored at a
+    // narrow width show whether a better model exists.
     const std::uint32_t support =
         team.score(converted<float>(m), cost_scale(scales, fitted)).inliers;
     if (fitted > kSharpWidth * kDoubtfulWidths || support < kDoubtfulShare * team.count()) {
@@ -197,8 +197,8 @@ struct CalibratedProblem {
   template <class Rays>
   CORNEA_HD static void find_pose(Rays& rays, const Scales& scales, Outcome& outcome) {
     const InlierTest inlier = inlier_test(outcome.e, scales, outcome.threshold);
-    double before;
-    outcome.pose = choose_pose(rays, outcome.e, inlier, before);
+    double in_front;
+    outcome.pose = choose_pose(rays, outcome.e, inlier, in_front);
     outcome.kind = TwoView::general;
     // If the camera only rotated, the points lie in front of it for any t, and R alone explains
     // them.

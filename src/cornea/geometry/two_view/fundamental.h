@@ -45,12 +45,13 @@
 //      near F are scored at the width of the noise (refine/resample.h). A final minimisation
 //      follows.
 //   8. If the threshold is 0, the search runs at 3 pixels. If no F is found, if the noise is wider,
-//      or if fewer than 40% agree within it, a second search runs at 10 pixels, each with half of
-//      `max_hypotheses`; the result that is less likely to arise by chance is kept (a contrario).
-//      Inliers are then those within 1.25 widths of the noise, and at least 1.5 pixels.
+//      or if fewer than 40% agree within it, a second search runs at 10 pixels. Each search may
+//      draw half of `max_hypotheses`. The second result replaces the first if its significance (a
+//      contrario) is more than 1.3 times as high. Inliers are then those within 1.25 widths of the
+//      noise, and at least 1.5 pixels.
 //
 // Both backends run the same functions in the same order, with additions, products, divisions and
-// square roots only: F has the same bits on both. (Step 8 chooses on the CPU.)
+// square roots only: F has the same bits on both. (Step 8 chooses on the CPU, by logarithms.)
 #pragma once
 
 #include <array>
@@ -85,9 +86,11 @@ struct CORNEA_API FundamentalOptions {
 };
 
 enum class TwoView {
-  general,         // F is valid
-  planar,          // a plane or a pure rotation: H is valid; F is one of many compatible with it
-  none,            // below 8 inliers, or below 15 and less than half, also after refinement
+  general,  // F is valid
+  planar,   // a plane or a pure rotation: H is valid; F is one of many compatible with it
+  // Fewer than 8 inliers, or fewer than 15 if they are less than half of the correspondences,
+  // before or after refinement.
+  none,
   degenerate,      // no sample determines F, or all inliers of an image lie on a line
   too_few_points,  // fewer distinct correspondences than a sample
 };
@@ -101,8 +104,8 @@ struct CORNEA_API FundamentalResult {
   std::array<double, 9> F{};  // row-major, of norm 1, its largest entry positive; 0: none
   std::array<double, 9> H{};  // x2 ~ H x1 if the kind is planar; likewise
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 each; of H if the kind is planar
-  int inlier_count = 0;                    // distinct correspondences
-  int places = 0;                          // distinct correspondences in all
+  int inlier_count = 0;                    // distinct correspondences among the inliers
+  int places = 0;                          // distinct correspondences among all that were given
   double threshold = 0;                    // between inliers and outliers, pixels
   int hypotheses = 0;                      // drawn
   int rounds = 0;

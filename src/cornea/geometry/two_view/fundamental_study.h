@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For studies and tests: samples of more correspondences than F needs, as in the work that this
-// code started from (10 of them). They need more hypotheses and gain nothing.
+// For studies and tests: samples of more correspondences than F needs.
 #pragma once
 
 #include "cornea/core/context.h"

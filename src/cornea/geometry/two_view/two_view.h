@@ -44,7 +44,7 @@ struct CORNEA_API TwoViewOptions {
   double homography_share = 0.8;  // fraction of E's or F's inliers that H must reach
   // In pixels, used if thresholds are chosen per pair: the fractions above compare the inliers at
   // this threshold. The inliers of the result are still those within the noise. 0: the fractions
-  // compare those too.
+  // also compare the inliers of the result.
   double configuration_threshold = 0;
 
   void validate() const;

@@ -85,8 +85,8 @@ void check_size(std::size_t given, std::size_t needed, const char* name, const c
 }  // namespace
 
 void SvdOptions::validate() const {
-  require(max_sweeps >= 1 && max_sweeps <= 1000,
-          "the SVD's sweeps are from 1 to 1000 at most, not ", max_sweeps);
+  require(max_sweeps >= 1 && max_sweeps <= 1000, "max_sweeps is ", max_sweeps,
+          " and must be 1 to 1000");
 }
 
 Svd::Svd(const Context& context, const SvdOptions& options) {

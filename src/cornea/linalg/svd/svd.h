@@ -50,7 +50,7 @@ struct SvdShape {
 
 // Statistics of the last call.
 struct SvdReport {
-  int most_sweeps = 0;        // of any matrix, not counting the last, which rotates nothing
+  int most_sweeps = 0;        // of any matrix, not counting the final sweep, which rotates nothing
   int not_converged = 0;      // matrices that were not diagonal after max_sweeps
   int not_finite = 0;         // matrices with a NaN or an infinity: all their results are NaN
   int first_not_finite = -1;  // index of the first of these; -1: none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: decides which images of a folder share a camera.
+// Internal to pipeline: decides which images of a folder share a camera.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: the cameras of a database, by image.
+// Internal to pipeline: the cameras of a database, by image.
 #pragma once
 
 #include <optional>

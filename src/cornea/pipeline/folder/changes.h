@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: finds images whose files differ from those that their features were extracted
-// from, and features that were extracted with other options than this run's.
+// Internal to pipeline: finds images whose files differ from those that their features were
+// extracted from, and features that were extracted with other options than this run's.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: the input of the choice of pairs: the images with features of one database,
+// Internal to pipeline: the input of the choice of pairs: the images with features of one database,
 // or of many.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: existing matches and geometries that were made with other options.
+// Internal to pipeline: existing matches and geometries that were made with other options.
 #pragma once
 
 #include <cstdint>

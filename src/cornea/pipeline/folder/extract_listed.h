@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: extract_folder() for a part of a folder that was listed before.
+// Internal to pipeline: extract_folder() for a part of a folder that was listed before.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: looks up the images of a database by name.
+// Internal to pipeline: looks up the images of a database by name.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: splits pairs into blocks such that each block needs few images.
+// Internal to pipeline: splits pairs into blocks such that each block needs few images.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: a bounded queue whose items are produced ahead by several threads and
+// Internal to pipeline: a bounded queue whose items are produced ahead by several threads and
 // consumed in order.
 #pragma once
 

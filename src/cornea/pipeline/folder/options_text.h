@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: options as the text that a database records, and the differences between two
-// such texts.
+// Internal to pipeline: options as the text that a database records, and the differences between
+// two such texts.
 #pragma once
 
 #include <string>

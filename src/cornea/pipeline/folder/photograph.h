@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: a photograph of a folder, from its file to its features.
+// Internal to pipeline: a photograph of a folder, from its file to its features.
 #pragma once
 
 #include <cstdint>

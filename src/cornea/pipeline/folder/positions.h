@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: pairs of images that were taken near each other, by GPS.
+// Internal to pipeline: pairs of images that were taken near each other, by GPS.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: images that follow one another, by name or by the time they were taken
+// Internal to pipeline: images that follow one another, by name or by the time they were taken
 // (choose_pairs.h has the rules).
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: worker threads besides the caller's.
+// Internal to pipeline: worker threads besides the caller's.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: thumbnails of a folder's photographs for its page.
+// Internal to pipeline: thumbnails of a folder's photographs for its page.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: the view graph, whose edges are pairs of images with a geometry.
+// Internal to pipeline: the view graph, whose edges are pairs of images with a geometry.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: the files of items, which are written elsewhere and moved into place whole.
+// Internal to pipeline: the files of items, which are written elsewhere and moved into place whole.
 #pragma once
 
 #include <cstdint>

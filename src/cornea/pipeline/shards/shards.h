@@ -9,20 +9,20 @@
 //   match_further, verify_further                                 } one item per block of those
 //   merge_shards()    all of it in one database
 //
-// The plan lists the images, sorted; image i has the id i + 1. Shards are ranges of `size` images.
-// The result does not depend on the number of workers, and equals that of run_folder() on the same
-// folder row by row. (The exception is a photograph that could not be read: its id stays unused
-// here, whereas run_folder() gives it to the next image. Ids, and what is drawn at random by id,
-// then differ.)
+// The plan lists the images, sorted; ids count from 1 in this order. Shards are ranges of `size`
+// images. The result does not depend on the number of workers, and equals that of run_folder() on
+// the same folder row by row. (The exception is a photograph that could not be read: its id stays
+// unused here, whereas run_folder() gives it to the next image. Ids, and what is drawn at random by
+// id, then differ.)
 //
 // An item is a COLMAP database, written on a local disk and moved into place whole as
 // WORK/STEP/NUMBER.BYTES.HASH.db. It is done if this file exists, has BYTES bytes and the hash HASH
 // (XXH64), and was made from the inputs and options that it would be made from now. SQLite never
-// works on WORK itself, which may therefore be a network mount. Two processes that do the same item
-// at once do no harm.
+// writes to WORK and reads finished files there without locks, so that WORK may be a network mount.
+// Two processes that do the same item at once do no harm.
 //
-// Order. Images are ordered by the components of the chosen pairs, and within a component such that
-// each next image has the most pairs with those just before it. Pairs are then taken by clusters of
+// Order. Images are ordered by the components of the chosen pairs, and within a component so that
+// each image has the most pairs with those just before it. Pairs are then taken by clusters of
 // that order and split into blocks of at most `block_images` images. This bounds the features that
 // a block reads, and few blocks read the same image.
 #pragma once
@@ -153,10 +153,11 @@ struct CORNEA_API ShardStatus {
 CORNEA_API ShardStatus shard_status(const std::filesystem::path& work,
                                     const ShardOptions& options = {}, bool check = false);
 
-// What a step will read and write, before it begins; an upper bound until pairs are chosen.
+// An estimate of what a step will read and write, before it begins, for images with as many points
+// as the cap allows (20,000 without one).
 struct ShardTraffic {
   ShardStep step = ShardStep::extract;
-  bool exact = false;  // whether the bytes read are exact
+  bool exact = false;  // whether `read` is exact
   std::int64_t items = 0, read = 0, written = 0;
   std::int64_t most_read = 0;  // the largest for one item
 };
@@ -167,13 +168,13 @@ struct CORNEA_API MergeOptions {
   // If not empty, also writes one database per component of the verified pairs to this folder, the
   // largest first: component_0001.db and so on. Image and camera ids are those of the whole.
   std::filesystem::path by_component = {};
-  bool descriptors = true;  // mappers do not need them
+  bool descriptors = true;  // whether they are copied; mappers do not need them
   bool whole = true;        // whether the one database with everything is written
 };
 struct MergeReport {
   std::int64_t images = 0, features = 0, cameras = 0, pairs = 0, verified = 0;
-  std::vector<int> components = {};  // number of images of each component with more than one
-  std::int64_t unconnected = 0;      // number of images in no pair
+  std::vector<int> components = {};  // sizes of the components with at least two images
+  std::int64_t unconnected = 0;      // images in no verified pair
   std::int64_t bytes = 0;            // written
   std::vector<std::string> failed = {};
   double milliseconds = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of pipeline: the work of the items of shards.h, step by step.
+// Internal to pipeline: the work of the items of shards.h, step by step.
 #pragma once
 
 #include <cstdint>

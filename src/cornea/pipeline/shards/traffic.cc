@@ -44,16 +44,19 @@ std::int64_t expected_further(const ShardOptions& options, std::int64_t images) 
 
 // Sums over the blocks of match and verify.
 struct BlockSums {
-  std::int64_t blocks = 0, pairs = 0, features = 0, most_features = 0;
+  std::int64_t blocks = 0, pairs = 0, features = 0;
+  std::int64_t most_pairs = 0, most_features = 0;  // of a block
 };
 
 void add_blocks(std::vector<ShardTraffic>& all, ShardStep match, ShardStep verify,
                 const BlockSums& sums, bool exact, std::int64_t features_per_image) {
-  const std::int64_t matches = sums.pairs * features_per_image * kMatch + sums.blocks * kEmptyFile;
+  const std::int64_t per_pair = features_per_image * kMatch;
+  const std::int64_t matches = sums.pairs * per_pair + sums.blocks * kEmptyFile;
   all.push_back({match, exact, sums.blocks, sums.features * (kKeypoint + kDescriptor), matches,
                  sums.most_features * (kKeypoint + kDescriptor)});
-  all.push_back({verify, exact, sums.blocks, sums.features * kKeypoint + matches, matches,
-                 sums.most_features * kKeypoint});
+  // How many matches there will be is not known.
+  all.push_back({verify, false, sums.blocks, sums.features * kKeypoint + matches, matches,
+                 sums.most_features * kKeypoint + sums.most_pairs * per_pair + kEmptyFile});
 }
 
 BlockSums sums_of(const ItemFile& file) {
@@ -63,6 +66,7 @@ BlockSums sums_of(const ItemFile& file) {
     const colmap::PairBlock block = colmap::read_block(database, k);
     sums.pairs += std::int64_t(block.pairs.size());
     sums.features += block.features;
+    sums.most_pairs = std::max(sums.most_pairs, std::int64_t(block.pairs.size()));
     sums.most_features = std::max(sums.most_features, block.features);
   }
   return sums;
@@ -71,6 +75,7 @@ BlockSums sums_of(const ItemFile& file) {
 BlockSums expected_sums(const ShardOptions& options, std::int64_t images, std::int64_t pairs) {
   BlockSums sums{.pairs = pairs};
   sums.blocks = (pairs + options.block_pairs - 1) / options.block_pairs;
+  sums.most_pairs = std::min<std::int64_t>(options.block_pairs, pairs);
   const std::int64_t per_block = std::min<std::int64_t>(options.block_images, images);
   sums.features = sums.blocks * per_block * most_features(options);
   sums.most_features = per_block * most_features(options);
