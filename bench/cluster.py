@@ -173,7 +173,7 @@ def main():
         work, db = folder / name, folder / f"{name}.db"
         if name in ("one", "two"):
             result[name] = do_all_steps(given.cornea, photos, work, 1 if name == "one" else 2,
-                                        given.images // given.shards, given.options)
+                                        given.images // given.shards, given.options, given.pinned)
             program("merge", work, "--db", db)
         elif name.startswith("gpu"):
             result[name] = over_gpu(photos, work, db, int(name[3:]))
@@ -195,6 +195,7 @@ if __name__ == "__main__":
     parser.add_argument("--every", type=float, default=4, help="seconds between kills, on average")
     parser.add_argument("--runs", nargs="+", default=["one", "two", "ray", "kills"])
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of the plain commands")
+    parser.add_argument("--pinned", action="store_true", help="give each plain process one core")
     parser.add_argument("--without-folder", action="store_true", help="do not run cornea folder")
     parser.add_argument("--folder", help="where to work")
     parser.add_argument("--json")

@@ -2,9 +2,12 @@
 """A collection in shards without Ray, for the tests and for bench/cluster.py: overlapping photographs, and all steps by
 independent processes."""
 
+import itertools
 import json
+import os
 import resource
 import subprocess
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -26,17 +29,24 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def do_all_steps(program, photographs, work, processes, size, options):
-    """The items, wall-clock and CPU seconds of each step; one CPU thread per process."""
+def do_all_steps(program, photographs, work, processes, size, options, pinned=False):
+    """The items, wall-clock and CPU seconds of each step; one CPU thread per process. `pinned`: each process has a core of
+    its own, as cluster managers arrange it, which it shares with its threads for reading and writing."""
+    cores, own = itertools.cycle(sorted(os.sched_getaffinity(0))), threading.local()
+
+    def take_core():
+        own.core = next(cores)
+
     def call(*words):
-        done = subprocess.run([str(program), *map(str, words)], capture_output=True, text=True)
+        pin = ["taskset", "-c", str(own.core)] if pinned and hasattr(own, "core") else []
+        done = subprocess.run([*pin, str(program), *map(str, words)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     cpu = ["--device", "cpu", "--threads", "1", "-q"]
     call("shard", "plan", photographs, "-o", work, "--size", size, *options, "-q")
     steps = {}
-    with ThreadPoolExecutor(processes) as pool:
+    with ThreadPoolExecutor(processes, initializer=take_core) as pool:
         for step, command, *further in (("extract", "extract"), ("choose", "pairs"), ("match", "match-all"),
                                         ("verify", "verify"), ("choose_further", "further"),
                                         ("match_further", "match-all", "--further"),
