@@ -63,22 +63,24 @@ need_cmake() {
   export PATH="$PWD/.tools/bin:$PATH"
 }
 
+# What a virtual environment and compiled Python modules need.
+need_python() {
+  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then need_packages python3-venv; fi
+  local header
+  header=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include") + "/Python.h")')
+  if [ ! -e "$header" ]; then need_packages python3-dev; fi
+}
+
 # python_environment FOLDER [PACKAGE ..]: a virtual environment with what builds the Python package,
 # and these packages.
 python_environment() {
   local folder=$1
   shift
+  need_python
   if [ ! -x "$folder/bin/pip" ]; then
     rm -rf "$folder"
-    if ! python3 -m venv "$folder" 2>/dev/null; then
-      rm -rf "$folder"
-      need_packages python3-venv
-      python3 -m venv "$folder"
-    fi
+    python3 -m venv "$folder"
   fi
-  local header
-  header=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include") + "/Python.h")')
-  if [ ! -e "$header" ]; then need_packages python3-dev; fi
   "$folder/bin/pip" install --quiet --disable-pip-version-check scikit-build-core 'nanobind>=3.1' nanobind-backend "$@"
 }
 
