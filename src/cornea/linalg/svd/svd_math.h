@@ -150,9 +150,9 @@ CORNEA_HD inline typename Ops::Mask needs_rotation(typename Ops::Real a, typenam
 }
 
 // Rounding errors accumulate: a few hundred rotations leave 10 epsilon. Where float would exceed
-// its error bound, U and V are made orthonormal again after the first sweeps, U <- (3 I - U U^T) U
-// / 2 (Newton-Schulz iteration), and U^T A V is recomputed from A: the remaining rotations are then
-// small.
+// its error bound, U and V are made orthonormal again after the first sweeps by a Newton-Schulz
+// iteration, U <- (3 I - U U^T) U / 2, and U^T A V is recomputed from A: the remaining rotations
+// are then small.
 template <class T>
 CORNEA_HD constexpr bool refreshes(int n) {
   return sizeof(T) == sizeof(float) && n > 4;
