@@ -7,7 +7,7 @@ Makes photographs of walls (overlapping windows, in 8-bit colour files) and proc
 one process, by two processes at once, on a local Ray cluster, and on one whose workers, programs and nodes are
 killed with SIGKILL. One CPU thread per worker. A run named gpu1 or gpu2 has one or two workers on the GPU, and
 with --device cuda `cornea folder` uses the GPU too. Needs the Python package with its extra `ray`, NumPy and psutil.
-Exits with 1 if contents differ.
+Exits with 1 if contents differ, or if a run ended before all kills were made.
 """
 import argparse
 import hashlib
@@ -30,7 +30,7 @@ import cornea
 import cornea.cluster
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "tests"))
-from sharded import cpu_seconds, do_all_steps, wall  # noqa: E402
+from sharded import cpu_seconds, do_all_steps, running_on, wall  # noqa: E402
 
 # Several nodes on one machine start slowly and respond late.
 for variable, value in (("RAY_raylet_start_wait_time_s", "180"), ("RAY_health_check_failure_threshold", "20")):
@@ -87,25 +87,17 @@ class Nodes:
 
     def kill(self, rng, kind):
         """Returns whether there was something to kill."""
-        import psutil
-
         node = rng.choice(self.nodes)
-        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
         if kind == "node":
             self.nodes.remove(node)
             self.cluster.remove_node(node, allow_graceful=False)
             self.nodes.append(self.add())
             return True
-        try:
-            for process in raylet.children(recursive=True):
-                words = process.cmdline()
-                is_program = bool(words) and words[0] == given.cornea
-                if is_program if kind == "program" else "ray::_Worker" in " ".join(words):
-                    process.send_signal(signal.SIGKILL)
-                    return True
-        except psutil.Error:  # it has ended by itself meanwhile
-            pass
-        return False
+        process = running_on(node, kind)
+        if process is None:
+            return False
+        process.send_signal(signal.SIGKILL)
+        return True
 
 
 def over_ray(photos, work, db, kills):
@@ -181,7 +173,10 @@ def main():
             result[name] = over_ray(photos, work, db, given.kills if name == "kills" else 0)
         save(name, db)
     print(json.dumps(result, indent=1))
-    return 0 if result["equal"] else 1
+    killed = sum(result["kills"]["kills"].values()) if "kills" in result else given.kills
+    if killed < given.kills:
+        print(f"the run ended after {killed} of {given.kills} kills; kill more often (--every)")
+    return 0 if result["equal"] and killed == given.kills else 1
 
 
 if __name__ == "__main__":

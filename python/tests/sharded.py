@@ -29,6 +29,20 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
+def running_on(node, kind):
+    """A process of a Ray node of this machine, or None: kind "worker" is Cornea's actor, "program" what it has started."""
+    import psutil
+
+    try:
+        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+        for worker in raylet.children():
+            if worker.cmdline()[:1] and worker.cmdline()[0].startswith("ray::Worker"):
+                return worker if kind == "worker" else next(iter(worker.children()), None)
+    except psutil.Error:  # it has ended meanwhile
+        pass
+    return None
+
+
 def do_all_steps(program, photographs, work, processes, size, options, pinned=False):
     """The items, wall-clock and CPU seconds of each step; one CPU thread per process. `pinned`: each process has a core of
     its own, as cluster managers arrange it, which it shares with its threads for reading and writing."""

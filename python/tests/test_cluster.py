@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from conftest import PROGRAM
-from sharded import do_all_steps, wall
+from sharded import do_all_steps, running_on, wall
 
 import cornea
 import cornea.cluster
@@ -249,26 +249,18 @@ def test_kills_lose_nothing(make_cluster, tmp_path):
     program("folder", photos, "-o", tmp_path / "scene", *FOLDER_OPTIONS, "--device", "cpu", "-q")
     cluster, rng, kills = make_cluster(2), random.Random(1), []
 
-    def processes(node):
-        """The worker and the program that run on the node now."""
-        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
-        for process in raylet.children(recursive=True):
-            with contextlib.suppress(psutil.Error):  # it has ended meanwhile
-                if process.name() == "cornea" or "ray::_Worker" in " ".join(process.cmdline()):
-                    yield process
-
-    def kill():
+    def kill(kind):
         """Whether there was something to kill."""
         node = rng.choice(cluster.workers)
-        found = list(processes(node))
-        if not found:
+        process = running_on(node, "program" if kind == "node" else kind)
+        if process is None:
             return False
-        if (len(kills) + 1) % 4:
-            rng.choice(found).send_signal(signal.SIGKILL)
-        else:
+        if kind == "node":
             cluster.workers.remove(node)
             cluster.remove_node(node, allow_graceful=False)
             cluster.workers.append(cluster.add_node(num_cpus=1, object_store_memory=80 << 20))
+        else:
+            process.send_signal(signal.SIGKILL)
         return True
 
     with ThreadPoolExecutor(1) as pool:  # Ray adds nodes in the main thread only
@@ -277,12 +269,13 @@ def test_kills_lose_nothing(make_cluster, tmp_path):
         while not running.done():
             time.sleep(0.02)
             if len(kills) < 8 and time.monotonic() >= next_kill:
+                kind = ("worker", "program", "node", "program")[len(kills) % 4]
                 with contextlib.suppress(psutil.Error):  # it has ended by itself
-                    if kill():
-                        kills.append(time.monotonic())
-                        next_kill = kills[-1] + 0.5 + rng.random()
+                    if kill(kind):
+                        kills.append(kind)
+                        next_kill = time.monotonic() + 0.3 + 0.6 * rng.random()
         summary = running.result()
     assert summary.exit_code == 0, str(summary)
-    assert kills and len(summary.lost) <= len(kills)
+    assert set(kills) == {"worker", "program", "node"} and 0 < len(summary.lost) <= len(kills)
     assert summary.tries == sum(summary.done.values()) + len(summary.lost) + len(summary.tried_again)
     assert contents(tmp_path / "merged.db") == contents(tmp_path / "scene" / "database.db")
