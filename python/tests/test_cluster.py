@@ -252,7 +252,7 @@ def test_kills_lose_nothing(make_cluster, tmp_path):
     def kill(kind):
         """Whether there was something to kill."""
         node = rng.choice(cluster.workers)
-        process = running_on(node, "program" if kind == "node" else kind)
+        process = running_on(node, "worker" if kind == "node" else kind)
         if process is None:
             return False
         if kind == "node":
@@ -269,11 +269,12 @@ def test_kills_lose_nothing(make_cluster, tmp_path):
         while not running.done():
             time.sleep(0.02)
             if len(kills) < 8 and time.monotonic() >= next_kill:
-                kind = ("worker", "program", "node", "program")[len(kills) % 4]
+                kind = ("program", "worker", "node", "program")[len(kills) % 4]
                 with contextlib.suppress(psutil.Error):  # it has ended by itself
                     if kill(kind):
                         kills.append(kind)
-                        next_kill = time.monotonic() + 0.3 + 0.6 * rng.random()
+                        # One of each kind soon, before a fast machine has done everything.
+                        next_kill = time.monotonic() + (0.1 if len(kills) < 3 else 0.3 + 0.6 * rng.random())
         summary = running.result()
     assert summary.exit_code == 0, str(summary)
     assert set(kills) == {"worker", "program", "node"} and 0 < len(summary.lost) <= len(kills)
