@@ -152,7 +152,7 @@ def main():
 
     def save(name, file):
         digests[name], result["rows"] = digest(file)
-        result["equal"] = len(set(digests.values())) == 1
+        result["equal"] = len(set(digests.values())) == 1 if len(digests) > 1 else None  # None: nothing to compare with
         result["load"] = {**result.get("load", {}), name: os.getloadavg()}
         print(name, digests[name][:16], "load", os.getloadavg(), flush=True)
         if given.json:
@@ -176,7 +176,7 @@ def main():
     killed = sum(result["kills"]["kills"].values()) if "kills" in result else given.kills
     if killed < given.kills:
         print(f"the run ended after {killed} of {given.kills} kills; kill more often (--every)")
-    return 0 if result["equal"] and killed == given.kills else 1
+    return 0 if result["equal"] is not False and killed == given.kills else 1
 
 
 if __name__ == "__main__":
