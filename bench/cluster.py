@@ -15,7 +15,6 @@ import json
 import os
 import platform
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -30,7 +29,7 @@ import cornea
 import cornea.cluster
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "tests"))
-from sharded import cpu_seconds, do_all_steps, running_on, wall  # noqa: E402
+from sharded import cpu_seconds, do_all_steps, kill_on, wall  # noqa: E402
 
 # Several nodes on one machine start slowly and respond late.
 for variable, value in (("RAY_raylet_start_wait_time_s", "180"), ("RAY_health_check_failure_threshold", "20")):
@@ -93,11 +92,7 @@ class Nodes:
             self.cluster.remove_node(node, allow_graceful=False)
             self.nodes.append(self.add())
             return True
-        process = running_on(node, kind)
-        if process is None:
-            return False
-        process.send_signal(signal.SIGKILL)
-        return True
+        return kill_on(node, kind)
 
 
 def over_ray(photos, work, db, kills):

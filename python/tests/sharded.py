@@ -29,18 +29,21 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def running_on(node, kind):
-    """A process of a Ray node of this machine, or None: kind "worker" is Cornea's actor, "program" what it has started."""
+def kill_on(node, kind):
+    """Sends SIGKILL to a process of a Ray node of this machine: kind "worker" is Cornea's actor, "program" what it has
+    started. Returns whether there was one."""
     import psutil
 
     try:
         raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
         for worker in raylet.children():
-            if worker.cmdline()[:1] and worker.cmdline()[0].startswith("ray::Worker"):
-                return worker if kind == "worker" else next(iter(worker.children()), None)
-    except psutil.Error:  # it has ended meanwhile
+            if "".join(worker.cmdline()[:1]).startswith("ray::Worker"):
+                for process in [worker] if kind == "worker" else worker.children():
+                    process.kill()
+                    return True
+    except psutil.Error:  # it has ended by itself meanwhile
         pass
-    return None
+    return False
 
 
 def do_all_steps(program, photographs, work, processes, size, options, pinned=False):

@@ -2,11 +2,9 @@
 """Shards on a Ray cluster of several nodes on this machine: the contents equal those of one run of `cornea folder`,
 even if processes are killed and files are truncated or missing."""
 
-import contextlib
 import json
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from conftest import PROGRAM
-from sharded import do_all_steps, running_on, wall
+from sharded import do_all_steps, kill_on, wall
 
 import cornea
 import cornea.cluster
@@ -244,7 +242,7 @@ def test_a_full_disk_on_one_node(make_cluster, photographs, expected, tmp_path):
 
 def test_kills_lose_nothing(make_cluster, tmp_path):
     """Workers, programs and nodes are killed with SIGKILL; each lost node is replaced by a new one."""
-    psutil = pytest.importorskip("psutil")
+    pytest.importorskip("psutil")
     photos = make_photographs(tmp_path / "photos", 3, 8)
     program("folder", photos, "-o", tmp_path / "scene", *FOLDER_OPTIONS, "--device", "cpu", "-q")
     cluster, rng, kills = make_cluster(2), random.Random(1), []
@@ -252,15 +250,11 @@ def test_kills_lose_nothing(make_cluster, tmp_path):
     def kill(kind):
         """Whether there was something to kill."""
         node = rng.choice(cluster.workers)
-        process = running_on(node, "worker" if kind == "node" else kind)
-        if process is None:
-            return False
-        if kind == "node":
-            cluster.workers.remove(node)
-            cluster.remove_node(node, allow_graceful=False)
-            cluster.workers.append(cluster.add_node(num_cpus=1, object_store_memory=80 << 20))
-        else:
-            process.send_signal(signal.SIGKILL)
+        if kind != "node":
+            return kill_on(node, kind)
+        cluster.workers.remove(node)
+        cluster.remove_node(node, allow_graceful=False)
+        cluster.workers.append(cluster.add_node(num_cpus=1, object_store_memory=80 << 20))
         return True
 
     with ThreadPoolExecutor(1) as pool:  # Ray adds nodes in the main thread only
@@ -270,11 +264,10 @@ def test_kills_lose_nothing(make_cluster, tmp_path):
             time.sleep(0.02)
             if len(kills) < 8 and time.monotonic() >= next_kill:
                 kind = ("program", "worker", "node", "program")[len(kills) % 4]
-                with contextlib.suppress(psutil.Error):  # it has ended by itself
-                    if kill(kind):
-                        kills.append(kind)
-                        # One of each kind soon, before a fast machine has done everything.
-                        next_kill = time.monotonic() + (0.1 if len(kills) < 3 else 0.3 + 0.6 * rng.random())
+                if kill(kind):
+                    kills.append(kind)
+                    # One of each kind soon, before a fast machine has done everything.
+                    next_kill = time.monotonic() + (0.1 if len(kills) < 3 else 0.3 + 0.6 * rng.random())
         summary = running.result()
     assert summary.exit_code == 0, str(summary)
     assert set(kills) == {"worker", "program", "node"} and 0 < len(summary.lost) <= len(kills)

@@ -16,7 +16,7 @@ from .summary import ItemFailed, Summary
 from .worker import Worker
 
 #: An item that loses more workers or nodes is given up.
-_MOST_LOSSES = 10
+_MOST_LOSSES = 20
 
 
 @dataclass
