@@ -48,7 +48,7 @@ TEST_F(Cli, NoResultOverwritesWhatTheUserGave) {
 TEST_F(Cli, AFullDiskIsNoticed) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   EXPECT_EQ(shell("cornea detect small.png --json - >/dev/full").code, 1);
-  expect_refused("cornea detect small.png --json /dev/full", 1, "/dev/full");
+  expect_refused("cornea detect small.png --json /dev/full", 1, "/dev/full: the disk is full");
 }
 
 TEST_F(Cli, QuietPrintsNothing) {

@@ -24,15 +24,19 @@ namespace {
 namespace fs = std::filesystem;
 using io::Bytes;
 
-[[noreturn]] void fail_at(const fs::path& file, const char* what, const std::string& reason) {
-  fail(ErrorCode::io, file.string(), ": ", what, " (", reason,
+[[noreturn]] void fail_at(const fs::path& file, const char* what, int system_error) {
+  if (is_disk_full(system_error)) {
+    fail(ErrorCode::io, file.string(),
+         ": the disk is full; free some space and run the command again");
+  }
+  fail(ErrorCode::io, file.string(), ": ", what, " (", std::strerror(system_error),
        "); check the folder, its permissions and the free space");
 }
 
 void write_and_close(const fs::path& file, io::File& out, Bytes bytes) {
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), out.get()) == bytes.size();
   if (!written || std::fflush(out.get()) != 0 || std::fclose(out.release()) != 0) {
-    fail_at(file, "cannot be written to its end", std::strerror(errno));
+    fail_at(file, "cannot be written to its end", errno);
   }
 }
 
@@ -94,7 +98,7 @@ class TemporaryFile {
       out_.reset(std::fopen(path_.c_str(), "wbxe"));  // x: never over another file
       if (!out_ && errno != EEXIST) break;
     }
-    if (!out_) fail_at(file_, "cannot be written", std::strerror(errno));
+    if (!out_) fail_at(file_, "cannot be written", errno);
     // For is_held(); closing the file releases the lock. If locking fails, the file's age still
     // protects it for a day.
     (void)::flock(::fileno(out_.get()), LOCK_EX | LOCK_NB);
@@ -113,7 +117,7 @@ class TemporaryFile {
     const fs::file_status before = fs::status(target_, failed);
     if (fs::is_regular_file(before)) fs::permissions(path_, before.permissions(), failed);
     fs::rename(path_, target_, failed);
-    if (failed) fail_at(file_, "cannot be put in place", failed.message());
+    if (failed) fail_at(file_, "cannot be put in place", failed.value());
     in_place_ = true;
   }
 
@@ -144,6 +148,8 @@ Target target_of(const fs::path& file) {
 
 }  // namespace
 
+bool is_disk_full(int system_error) { return system_error == ENOSPC || system_error == EDQUOT; }
+
 void write_whole_file(const fs::path& file, Bytes bytes) {
   std::error_code ignored;
   const fs::path folder = file.parent_path();
@@ -157,7 +163,7 @@ void write_whole_file(const fs::path& file, Bytes bytes) {
   const Target target = target_of(file);
   if (target.as_it_is) {
     io::File out(std::fopen(target.path.c_str(), "wb"));
-    if (!out) fail_at(file, "cannot be written", std::strerror(errno));
+    if (!out) fail_at(file, "cannot be written", errno);
     write_and_close(file, out, bytes);
     return;
   }

@@ -13,7 +13,10 @@ namespace cornea::io {
 // temporary name, .cornea-RANDOM.part, is unique to the process. A temporary file that a killed
 // process left behind is removed by the next process that writes to the folder, once it is a day
 // old. Devices, pipes and paths under /dev or /proc are written to directly. An error names the
-// file.
+// file, and says so if the disk is full.
 void write_whole_file(const std::filesystem::path& file, std::span<const std::uint8_t> bytes);
+
+// Whether this error number of the system says that a disk, or a user's share of it, is full.
+bool is_disk_full(int system_error);
 
 }  // namespace cornea::io

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cornea/io/whole_file.h"
 
+#include <cerrno>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -55,6 +57,14 @@ TEST(WholeFile, LeftoversAreRemovedAfterADayUnlessAProcessHoldsThem) {
   for (const fs::path& file : {fresh, held, other, below}) EXPECT_TRUE(fs::exists(file)) << file;
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(testing::bytes_of_file(folder / "a.txt"), kText);
+}
+
+TEST(WholeFile, AFullDiskIsCalledThat) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const auto write = [] { write_whole_file("/dev/full", kText); };
+  testing::expect_error(ErrorCode::io, "/dev/full: the disk is full; free some space", write);
+  EXPECT_TRUE(is_disk_full(EDQUOT));
+  EXPECT_FALSE(is_disk_full(EFBIG));
 }
 
 TEST(WholeFile, PermissionsFollowTheUmask) {

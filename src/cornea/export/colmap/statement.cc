@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cornea/core/error.h"
+#include "cornea/io/whole_file.h"
 
 namespace cornea::colmap {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 // SQLite reports a full disk only if a write to the file or its log fails that way. The index of
 // the log or a user's quota can run out too.
 bool is_full(int code, int system) {
-  return code == SQLITE_FULL || (code == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT));
+  return code == SQLITE_FULL || (code == SQLITE_IOERR && io::is_disk_full(system));
 }
 
 }  // namespace
