@@ -19,7 +19,7 @@ namespace cornea::evaluate {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr Matrix kSame = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
@@ -143,26 +143,26 @@ Labelled read_labelled(const fs::path& file, const std::string& name) {
 // --- Cameras -----------------------------------------------------------------------------------
 
 template <std::size_t n>
-std::array<double, n> numbers_of(const Json& value) {
+std::array<double, n> numbers_of(const SortedJson& value) {
   std::array<double, n> numbers{};
   std::size_t i = 0;
-  auto take = [&](const Json& v) {
+  auto take = [&](const SortedJson& v) {
     if (i == n) throw std::invalid_argument("too many numbers");
     numbers[i++] = v.get<double>();
   };
-  for (const Json& row : value) {
+  for (const SortedJson& row : value) {
     if (!row.is_array()) {
       take(row);
       continue;
     }
-    for (const Json& v : row) take(v);
+    for (const SortedJson& v : row) take(v);
   }
   if (i != n) throw std::invalid_argument("too few numbers");
   return numbers;
 }
 
-Views::Camera camera_of(const Json& json) {
-  auto either = [&](const char* name, const char* other) -> const Json& {
+Views::Camera camera_of(const SortedJson& json) {
+  auto either = [&](const char* name, const char* other) -> const SortedJson& {
     return json.contains(name) ? json.at(name) : json.at(other);
   };
   const Matrix K = numbers_of<9>(json.at("K"));
@@ -188,7 +188,7 @@ void add_views(const fs::path& folder, const std::string& prefix, const std::str
                Found& found) {
   const fs::path file = folder / "cameras.json";
   Views views{name, {}, {}};
-  auto add = [&](const std::string& image, const Json& json) {
+  auto add = [&](const std::string& image, const SortedJson& json) {
     fs::path path = folder / image;
     if (!fs::is_regular_file(path)) path = folder / "images" / image;
     if (!fs::is_regular_file(path)) {
@@ -200,9 +200,10 @@ void add_views(const fs::path& folder, const std::string& prefix, const std::str
   };
   try {
     std::ifstream in(file);
-    const Json json = Json::parse(in);
+    const SortedJson json = SortedJson::parse(in);
     if (json.contains("views")) {
-      for (const Json& view : json.at("views")) add(view.at("image").get<std::string>(), view);
+      for (const SortedJson& view : json.at("views"))
+        add(view.at("image").get<std::string>(), view);
     } else {
       for (const auto& [image, camera] : json.items()) add(image, camera);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data if no folder is given: views that the program renders itself.
 #include "study/evaluate/found.h"
+#include "study/study.h"
 
 #include "cornea/scene/scene.h"
 
@@ -9,14 +10,8 @@ namespace {
 
 constexpr int kWidth = 640, kHeight = 480;
 
-Pixels as_bytes(const Image<float>& image) {
-  Image<std::uint8_t> bytes(image.width(), image.height());
-  for (int y = 0; y < image.height(); ++y) {
-    for (int x = 0; x < image.width(); ++x) {
-      bytes(x, y) = std::uint8_t(std::min(std::max(image(x, y), 0.0f), 1.0f) * 255 + 0.5f);
-    }
-  }
-  return std::make_shared<const Image<std::uint8_t>>(std::move(bytes));
+Pixels shared_bytes(const Image<float>& image) {
+  return std::make_shared<const Image<std::uint8_t>>(cli::in_bytes(image.host()));
 }
 
 Matrix as_matrix(const Eigen::Matrix3d& m) {
@@ -35,7 +30,7 @@ SceneOptions options_of(SceneKind kind, int views, double step_degrees) {
 }
 
 Picture picture_of(const View& view, const std::string& scene) {
-  Picture picture{scene + "/" + view.name, {}, as_bytes(view.image)};
+  Picture picture{scene + "/" + view.name, {}, shared_bytes(view.image)};
   for (const Eigen::Vector2d& corner : view.corners) {
     picture.corners.push_back({corner.x(), corner.y()});
   }

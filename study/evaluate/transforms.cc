@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "study/study.h"
+
 #include "cornea/catalog/options_table.h"
 #include "cornea/core/error.h"
 #include "cornea/scene/resample.h"
@@ -45,16 +47,6 @@ std::vector<double> levels(double first, double last, double step, double nothin
 double least_scale(const Transform& t) {
   const double sum = t.a * t.a + t.b * t.b + t.c * t.c + t.d * t.d, det = t.a * t.d - t.b * t.c;
   return std::sqrt((sum - std::sqrt(std::max(0.0, sum * sum - 4 * det * det))) / 2);
-}
-
-Image<std::uint8_t> as_bytes(const Image<float>& image) {
-  Image<std::uint8_t> bytes(image.width(), image.height());
-  for (int y = 0; y < image.height(); ++y) {
-    for (int x = 0; x < image.width(); ++x) {
-      bytes(x, y) = std::uint8_t(std::clamp(image(x, y), 0.0f, 1.0f) * 255 + 0.5f);
-    }
-  }
-  return bytes;
 }
 
 Image<std::uint8_t> mask_of(int width, int height, const Matrix& from_original, int original_width,
@@ -120,7 +112,7 @@ Transformed transformed(const Context& context, HostView<const std::uint8_t> ima
   if (!moves) {
     const Degraded harmed = degrade(context, gray.host(), how.harm);
     const Matrix same = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    return {as_bytes(harmed.image), same,
+    return {cli::in_bytes(harmed.image.host()), same,
             mask_of(image.width, image.height, same, image.width, image.height)};
   }
   const double w = image.width, h = image.height;
@@ -134,7 +126,7 @@ Transformed transformed(const Context& context, HostView<const std::uint8_t> ima
   matrix << M[0], M[1], M[2], M[3], M[4], M[5], M[6], M[7], M[8];
   const Image<float> moved =
       scene::resample(context, gray.host(), matrix, width, height, least_scale(how));
-  return {as_bytes(moved), M, mask_of(width, height, M, image.width, image.height)};
+  return {cli::in_bytes(moved.host()), M, mask_of(width, height, M, image.width, image.height)};
 }
 
 Transformed untransformed(HostView<const std::uint8_t> image) {

@@ -120,7 +120,7 @@ std::vector<float> numbers_of(const Keypoint& k, Columns columns) {
   return numbers;
 }
 
-std::string csv_text(const std::vector<Keypoint>& points, Columns columns) {
+std::string points_csv(const std::vector<Keypoint>& points, Columns columns) {
   io::CsvWriter csv(columns == Columns::corners    ? "x,y,response"
                     : columns == Columns::features ? "x,y,response,scale,angle"
                                                    : "x,y,response,scale,angle,a11,a12,a21,a22");
@@ -143,7 +143,7 @@ void write_results(const DetectCommand& c, const Context& context, Detector& det
   const bool several = c.images.size() > 1;
   if (!c.csv.empty()) {
     write_text(output_for(c.detector, c.csv, image, several, ".csv"),
-               csv_text(found.keypoints, detector.columns()));
+               points_csv(found.keypoints, detector.columns()));
   }
   if (!c.descriptors.empty()) {
     write_text(output_for(c.detector, c.descriptors, image, several, ".npy"),

@@ -32,7 +32,7 @@ Settings settings_of(const MatchCommand& c) {
   return settings;
 }
 
-std::string csv_text(const std::vector<Match>& matches, const Features& a, const Features& b) {
+std::string matches_csv(const std::vector<Match>& matches, const Features& a, const Features& b) {
   io::CsvWriter csv("x1,y1,x2,y2,ratio,descriptor_distance,index1,index2", io::CsvNumbers::plain);
   for (const Match& m : matches) {
     const Keypoint &from = a.keypoints[m.a], &to = b.keypoints[m.b];
@@ -89,7 +89,7 @@ int run_match(const MatchCommand& c) {
   progress.finish();
   ms += matcher.report().milliseconds;
 
-  if (!c.csv.empty()) write_text(c.csv, csv_text(matches, a, b));
+  if (!c.csv.empty()) write_text(c.csv, matches_csv(matches, a, b));
   if (!c.draw.empty()) {
     const auto first = colours_from(c.first, c.common.reading());
     const auto second = colours_from(c.second, c.common.reading());
