@@ -242,6 +242,7 @@ void add_sift_options(CLI::App* command, ExtractFlags* c) {
   c->flags.add(*command, "SIFT", without_flag(std::vector{sift_entry()}, "max-points"));
   add_common_options(*command, c->common);
   add_reading_options(*command, c->common);
+  command->get_option("--upright")->group("");  // refused with the reason, so not offered
 }
 
 Run add_extract(CLI::App& app) {

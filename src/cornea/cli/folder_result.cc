@@ -46,7 +46,7 @@ std::string done_text(const FolderReport& report) {
   const std::int64_t pairs = report.match.matched + report.match_further.matched;
   const std::int64_t geometries = report.verify.done() + report.verify_further.done();
   all += text(counted(report.extract.extracted, "image"), " extracted, ", counted(pairs, "pair"),
-              " matched and ", grouped(geometries), " verified in this run; ");
+              " matched, geometry of ", grouped(geometries), " estimated in this run; ");
   return all;
 }
 
