@@ -130,7 +130,8 @@ TEST_F(Changes, OtherOptionsOfAnotherFolderAreNamed) {
   expect_stop(extract_from(other, {"--no-root"}),
               {"w100.jpg: its features were extracted with other options: root yes then and no "
                "now",
-               "3 images of other folders have features of other options", "--changed keep"});
+               "3 images of other folders have features that were extracted with other options",
+               "--changed keep"});
   const fs::path before = folder / "before.db";
   fs::copy_file(database, before);
   const Json kept = json_of(extract_from(other, {"--no-root", "--changed", "keep"}));

@@ -2,8 +2,7 @@
 // A folder of photographs into a COLMAP database. A component of the package, because it needs a
 // build with SQLite: find_package(cornea COMPONENTS colmap), then link cornea::colmap.
 //
-// As the face of a component it stands above all stages: it may include any of them, and none
-// includes it.
+// As the umbrella header of a component it may include every stage, and no stage includes it.
 #pragma once
 
 #include "cornea/core/build.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synthetic views and matched points with exact ground truth. A component of the package, because
 // it needs Eigen: find_package(cornea COMPONENTS scene), then link cornea::scene. Like colmap.h,
-// the face of a component.
+// an umbrella header.
 #pragma once
 
 #include "cornea/core/build.h"

@@ -59,7 +59,7 @@ void visit(HarrisOptions& o, Visitor& v) {
 template <class Visitor>
 void visit(FoagddOptions& o, Visitor& v) {
   v("directions", o.directions, "number of filter directions, 4 to 16");
-  v("scales", o.scales, "scales of the filters, pixels, 1 to 5 of them separated by commas");
+  v("scales", o.scales, "variances of the filters, pixels^2, 1 to 5 of them separated by commas");
   v("rho", o.rho, "anisotropy of the filters, 0.1 to 10");
   v("lattice", o.lattice, "side of the filters, pixels, odd, 3 to 63");
   visit(o.peaks, v);

@@ -94,7 +94,8 @@ HomographyOptions homography_options(const Settings& settings) {
 std::vector<Flag> fundamental_flags(FundamentalOptions values) { return flags_of(values); }
 
 const std::vector<EstimatorEntry>& estimator_table() {
-  // A sample of F may be larger here than the library's own: the original work drew 10.
+  // Unlike FundamentalEstimator this entry accepts samples of up to 32, to reproduce a study that
+  // draws 10.
   static const std::vector<EstimatorEntry> table = {
       {"fundamental", "fundamental matrix by RANSAC with the eight-point algorithm",
        "Hartley 1997, Fischler & Bolles 1981", flags_of(FundamentalOptions()),

@@ -2,6 +2,7 @@
 // Errors: a code for programs and a sentence for people, which names the problem and the way out.
 #pragma once
 
+#include <locale>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -36,6 +37,7 @@ class CORNEA_API Error : public std::runtime_error {
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());  // files and databases hold such texts, too
   (out << ... << parts);
   return out.str();
 }

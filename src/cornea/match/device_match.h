@@ -46,7 +46,7 @@ struct DeviceTable {
   int pair_count;
 };
 
-// Index of the last of `count` sorted items whose first(item) is at most `index`.
+// The last of `count` sorted items whose first(item) is at most `index`.
 template <class Item, class First>
 __device__ const Item& item_of(const Item* items, int count, std::uint32_t index,
                                const First& first) {

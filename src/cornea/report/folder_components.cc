@@ -89,10 +89,15 @@ void warn_of_components(const FolderPage& page, std::vector<FolderPageWarning>& 
                         " no geometry with the rest: ", names_of(page, alone), "."),
                    alone, true});
   }
-  if (sizes.size() > 1) {
+  if (const std::size_t groups = sizes.size(); groups > 1) {
+    // The largest are named, "of 12, 5 and 3 images"; list_of() would count the others as images.
+    const std::size_t listed = std::min<std::size_t>(sizes.size(), 4);
+    const bool all_listed = listed == sizes.size();
+    sizes.resize(listed);
     all.push_back(
-        {text("The images fall into ", sizes.size(), " groups that share no geometry, of ",
-              list_of(sizes), " images. Each group is reconstructed separately."),
+        {text("The images fall into ", groups, " groups that share no geometry with one another; ",
+              all_listed ? "they have " : "the largest have ", list_of(sizes),
+              " images. Each group is reconstructed separately."),
          {},
          true});
   }
@@ -143,7 +148,7 @@ void warn_of_pairs(const FolderPage& page, std::vector<FolderPageWarning>& all) 
   }
   if (unverified > 0) {
     all.push_back({text(counted(unverified, "pair has", "pairs have"),
-                        " matches but no geometry yet, because they were not verified."),
+                        " matches but no geometry yet; run verify."),
                    {},
                    true});
   }
@@ -165,9 +170,10 @@ void warn_of_pairs(const FolderPage& page, std::vector<FolderPageWarning>& all) 
   }
   if (connecting > 0 && 2 * flat > connecting) {
     all.push_back(
-        {text(grouped(flat), " of ", counted(connecting, "pair is", "pairs are"),
-              " explained by a homography: a planar scene, or a camera that only rotated, "
-              "gives no depth."),
+        {text(
+             grouped(flat), " of ", counted(connecting, "pair is", "pairs are"),
+             " explained by a homography: the scene is planar, or the camera only rotated, so that "
+             "these pairs determine little or no depth."),
          {},
          false});
   }

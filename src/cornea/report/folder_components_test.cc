@@ -85,8 +85,17 @@ TEST(FolderWarnings, SayThatThereAreSeveralGroups) {
       6, {joined(0, 1), joined(0, 2), joined(1, 2), joined(3, 4), joined(3, 5), joined(4, 5)}));
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0],
-            "The images fall into 2 groups that share no geometry, of 3 and 3 images. "
+            "The images fall into 2 groups that share no geometry with one another; they have 3 "
+            "and 3 images. "
             "Each group is reconstructed separately.");
+}
+
+TEST(FolderWarnings, NameTheLargestOfManyGroups) {
+  std::vector<FolderPagePair> pairs = {joined(0, 1), joined(1, 2), joined(0, 2)};
+  for (int first = 3; first < 13; first += 2) pairs.push_back(joined(first, first + 1));
+  EXPECT_EQ(sentences_of(folder_of(13, pairs)).front(),
+            "The images fall into 6 groups that share no geometry with one another; the largest "
+            "have 3, 2, 2 and 2 images. Each group is reconstructed separately.");
 }
 
 TEST(FolderWarnings, NameImagesWithFewFeatures) {
@@ -108,7 +117,7 @@ TEST(FolderWarnings, CountUnusualPairs) {
   page.pairs.back().second = 3, page.pairs.back().matches = 40;
   const std::vector<std::string> all = sentences_of(page);
   ASSERT_EQ(all.size(), 4u);
-  EXPECT_EQ(all[0], "1 pair has matches but no geometry yet, because they were not verified.");
+  EXPECT_EQ(all[0], "1 pair has matches but no geometry yet; run verify.");
   EXPECT_EQ(all[1], "2 images are connected by a single pair only: b.jpg and d.jpg.");
   EXPECT_TRUE(all[2].starts_with("1 pair looks like a watermark or a time stamp:")) << all[2];
   EXPECT_TRUE(all[3].starts_with("2 of 3 pairs are explained by a homography:")) << all[3];

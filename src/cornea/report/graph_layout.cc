@@ -40,6 +40,13 @@ std::vector<double> path_lengths(const Graph& graph, int from) {
       waiting.push({next, n.node});
     }
   }
+  // The page may have left out pairs that connect the component: nodes without a path are placed
+  // beyond all others.
+  double farthest = 0;
+  for (const double v : lengths) {
+    if (std::isfinite(v)) farthest = std::max(farthest, v);
+  }
+  for (double& v : lengths) v = std::min(v, farthest + kLongest);
   return lengths;
 }
 
@@ -209,7 +216,8 @@ void relax(const Graph& graph, std::vector<Place>& places, double radius) {
       }
       const Place away = push(squares, before, i);
       for (std::size_t axis : {0u, 1u}) {
-        const double step = pull * (mean[axis] / weights - before[i][axis]) + 0.35 * away[axis];
+        const double to_mean = weights > 0 ? mean[axis] / weights - before[i][axis] : 0;
+        const double step = pull * to_mean + 0.35 * away[axis];
         places[i][axis] += std::clamp(step, -0.8, 0.8);
       }
     }
@@ -217,7 +225,7 @@ void relax(const Graph& graph, std::vector<Place>& places, double radius) {
   }
 }
 
-// The positions within a component, starting at 0.
+// The positions within a component, in any range; graph_layout() moves them.
 std::vector<Place> place_component(const Graph& graph) {
   if (graph.size() == 1) return {Place{}};
   if (graph.size() == 2) return {Place{0, 0}, Place{1.2, 0}};

@@ -7,7 +7,8 @@
 // neighbours and away from nodes that are too close. Components fill rows, the largest first.
 //
 // The same graph gives the same layout: no random numbers are used, and no function of the
-// mathematical library but the square root. O((pivots + rounds) (images + pairs)).
+// mathematical library but square root and floor, which are exact.
+// O(pivots (images + pairs) log images + rounds (images + pairs)).
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ struct GraphLayout {
 };
 
 // `components` holds the component of each node, numbered from 0; edges join nodes of one
-// component.
+// component, and need not connect all of them.
 GraphLayout graph_layout(std::span<const int> components, std::span<const GraphEdge> edges);
 
 }  // namespace cornea::report

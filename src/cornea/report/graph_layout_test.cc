@@ -65,6 +65,20 @@ TEST(GraphLayout, SeparatesComponents) {
   }
 }
 
+// Where the page leaves pairs out, those that remain need not connect a component.
+TEST(GraphLayout, PlacesNodesWithoutEdges) {
+  const std::vector<int> components = {0, 0, 0, 0, 1, 1, 1};
+  const std::vector<GraphEdge> edges = {{0, 1, 100}, {1, 2, 90}};
+  const GraphLayout layout = graph_layout(components, edges);
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    for (const std::size_t axis : {0u, 1u}) {
+      EXPECT_TRUE(std::isfinite(layout.places[i][axis])) << i;
+      EXPECT_LE(layout.places[i][axis], axis == 0 ? layout.width : layout.height) << i;
+    }
+    for (std::size_t j = 0; j < i; ++j) EXPECT_GT(apart(layout, i, j), 0.2) << i << " " << j;
+  }
+}
+
 TEST(GraphLayout, IsReproducible) {
   const std::vector<int> components(100, 0);
   EXPECT_EQ(graph_layout(components, chain(100)).places,

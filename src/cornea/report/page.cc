@@ -71,9 +71,13 @@ Json pose_json(const PairPage& page, const PageOptions& options) {
 std::string encoded_others(std::span<const Keypoint> points, const std::vector<bool>& matched,
                            const PageOptions& options) {
   std::vector<std::size_t> others;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const bool again = i > 0 && points[i].x == points[i - 1].x && points[i].y == points[i - 1].y;
-    if (!matched[i] && !again) others.push_back(i);
+  for (std::size_t i = 0, end = 1; i < points.size(); i = end++) {
+    bool any = matched[i];
+    for (; end < points.size() && points[end].x == points[i].x && points[end].y == points[i].y;
+         ++end) {
+      any = any || matched[end];
+    }
+    if (!any) others.push_back(i);
   }
   Column numbers;
   const std::size_t shown = fewer(others.size(), options.most_other_points);

@@ -190,6 +190,20 @@ TEST(PairPage, HoldsTheNumbers) {
   EXPECT_EQ(number(15), 1);
 }
 
+TEST(PairPage, APointIsMatchedIfOneOfItsOrientationsIs) {
+  Example example(320, 240, 0, 3);
+  const Keypoint twice = example.points[2], other = {100, 90, 2, 0, 1, 0};
+  example.points.insert(example.points.begin() + 2, twice);  // only the second is matched
+  example.matches[2].a = example.matches[2].b = 3;
+  example.points.push_back(other);
+  const Json data = data_of(pair_page(Context::cpu(), example.page()));
+  const auto bytes = from_base64(data.at("photographs")[0].at("others"));
+  ASSERT_EQ(bytes.size(), 8u);
+  float x = 0;
+  std::copy_n(bytes.data(), 4, reinterpret_cast<std::uint8_t*>(&x));
+  EXPECT_EQ(x, other.x);
+}
+
 TEST(PairPage, HoldsThePose) {
   const Example example(64, 48, 0, 12);
   PairPage page = example.page();

@@ -42,8 +42,8 @@ class Column {
 // [[name, milliseconds], ...]
 Json stages_json(std::span<const StageTime> stages);
 
-// JSON that is safe in a <script> element: in ASCII, and without the one character that ends the
-// element or begins a comment. Bytes that are not UTF-8 become U+FFFD.
+// JSON that is safe in a <script> element: in ASCII, and without '<', which could end the
+// element or begin a comment. Bytes that are not UTF-8 become U+FFFD.
 std::string script_text(const Json& json);
 // The text with U+FFFD in place of bytes that are not UTF-8, as in script_text, so that a name is
 // the same everywhere on the page.

@@ -19,7 +19,8 @@ struct Preview {
   int width = 0, height = 0;
 };
 
-// The largest and finest JPEG of at most `most_bytes`: the quality is reduced first, then the size.
+// A JPEG of at most `most_bytes`: the quality is reduced first, then the size. If even one with a
+// side below 64 pixels is larger, that one.
 Preview make_preview(const Context& context, HostView<const Rgb<std::uint8_t>> image,
                      int longest_side, std::size_t most_bytes);
 

@@ -234,25 +234,31 @@ void PathOptions::validate() const {
 std::vector<Camera> camera_path(const World& world, const PathOptions& options) {
   options.validate();
   const double degree = std::numbers::pi / 180.0, distance = world.viewing_distance;
-  require(options.baseline <= 2.0 * distance, "a baseline of ", options.baseline,
-          " m does not fit the arc, whose diameter is ", 2.0 * distance, " m");
-  const double step = options.baseline > 0.0 ? 2.0 * std::asin(options.baseline / (2.0 * distance))
+  const double elevation = world.viewing_elevation * degree;
+  const double radius = distance * std::cos(elevation);  // of the cameras' arc, which is horizontal
+  require(options.baseline <= 2.0 * radius, "a baseline of ", options.baseline,
+          " m does not fit the arc, whose diameter is ", 2.0 * radius, " m");
+  const double step = options.baseline > 0.0 ? 2.0 * std::asin(options.baseline / (2.0 * radius))
                                              : options.step_degrees * degree;
   const double half_width = 0.5 * options.width;
   const double focal = options.focal_px > 0.0
                            ? options.focal_px
                            : half_width / std::tan(0.5 * options.field_of_view_degrees * degree);
-  const double elevation = world.viewing_elevation * degree;
   Random random(options.seed, 3);
   const auto stray = [&](double size) { return random.uniform(-size, size); };
+  // One draw per statement: compilers evaluate arguments in different orders.
+  const auto stray_vector = [&](double size) {
+    Vector3d v;
+    for (const int axis : {2, 1, 0}) v[axis] = stray(size);
+    return v;
+  };
   std::vector<Camera> cameras;
   for (int i = 0; i < options.count; ++i) {
     const double angle = (i - 0.5 * (options.count - 1)) * step, size = options.jitter * distance;
     const Vector3d away(std::cos(elevation) * std::sin(angle),
                         -std::cos(elevation) * std::cos(angle), std::sin(elevation));
-    const Vector3d eye =
-        world.centre + distance * away + Vector3d(stray(size), stray(size), stray(size));
-    const Vector3d target = world.centre + Vector3d(stray(size), stray(size), stray(size));
+    const Vector3d eye = world.centre + distance * away + stray_vector(size);
+    const Vector3d target = world.centre + stray_vector(size);
     cameras.push_back(
         look_at(eye, target, options.width, options.height, focal, stray(options.jitter)));
   }

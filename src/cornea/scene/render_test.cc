@@ -146,7 +146,7 @@ TEST(CameraPath, StepsByTheAngleOrTheBaseline) {
   EXPECT_NEAR(angle, 10.0 * M_PI / 180.0, 1e-9);
   path.baseline = 0.5;
   cameras = camera_path(world, path);
-  EXPECT_NEAR((cameras[3].centre() - cameras[2].centre()).norm(), 0.5, 0.02);
+  EXPECT_NEAR((cameras[3].centre() - cameras[2].centre()).norm(), 0.5, 1e-9);
   EXPECT_LT(cameras[0].centre().x(), cameras[4].centre().x());
 }
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <iomanip>
-#include <sstream>
+#include <string>
 #include <utility>
 
+#include "cornea/core/digits.h"
 #include "cornea/core/error.h"
 #include "cornea/core/random.h"
 #include "cornea/scene/checkerboard.h"
@@ -90,10 +90,10 @@ void degrade_view(const Context& context, const Degradation& how, View& view) {
   for (Eigen::Vector2d& corner : view.corners) corner = transform(degraded.from_original, corner);
 }
 
-std::string view_name(int i) {
-  std::ostringstream out;
-  out << "view_" << std::setw(3) << std::setfill('0') << i;
-  return out.str();
+// With as many digits as the last view needs, so that names sort as views.
+std::string view_name(int i, int views) {
+  const std::size_t digits = std::max<std::size_t>(3, std::to_string(views - 1).size());
+  return "view_" + core::zero_padded(std::uint64_t(i), digits);
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ View make_view(const Context& context, const SceneOptions& options, int index) {
   const World world = scene_world(options);
   const std::vector<Camera> cameras = camera_path(world, path_options(options));
   View view = take_picture(context, options, world, cameras[static_cast<std::size_t>(index)]);
-  view.name = view_name(index);
+  view.name = view_name(index, options.views);
   degrade_view(context, degradation_of(options, index), view);
   return view;
 }

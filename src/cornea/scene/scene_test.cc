@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cornea/scene/scene.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -35,6 +36,23 @@ TEST(Scene, MakesNamedViewsWithTheirCameras) {
     EXPECT_FALSE(testing::same_bytes(views[0].image, views[1].image));
     EXPECT_EQ(scene_plane(small_scene(kind)).has_value(), kind != SceneKind::boxes);
   }
+}
+
+TEST(Scene, NamesOfManyViewsSortAsTheViews) {
+  const std::vector<View> views =
+      make_views(Context::cpu(2), {.views = 1001, .width = 2, .height = 2, .samples = 1});
+  EXPECT_EQ(views[7].name, "view_0007");
+  EXPECT_TRUE(std::is_sorted(views.begin(), views.end(),
+                             [](const View& a, const View& b) { return a.name < b.name; }));
+}
+
+// Compilers evaluate arguments in different orders, and random numbers must not depend on it.
+TEST(Scene, CamerasOfASeedAreTheRecordedOnes) {
+  const Camera camera = scene_cameras({.kind = SceneKind::boxes, .views = 2}).at(1);
+  const Eigen::Vector3d centre = camera.centre();
+  EXPECT_NEAR(centre.x(), 0.3176398889762645, 1e-9);
+  EXPECT_NEAR(centre.y(), -6.193954063806127, 1e-9);
+  EXPECT_NEAR(centre.z(), 2.585917836358707, 1e-9);
 }
 
 TEST(Scene, CheckerboardCornersFollowTheGeometryOfTheirViews) {

@@ -92,7 +92,8 @@ void add_walls(World& world, Random& random) {
   const double drift = random.uniform(-0.25, 0.25);
   add_poster(world, random, -3.55 + drift, 0.95, 1.25, 1.75);
   add_poster(world, random, -1.15 + drift, 1.20, 1.20, 1.60);
-  world.faces.back().texture.seed -= world.faces.back().texture.seed % 20;  // the first headline
+  world.faces.back().texture.seed -=
+      world.faces.back().texture.seed % 20;  // of poster(): the first headline
   add_poster(world, random, 1.35 + drift, 1.05, 1.30, 1.80);
 }
 

@@ -31,12 +31,12 @@ constexpr const char* kModels[] = {"SIMPLE_PINHOLE",
                                    "EUCM",
                                    "EQUIRECTANGULAR"};
 
-// The indices of the parameters in COLMAP's array; 0 for those that the model does not have.
+// The indices of the parameters in COLMAP's array.
 struct Layout {
   std::size_t parameters;
   std::size_t fy;          // 0: equal to fx
   std::size_t cx;          // cy follows
-  std::size_t distortion;  // k1, then k2, p1 and p2 as far as the model has them
+  std::size_t distortion;  // k1, then k2, p1 and p2; indices from `parameters` on are 0
 };
 std::optional<Layout> layout_of(int model) {
   switch (CameraModel(model)) {

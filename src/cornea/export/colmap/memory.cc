@@ -141,7 +141,6 @@ void Database::forget_options_of_step(const std::string& step) {
   Statement(*this, "DELETE FROM cornea_steps WHERE step = ?").bind(step).run();
 }
 
-// Created only if it is needed, so that a database of all pairs has no such table.
 std::optional<std::vector<Id>> Database::chosen_pairs(const std::string& from) const {
   if (!finds("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cornea_choice'")) {
     return std::nullopt;
@@ -155,6 +154,7 @@ std::optional<std::vector<Id>> Database::chosen_pairs(const std::string& from) c
   }
 }
 
+// The table is created only if it is needed, so that a database of all pairs has none.
 void Database::write_chosen_pairs(const std::string& from, std::span<const Id> pairs) {
   run("CREATE TABLE IF NOT EXISTS cornea_choice"
       "   (chosen_from  TEXT     PRIMARY KEY  NOT NULL,"

@@ -24,7 +24,8 @@ std::int64_t version_of(const Database& database, const char* schema) {
 
 }  // namespace
 
-Attached::Attached(Database& to, const std::filesystem::path& from) : to_(to) {
+Attached::Attached(Database& to, const std::filesystem::path& from)
+    : to_(to), from_(from.string()) {
   const std::string uri = uri_of_finished(from);
   Statement(to, "ATTACH DATABASE ? AS other").bind(uri).run();
   if (version_of(to, "other") == version_of(to, "main")) return;
@@ -37,8 +38,7 @@ Attached::~Attached() {
   try {
     execute(to_, "DETACH DATABASE other");
   } catch (const Error&) {
-    // After a failed copy its transaction is still open, so the database cannot be detached here;
-    // closing the connection detaches it.
+    // Closing the connection detaches it, too.
   }
 }
 
@@ -57,7 +57,7 @@ void Attached::copy_table(const std::string& table) {
 
 void Attached::copy_image(Id image) {
   Statement row(to_, "SELECT name, camera_id FROM other.images WHERE image_id = ?");
-  if (!row.bind(image).next()) fail(ErrorCode::io, to_.file(), ": there is no image ", image);
+  if (!row.bind(image).next()) fail(ErrorCode::io, from_, ": there is no image ", image);
   const Id camera = row.integer(1);
   Statement known(to_, "SELECT 1 FROM main.cameras WHERE camera_id = ?");
   if (!known.bind(camera).next()) copy_camera(camera);

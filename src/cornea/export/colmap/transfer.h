@@ -47,6 +47,7 @@ class Attached {
   void copy_steps(const std::string& step);
 
   Database& to_;
+  const std::string from_;  // for error sentences
 };
 
 // Calls f(attached) for the database `from` in one transaction of `to`.

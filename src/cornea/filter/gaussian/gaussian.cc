@@ -262,13 +262,6 @@ void Blur::enqueue(DeviceView<const float> first, DeviceView<float> first_out, i
 }  // namespace cornea::gaussian
 
 namespace cornea {
-namespace {
-
-using namespace core;
-using namespace filter;
-using namespace gaussian;
-
-}  // namespace
 
 void GaussianOptions::validate() const { gaussian::check_sigma(sigma); }
 

@@ -5,10 +5,10 @@
 //   g(i) = exp(-i^2 / (2 sigma^2)) / sum_k exp(-k^2 / (2 sigma^2)),   r = ceil(4 sigma)
 //
 // with the image mirrored at its borders without repeating the edge (reflect-101), however small it
-// is. The cost is 2 (2r + 1) fused multiply-adds per pixel. On the CPU each row is blurred once and
-// kept in a ring buffer of 2r + 4 rows; on CUDA tiles are blurred in shared memory. So no
-// intermediate image is needed, except for wide kernels on CUDA. Sums are added in a fixed order,
-// so that both devices give the same bits.
+// is. The cost is 2 (2r + 1) fused multiply-adds per pixel. On the CPU each band of rows blurs its
+// rows along x once and keeps them in a ring buffer of 2r + 4 rows; on CUDA tiles are blurred in
+// shared memory. So no intermediate image is needed, except for wide kernels on CUDA. Sums are
+// added in a fixed order, so that both devices give the same bits.
 #pragma once
 
 #include "cornea/core/context.h"

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "cornea/catalog/options_table.h"
 #include "cornea/core/error.h"
 #include "cornea/export/colmap/camera.h"
 #include "cornea/export/colmap/intrinsics.h"
@@ -47,7 +48,7 @@ std::string CameraGroups::group_of(const std::string& name, const Photograph& ph
   // kind.
   const Camera camera = camera_of(photograph);
   words += text("\n", colmap::name_of_model(camera.model));
-  for (const double value : options_.camera_params) words += text(" ", value);
+  for (const double value : options_.camera_params) words += " " + catalog::exact_text(value);
   return words;
 }
 

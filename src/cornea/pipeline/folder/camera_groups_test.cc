@@ -191,6 +191,21 @@ TEST_F(SharedCameras, ModelAndParametersAreThoseThatAreGiven) {
   EXPECT_EQ(guessed.cameras().size(), 4u);
 }
 
+// The group of a camera tells parameters apart that differ in the seventh digit.
+TEST_F(SharedCameras, ParametersThatHardlyDifferAreTwoCameras) {
+  photograph("a1.jpg", kWide);
+  Database database = made("c.db");
+  const auto parameters = [](double f) {
+    return ExtractOptions{.camera_model = colmap::CameraModel::simple_pinhole,
+                          .camera_params = {f, 32, 24}};
+  };
+  extract(database, parameters(3456.121));
+  photograph("a2.jpg", kWide);
+  extract(database, parameters(3456.124));
+  ASSERT_EQ(database.cameras().size(), 2u);
+  EXPECT_EQ(database.cameras()[1].params[0], 3456.124);
+}
+
 TEST_F(SharedCameras, InvalidParametersAreRefused) {
   using cornea::testing::expect_error;
   const auto validate = [](const ExtractOptions& options) { return [=] { options.validate(); }; };

@@ -119,8 +119,9 @@ std::string FolderChanges::counts() const {
   add(changed.size(), " image has changed since its features were extracted",
       " images have changed since their features were extracted");
   add(vanished.size(), " image is no longer in the folder", " images are no longer in the folder");
-  add(elsewhere.size(), " image of another folder has features of other options",
-      " images of other folders have features of other options");
+  add(elsewhere.size(),
+      " image of another folder has features that were extracted with other options",
+      " images of other folders have features that were extracted with other options");
   return all;
 }
 

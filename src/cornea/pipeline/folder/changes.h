@@ -30,7 +30,7 @@ struct FolderChanges {
   std::vector<colmap::ImageRecord> vanished = {};
   // Images of other folders whose features were extracted with other options.
   std::vector<colmap::ImageRecord> elsewhere = {};
-  std::vector<std::string> sentences = {};  // one sentence each for the first of all these
+  std::vector<std::string> sentences = {};  // for the first kMostSentences of these
   // Files with the same bytes but another time or folder: the records to store instead.
   std::vector<colmap::ImageRecord> moved = {};
 

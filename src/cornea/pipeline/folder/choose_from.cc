@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "cornea/catalog/options_table.h"
 #include "cornea/core/error.h"
 #include "cornea/core/lower_case.h"
 #include "cornea/core/stopwatch.h"
@@ -123,11 +124,13 @@ class Choosing {
     const RetrieveOptions& r = options_.retrieve;
     std::string what = text("images=", hash_of(all), " choice=", name(options_.choice));
     if (chosen_.choice == PairChoice::spatial) {
-      return text(what, " nearest=", options_.nearest, " max_metres=", options_.max_metres);
+      return text(what, " nearest=", options_.nearest,
+                  " max_metres=", catalog::exact_text(options_.max_metres));
     }
     what += text(" neighbours=", r.neighbours, " words=", r.words, " training=", r.training,
-                 " iterations=", r.iterations, " power=", r.power, " threshold=", r.threshold,
-                 " seed=", r.seed, " features=", options_.retrieve_features);
+                 " iterations=", r.iterations, " power=", catalog::exact_text(r.power),
+                 " threshold=", catalog::exact_text(r.threshold), " seed=", r.seed,
+                 " features=", options_.retrieve_features);
     if (options_.choice == PairChoice::automatic) what += text(" overlap=", options_.overlap);
     return what;
   }
@@ -197,6 +200,11 @@ class Choosing {
     std::vector<std::uint8_t> all;
     collection_.read_descriptors(i, all);
     const std::vector<float> scales = collection_.scales(i);
+    if (scales.size() != std::size_t(images_[i].features) ||
+        all.size() != scales.size() * Features::kLength) {
+      fail(ErrorCode::io, collection_.name(), ": the features of ", images_[i].name,
+           " were replaced by another run; run the command again");
+    }
     std::vector<std::size_t> order(scales.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::nth_element(order.begin(), order.begin() + std::ptrdiff_t(wanted), order.end(),
@@ -260,13 +268,14 @@ class Choosing {
   const FolderEvents& events_;
   const ChoiceMemory& memory_;
   ChosenPairs chosen_;
-  std::vector<Id> ids_;  // of the images of the pairs
+  std::vector<Id> ids_;  // of the pairs
 };
 
 }  // namespace
 
 std::uint64_t source_of(const colmap::ImageRecord& record) {
-  return record.file.hash ^ hash_of(record.options);
+  const std::string mask = record.mask ? text("\nmask=", record.mask->hash) : "";
+  return record.file.hash ^ hash_of(record.options + mask);
 }
 
 colmap::TakenRow taken_of(const fs::path& file) {

@@ -8,7 +8,7 @@
 //                words learned from the same images; uses the `retrieve_features` largest
 //                features of each image
 //   spatial      each image with the `nearest` ones within `max_metres`, by the GPS position in
-//                EXIF, along the Earth's surface; images without a position have no pairs
+//                EXIF without its altitude; images without a position have no pairs
 //   listed       those of a file (read_pair_list of match_all.h)
 //   automatic    all up to `all_up_to` images; above that those of retrieve, and the neighbours in
 //                the sequences that names or times suggest
@@ -17,8 +17,8 @@
 // ending, such as frame_0010.jpg, frame_0020.jpg, ..., in which at least half of the steps from one
 // number to the next are equal. Two images are neighbours if they are at most `overlap` positions
 // apart and their numbers differ by at most `overlap` such steps. A sequence by times consists of
-// photographs of one make and model in the order in which they were taken (EXIF), each at most a
-// minute after the previous one; neighbours are at most `overlap` positions apart.
+// at least three photographs of one make and model in the order in which they were taken (EXIF),
+// each at most a minute after the previous one; neighbours are at most `overlap` positions apart.
 //
 // After these pairs are verified, one further round tries the neighbours of neighbours
 // (further_pairs).
@@ -70,7 +70,7 @@ struct CORNEA_API ChosenPairs {
   // be too many, and match_all() enumerates them itself.
   std::vector<colmap::ImagePair> pairs = {};
   std::int64_t count = 0;                 // number of pairs, also for `all`
-  int without_position = 0;               // for spatial: number of images
+  int without_position = 0;               // for spatial: number of images; 0 if remembered
   std::vector<std::string> refused = {};  // PairList::refused
   bool remembered = false;                // the choice of an earlier run was reused
   bool stopped = false;                   // stopped by FolderEvents::stop; there are no pairs then

@@ -186,6 +186,14 @@ TEST_P(ChoosePairs, SpatialTakesTheNearestByGps) {
   EXPECT_NE(notes[0].find("1 of 5 images have no GPS position"), std::string::npos) << notes[0];
   EXPECT_EQ(choose(database, {.choice = PairChoice::spatial, .max_metres = 40}).pairs,
             (Pairs{{1, 2}}));
+  double last = 0;
+  // A remembered choice is that of these options to the last digit.
+  for (const double metres : {1234567.0, 1234568.0, 1234568.0}) {
+    const bool before = metres == last;
+    EXPECT_EQ(choose(database, {.choice = PairChoice::spatial, .max_metres = metres}).remembered,
+              before);
+    last = metres;
+  }
 }
 
 TEST_P(ChoosePairs, SpatialWithoutPositionsIsAnError) {
@@ -228,6 +236,7 @@ TEST(ChoosePairsOptions, RefusesInvalidValues) {
   EXPECT_THROW(ChoosePairsOptions{.max_metres = 0}.validate(), Error);
   EXPECT_THROW(ChoosePairsOptions{.further = -1}.validate(), Error);
   EXPECT_NO_THROW(ChoosePairsOptions{}.validate());
+  EXPECT_THROW((MatchAllOptions{.pairs = {{4, 5}, {5, 5}}, .listed = true}.validate()), Error);
 }
 
 }  // namespace

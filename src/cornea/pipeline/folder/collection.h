@@ -30,7 +30,7 @@ class Collection {
   // In ascending order of ids; the functions below identify an image by its index here.
   const std::vector<CollectionImage>& images() const { return images_; }
   virtual std::string name() const = 0;  // for error sentences
-  // For each image, a hash of its file and of the options of its features.
+  // For each image, a hash of its file, of its mask and of the options of its features.
   virtual std::vector<std::uint64_t> sources() = 0;
   virtual void read_descriptors(std::size_t image, std::vector<std::uint8_t>& out) = 0;
   virtual std::vector<float> scales(std::size_t image) = 0;

@@ -111,8 +111,10 @@ class Extraction {
     report_.vanished = int(changes_.vanished.size());
     report_.elsewhere = int(changes_.elsewhere.size());
     for (const std::string& sentence : changes_.sentences) events_.note(sentence);
-    const int unsaid = changes_.count() - int(changes_.sentences.size());
-    if (unsaid > 0 && !options_.redo) events_.note(text("and ", unsaid, " more"));
+    // With `redo` all images are extracted again, and only those that are gone have a sentence.
+    const int sayable = options_.redo ? report_.vanished + report_.elsewhere : changes_.count();
+    const int unsaid = sayable - int(changes_.sentences.size());
+    if (unsaid > 0) events_.note(text("and ", unsaid, " more"));
     if (report_.stopped) return;
     if (changes_.count() > 0 && !redoes() && options_.changed == Changed::stop) {
       fail(ErrorCode::io, database_.file(), ": ", changes_.counts(),
@@ -201,7 +203,8 @@ class Extraction {
                       "begin a new database to apply the options to all images"));
   }
 
-  // One extractor is kept per size: on CUDA a change of size costs more than a frame.
+  // On CUDA the extractors of the last two sizes are kept, because a change of size costs more than
+  // an image; on the CPU one extractor serves all sizes.
   Sift& sift_for(int width, int height) {
     const std::size_t most = context_.is_cuda() ? 2 : 1;
     const std::pair size(width, height);
@@ -224,9 +227,9 @@ class Extraction {
     const int threads = decoders();
     InOrder<Decoded> pixels(pending_.size(), std::size_t(threads) + 1);
     InOrder<Found> results(pending_.size(), 3);
-    std::exception_ptr lost;  // why nothing more can be written
+    std::exception_ptr lost;                           // why nothing more can be written
+    CameraWriter cameras(*groups_, cameras_version_);  // outlives the writer's thread
     Team writer([&] { results.stop(); });
-    CameraWriter cameras(*groups_, cameras_version_);
     writer.start([&] { write(results, cameras, lost); });
     {
       Team team([&] { pixels.stop(); });

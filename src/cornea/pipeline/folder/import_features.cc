@@ -140,7 +140,7 @@ class FeatureImport {
       std::optional<Prepared> prepared;
       try {
         prepared = prepare(name);
-      } catch (const Error& error) {
+      } catch (const std::exception& error) {
         fail_one(name, error.what());
       }
       // An error while writing to the database ends the run.

@@ -422,6 +422,9 @@ void MatchAllOptions::validate() const {
   require(sequential >= 0, "sequential is 0 or more images, not ", sequential);
   require(!(listed && sequential > 0), "listed and sequential exclude each other; use one of them");
   require(block_bytes > 0, "block_bytes must be at least 1");
+  for (const ImagePair& pair : pairs) {
+    require(pair.first != pair.second, "pairs names image ", pair.first, " with itself");
+  }
 }
 
 MatchAllReport match_all(const Context& context, Database& database, const MatchAllOptions& options,

@@ -16,7 +16,8 @@ namespace {
 
 // Options that are off by default and were added after databases had been written: they are part of
 // the text only if they are on, so that older databases stay valid.
-constexpr const char* kOnlyIfOn[] = {"affine-shape", "domain-size-pooling", "upright"};
+constexpr const char* kOnlyIfOn[] = {"affine-shape", "domain-size-pooling", "upright",
+                                     "essential-shared-focal"};
 bool is_only_if_on(const std::string& name) {
   return std::find(std::begin(kOnlyIfOn), std::end(kOnlyIfOn), name) != std::end(kOnlyIfOn);
 }
@@ -64,7 +65,7 @@ std::string options_text(const MatchOptions& options) {
 
 std::string options_text(const VerifyOptions& options) {
   const TwoViewOptions& two_view = options.two_view;
-  // The options of E and H, which have no sample size and no target.
+  // The options that E and H share; unlike F they have no sample size and no target.
   auto text_of_model = [](const std::string& model, const auto& o) {
     return text(" ", model, "-threshold=", catalog::exact_text(o.threshold), " ", model,
                 "-confidence=", catalog::exact_text(o.confidence), " ", model,
@@ -74,6 +75,7 @@ std::string options_text(const VerifyOptions& options) {
   };
   return text(text_of(fundamental_flags(two_view.fundamental)),
               text_of_model("essential", two_view.essential),
+              two_view.essential.shared_focal ? " essential-shared-focal=yes" : "",
               text_of_model("homography", two_view.homography),
               " essential-share=", catalog::exact_text(two_view.essential_share),
               " homography-share=", catalog::exact_text(two_view.homography_share),

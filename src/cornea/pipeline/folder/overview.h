@@ -35,7 +35,7 @@ struct CORNEA_API OverviewOptions {
 
 // The title is the folder's name; stages, facts, command, files and further warnings are left to
 // the caller. The steps of `events` are images and pairs. Invalid rows are reported and left out.
-// If stopped early, the page shows what was read until then, without thumbnails.
+// If stopped early, the page shows what was read until then.
 CORNEA_API FolderPage folder_overview(const Context& context, const colmap::Database& database,
                                       const std::filesystem::path& photographs,
                                       const OverviewOptions& options = {},

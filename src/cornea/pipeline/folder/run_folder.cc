@@ -2,6 +2,7 @@
 #include "cornea/pipeline/folder/run_folder.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -102,7 +103,10 @@ class FolderRun {
       ahead.matches = std::max<std::int64_t>(0, pairs - database_.count("matches"));
     }
     if (stage != FolderStage::verify && stage != FolderStage::verify_further) {
-      ahead.geometries = std::max<std::int64_t>(0, pairs - database_.count("two_view_geometries"));
+      // The pairs of the further round have no geometry yet; the table holds the first round's.
+      const std::int64_t done =
+          stage == FolderStage::match_further ? 0 : database_.count("two_view_geometries");
+      ahead.geometries = std::max<std::int64_t>(0, pairs - done);
     }
     events_.stage(stage, ahead);
   }
@@ -125,12 +129,22 @@ class FolderRun {
     report_.stopped = report_.chosen.stopped;
   }
 
+  // Events of a step that is run for the first and for the further pairs: what fails in both is
+  // reported once.
+  FolderEvents steps() {
+    FolderEvents events = events_.steps;
+    events.report = [this](const std::string& sentence) {
+      if (reported_.insert(sentence).second) events_.steps.report(sentence);
+    };
+    return events;
+  }
+
   MatchAllReport match(FolderStage stage, const ChosenPairs& chosen) {
     begin(stage, chosen.count);
     MatchAllOptions options{.match = options_.match, .changed = options_.changed};
     options.listed = chosen.choice != PairChoice::all;
     options.pairs = chosen.pairs;
-    MatchAllReport done = match_all(context_, database_, options, events_.steps);
+    MatchAllReport done = match_all(context_, database_, options, steps());
     report_.stopped = done.stopped;
     return done;
   }
@@ -139,12 +153,12 @@ class FolderRun {
     begin(stage, 0);
     VerifyOptions options = options_.verify;
     options.changed = options_.changed;
-    options.redo = false;  // no rows of other options are left after the first round
-    FolderEvents steps = events_.steps;
+    options.redo = false;  // begin_anew() deleted the geometries that are made again
+    FolderEvents events = steps();
     if (stage == FolderStage::verify_further && options.changed == Changed::keep) {
-      steps.note = [](const std::string&) {};  // notes were already given in the first round
+      events.note = [](const std::string&) {};  // notes were already given in the first round
     }
-    VerifyReport done = verify_all(context_, database_, options, steps);
+    VerifyReport done = verify_all(context_, database_, options, events);
     report_.stopped = done.stopped;
     return done;
   }
@@ -181,6 +195,7 @@ class FolderRun {
   const FolderRunEvents& events_;
   FolderReport report_;
   ChosenPairs further_;
+  std::set<std::string> reported_;  // sentences of steps that are run twice
 };
 
 }  // namespace

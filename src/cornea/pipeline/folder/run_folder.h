@@ -80,7 +80,8 @@ struct CORNEA_API FolderReport {
   std::int64_t further() const { return match_further.pairs; }  // pairs of the further round
   // Whether this run added or removed anything.
   bool did_something() const;
-  // Photographs and pairs that failed, each of which was reported.
+  // Photographs and pairs that failed. Each was reported, but for pairs of missing images, which
+  // are only counted.
   std::int64_t failures() const;
 };
 

@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The side for a page of reasonable size: about 5 MB of JPEG in one file, 10 MB in several.
+// The side in pixels. Thumbnails of up to 400 images take about 5 MB; beyond that they are in
+// several files, and their size grows with the number of images.
 int side_for(std::size_t images) {
   return images <= 40 ? 800 : images <= 150 ? 480 : images <= 400 ? 320 : 160;
 }

@@ -364,8 +364,9 @@ TwoViewOptions folder_two_view_options() {
   TwoViewOptions options;
   options.fundamental.max_hypotheses = options.essential.max_hypotheses =
       options.homography.max_hypotheses = 10000;
-  // COLMAP's 4 pixels of Sampson error: pairs are classified as calibrated or planar as COLMAP does
-  // it, although inliers are found with a threshold estimated from the noise.
+  // COLMAP's 4 pixels of Sampson error, of which the sum of the distances to both lines is about
+  // 2 sqrt(2) times. Pairs are classified as calibrated or planar as COLMAP does it, although
+  // inliers are found with a threshold estimated from the noise.
   options.configuration_threshold = 11.3;
   return options;
 }

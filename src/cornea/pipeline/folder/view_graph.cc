@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cornea/export/colmap/layout.h"
+
 namespace cornea::folder {
 
 using colmap::Configuration;
@@ -23,7 +25,10 @@ std::vector<Edge> edges_of(const colmap::Database& database) {
   std::vector<Edge> edges;
   for (const auto& pair : database.pair_summaries()) {
     if (!joins(pair.configuration, pair.inliers)) continue;
-    edges.push_back({colmap::pair_of(pair.pair), pair.inliers});
+    const ImagePair images = colmap::pair_of(pair.pair);
+    // Damaged ids, which verify_all() reports.
+    if (!colmap::is_image_id(images.first) || images.first >= images.second) continue;
+    edges.push_back({images, pair.inliers});
   }
   return edges;
 }

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "cornea/export/colmap/sqlite_testing.h"
+#include "cornea/io/file_testing.h"
+
 namespace cornea::folder {
 namespace {
 
@@ -26,6 +29,21 @@ TEST(ViewGraph, OnlyGeometriesOfTheSceneJoin) {
     EXPECT_FALSE(joins(kind, 0));
   }
   for (const auto kind : {undefined, degenerate, watermark}) EXPECT_FALSE(joins(kind, 15));
+}
+
+TEST(ViewGraph, DamagedPairsAreNoEdges) {
+  const cornea::testing::TemporaryFolder folder;
+  colmap::Database database(folder / "a.db", colmap::Database::Open::create);
+  const auto add = [&](Id pair) {
+    cornea::testing::change_file(
+        database.file(), text("INSERT INTO two_view_geometries (pair_id, rows, cols, config) "
+                              "VALUES (",
+                              pair, ", 20, 2, 3)"));
+  };
+  for (const Id pair : {pair_id({3, 5}), Id{-5}, 5 * colmap::kMostImages + 3}) add(pair);
+  const std::vector<Edge> edges = edges_of(database);
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].images, (ImagePair{3, 5}));
 }
 
 // The ids of chosen pairs; those with an edge are joined.
