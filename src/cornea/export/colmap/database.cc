@@ -167,7 +167,7 @@ void Database::make_tables(Schema schema) {
   if (finds("SELECT 1 FROM sqlite_master WHERE type = 'table'")) return;
   Transaction transaction(*this);
   run(tables_of(schema));
-  make_memory();
+  make_record_tables();
   transaction.commit();
 }
 

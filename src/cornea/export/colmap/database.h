@@ -20,7 +20,7 @@
 //
 //   COLMAP ignores these:
 //
-//   cornea_images        what Cornea's features were extracted from (memory.h)
+//   cornea_images        what Cornea's features were extracted from (records.h)
 //
 //   cornea_steps         the options that matches and geometries were made with
 //
@@ -56,7 +56,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/export.h"
 #include "cornea/core/features.h"
-#include "cornea/export/colmap/memory.h"
+#include "cornea/export/colmap/records.h"
 #include "cornea/geometry/two_view/two_view.h"
 
 struct sqlite3;
@@ -295,10 +295,10 @@ class CORNEA_API Database {
   friend class Statement;
   void run(const char* sql);
   void make_tables(Schema schema);
-  bool check_tables();  // whether there are any
-  void make_memory();   // creates Cornea's own tables
-  bool has_memory() const;
-  bool has_camera_memory() const;
+  bool check_tables();        // whether there are any
+  void make_record_tables();  // creates Cornea's own tables
+  bool has_records() const;
+  bool has_camera_records() const;
   void delete_pose_prior(Id image);
   void use_log();
   void use_no_log();

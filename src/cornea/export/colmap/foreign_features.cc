@@ -43,7 +43,7 @@ void Database::write_foreign_features(Id image, const ForeignFeatures& features)
     if (descriptors_have_type_) row.bind(features.descriptor_type);
     row.run();
   }
-  if (has_memory()) {
+  if (has_records()) {
     Statement(*this, "DELETE FROM cornea_images WHERE image_id = ?").bind(image).run();
   }
 }

@@ -15,7 +15,7 @@ void Database::delete_image(Id image) {
        {"DELETE FROM keypoints WHERE image_id = ?", "DELETE FROM descriptors WHERE image_id = ?"}) {
     Statement(*this, sql).bind(image).run();
   }
-  if (has_memory()) {
+  if (has_records()) {
     Statement(*this, "DELETE FROM cornea_images WHERE image_id = ?").bind(image).run();
   }
   if (images_have_frames_) delete_frame_of(image);

@@ -32,7 +32,7 @@ struct Block {
 };
 
 // Two indices in the list of images, first < second.
-struct Places {
+struct Indices {
   int first = 0, second = 0;
 };
 
@@ -68,11 +68,11 @@ class LoadedBlock {
   // The data version of the database before any of this was read.
   std::int64_t version() const { return version_; }
   // Whether the image's features are still those that were read.
-  bool is_current(const Database& database, Id image, int place) const {
+  bool is_current(const Database& database, Id image, int index) const {
     try {
       std::vector<std::uint8_t> bytes;
       database.read_descriptors(image, bytes);
-      const std::size_t i = std::size_t(place - begin_);
+      const std::size_t i = std::size_t(index - begin_);
       if (!std::equal(bytes.begin(), bytes.end(), bytes_.begin() + std::ptrdiff_t(first_[i]),
                       bytes_.begin() + std::ptrdiff_t(first_[i + 1]))) {
         return false;
@@ -85,12 +85,12 @@ class LoadedBlock {
       return false;
     }
   }
-  DescriptorView of(int place) const {
-    const std::size_t i = std::size_t(place - begin_);
+  DescriptorView of(int index) const {
+    const std::size_t i = std::size_t(index - begin_);
     return {bytes_.data() + first_[i], int((first_[i + 1] - first_[i]) / Features::kLength)};
   }
-  const std::vector<colmap::Point>& points(int place) const {
-    return points_[std::size_t(place - begin_)];
+  const std::vector<colmap::Point>& points(int index) const {
+    return points_[std::size_t(index - begin_)];
   }
 
  private:
@@ -125,7 +125,7 @@ class Matching {
     report_.bad_images = int(refused.size());
     order_by_pairs();
     cut_into_blocks();
-    place_listed_pairs();
+    sort_listed_pairs_by_block();
     count_pairs();
     const bool again = is_to_be_redone();
     // Ask before anything is deleted: a user who stops here keeps all existing matches.
@@ -179,24 +179,24 @@ class Matching {
     }
   }
 
-  std::size_t block_of(int place) const {
-    const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), place,
+  std::size_t block_of(int index) const {
+    const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), index,
                                         [](int p, const Block& block) { return p < block.begin; });
     return std::size_t(after - blocks_.begin()) - 1;
   }
 
-  void place_listed_pairs() {
+  void sort_listed_pairs_by_block() {
     if (!options_.listed) return;
-    std::unordered_map<Id, int> places;
-    for (int i = 0; i < int(images_.size()); ++i) places[images_[i].image] = i;
+    std::unordered_map<Id, int> index_of;
+    for (int i = 0; i < int(images_.size()); ++i) index_of[images_[i].image] = i;
     std::vector<Id> ids;
     for (const ImagePair& pair : options_.pairs) ids.push_back(colmap::pair_id(pair));
     std::sort(ids.begin(), ids.end());
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     for (const Id id : ids) {
       const auto [first, second] = colmap::pair_of(id);
-      const auto a = places.find(first), b = places.find(second);
-      if (a == places.end() || b == places.end()) {
+      const auto a = index_of.find(first), b = index_of.find(second);
+      if (a == index_of.end() || b == index_of.end()) {
         ++report_.missing;
         continue;
       }
@@ -206,12 +206,12 @@ class Matching {
   }
 
   // The pairs of two blocks, in a fixed order.
-  std::vector<Places> pairs_of(std::size_t a, std::size_t b) const {
+  std::vector<Indices> pairs_of(std::size_t a, std::size_t b) const {
     if (options_.listed) {
       const auto it = listed_.find({a, b});
-      return it == listed_.end() ? std::vector<Places>() : it->second;
+      return it == listed_.end() ? std::vector<Indices>() : it->second;
     }
-    std::vector<Places> pairs;
+    std::vector<Indices> pairs;
     for (int i = blocks_[a].begin; i < blocks_[a].end; ++i) {
       const int last = options_.sequential > 0
                            ? int(std::min<std::int64_t>(blocks_[b].end,
@@ -222,14 +222,14 @@ class Matching {
     return pairs;
   }
 
-  Id id_of(Places pair) const {
+  Id id_of(Indices pair) const {
     return colmap::pair_id({images_[pair.first].image, images_[pair.second].image});
   }
 
   void count_pairs() {
     for (std::size_t a = 0; a < blocks_.size(); ++a) {
       for (std::size_t b = a; b < blocks_.size(); ++b) {
-        const std::vector<Places> pairs = pairs_of(a, b);
+        const std::vector<Indices> pairs = pairs_of(a, b);
         report_.pairs += std::int64_t(pairs.size());
         report_.skipped += std::int64_t(done_of(pairs).size());
       }
@@ -263,17 +263,17 @@ class Matching {
     report_.redone = std::exchange(report_.skipped, 0);
   }
 
-  std::vector<Places> pending_of(std::size_t a, std::size_t b) const {
-    std::vector<Places> pairs = pairs_of(a, b);
+  std::vector<Indices> pending_of(std::size_t a, std::size_t b) const {
+    std::vector<Indices> pairs = pairs_of(a, b);
     const std::vector<Id> done = done_of(pairs);
-    std::erase_if(pairs, [&](const Places& pair) {
+    std::erase_if(pairs, [&](const Indices& pair) {
       return std::binary_search(done.begin(), done.end(), id_of(pair));
     });
     return pairs;
   }
 
   // Those of the pairs that have matches, as ids in ascending order.
-  std::vector<Id> done_of(const std::vector<Places>& pairs) const {
+  std::vector<Id> done_of(const std::vector<Indices>& pairs) const {
     // The pairs of an image have consecutive ids, so one query per image is enough.
     std::vector<Id> done;
     for (std::size_t from = 0; from < pairs.size();) {
@@ -291,7 +291,7 @@ class Matching {
     std::sort(done.begin(), done.end());
     // The range of ids may contain pairs that were not requested.
     std::vector<Id> asked, both;
-    for (const Places& pair : pairs) asked.push_back(id_of(pair));
+    for (const Indices& pair : pairs) asked.push_back(id_of(pair));
     std::sort(asked.begin(), asked.end());
     std::set_intersection(done.begin(), done.end(), asked.begin(), asked.end(),
                           std::back_inserter(both));
@@ -299,7 +299,7 @@ class Matching {
   }
 
   void match_blocks(std::size_t a, std::size_t b) {
-    const std::vector<Places> pairs = pending_of(a, b);
+    const std::vector<Indices> pairs = pending_of(a, b);
     if (pairs.empty()) return;
     const Stopwatch watch;
     // In a sequence, block a was the second block before.
@@ -323,16 +323,16 @@ class Matching {
 
   // Matches a batch and writes it in one transaction. The image with the lower id is the first of a
   // pair, as in the database.
-  void match_batch(std::span<const Places> pairs, const LoadedBlock& other) {
+  void match_batch(std::span<const Indices> pairs, const LoadedBlock& other) {
     std::vector<MatchPair> views;
-    for (const Places& pair : pairs) {
+    for (const Indices& pair : pairs) {
       MatchPair view{first_.of(pair.first), other.of(pair.second)};
       if (images_[pair.first].image > images_[pair.second].image) std::swap(view.a, view.b);
       views.push_back(view);
     }
     Stopwatch watch;
     std::vector<std::vector<Match>> found = matcher_.match_batch(views);
-    for (std::size_t i = 0; i < pairs.size(); ++i) keep_one_per_place(pairs[i], other, found[i]);
+    for (std::size_t i = 0; i < pairs.size(); ++i) keep_one_per_position(pairs[i], other, found[i]);
     report_.compute_milliseconds += watch.milliseconds();
     watch.start();
     Database::Transaction transaction(database_);
@@ -355,15 +355,15 @@ class Matching {
 
   // Another run may meanwhile have matched some of these pairs, or replaced features: matches of
   // deleted features would join wrong points.
-  std::vector<char> still_wanted(std::span<const Places> pairs, const LoadedBlock& other) {
+  std::vector<char> still_wanted(std::span<const Indices> pairs, const LoadedBlock& other) {
     std::vector<char> wanted(pairs.size(), 1);
     const std::int64_t version = database_.data_version();
     if (version == first_.version() && version == other.version()) return wanted;
     const std::vector<Id> done = done_of({pairs.begin(), pairs.end()});
     std::unordered_map<int, bool> current;
-    auto is_current = [&](const LoadedBlock& block, int place) {
-      const auto [it, fresh] = current.try_emplace(place);
-      if (fresh) it->second = block.is_current(database_, images_[place].image, place);
+    auto is_current = [&](const LoadedBlock& block, int index) {
+      const auto [it, fresh] = current.try_emplace(index);
+      if (fresh) it->second = block.is_current(database_, images_[index].image, index);
       return it->second;
     };
     for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -383,17 +383,17 @@ class Matching {
   }
 
   // COLMAP would count a position with several orientations several times.
-  void keep_one_per_place(const Places& pair, const LoadedBlock& other,
-                          std::vector<Match>& matches) {
+  void keep_one_per_position(const Indices& pair, const LoadedBlock& other,
+                             std::vector<Match>& matches) {
     const std::vector<colmap::Point>* a = &first_.points(pair.first);
     const std::vector<colmap::Point>* b = &other.points(pair.second);
     if (images_[pair.first].image > images_[pair.second].image) std::swap(a, b);
-    places_.clear();
+    positions_.clear();
     for (const Match& m : matches) {
       const colmap::Point &p = (*a)[std::size_t(m.a)], &q = (*b)[std::size_t(m.b)];
-      places_.push_back({p.x, p.y, q.x, q.y});
+      positions_.push_back({p.x, p.y, q.x, q.y});
     }
-    match::keep_one_per_place(matches, places_);
+    match::keep_one_per_place(matches, positions_);
   }
 
   static constexpr char kStep[] = "match";
@@ -410,9 +410,9 @@ class Matching {
   MatchAllReport report_;
   std::vector<Database::FeatureCount> images_;
   std::vector<Block> blocks_;
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<Places>> listed_;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<Indices>> listed_;
   LoadedBlock first_, second_;
-  std::vector<Correspondence> places_;
+  std::vector<Correspondence> positions_;
 };
 
 }  // namespace

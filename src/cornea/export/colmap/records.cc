@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cornea's own tables in a COLMAP database.
-#include "cornea/export/colmap/memory.h"
+#include "cornea/export/colmap/records.h"
 
 #include "cornea/export/colmap/database.h"
 #include "cornea/export/colmap/statement.h"
@@ -10,7 +10,7 @@ namespace {
 
 // Without foreign keys, so that changes by other programs to their tables cannot fail because of
 // these. A row is ignored if its image is gone or has other points.
-constexpr char kMemoryTables[] =
+constexpr char kRecordTables[] =
     "CREATE TABLE IF NOT EXISTS cornea_images"
     "   (image_id       INTEGER  PRIMARY KEY  NOT NULL,"
     "    name           TEXT                  NOT NULL,"
@@ -43,22 +43,22 @@ FileStamp stamp_at(const Statement& row, int column) {
 
 }  // namespace
 
-bool Database::has_memory() const {
+bool Database::has_records() const {
   return finds("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cornea_images'") &&
          finds("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cornea_steps'");
 }
 
-void Database::make_memory() {
-  if (!has_memory()) run(kMemoryTables);
+void Database::make_record_tables() {
+  if (!has_records()) run(kRecordTables);
 }
 
-bool Database::has_camera_memory() const {
+bool Database::has_camera_records() const {
   return finds("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cornea_cameras'");
 }
 
 std::map<std::string, Id> Database::camera_groups() const {
   std::map<std::string, Id> all;
-  if (!has_camera_memory()) return all;
+  if (!has_camera_records()) return all;
   Statement row(*this,
                 "SELECT r.camera_id, r.common FROM cornea_cameras r JOIN cameras c "
                 "ON c.camera_id = r.camera_id ORDER BY r.camera_id");
@@ -67,7 +67,7 @@ std::map<std::string, Id> Database::camera_groups() const {
 }
 
 void Database::write_camera_group(Id camera, const std::string& common) {
-  if (!has_camera_memory()) run(kCameraTable);
+  if (!has_camera_records()) run(kCameraTable);
   Statement(*this, "INSERT OR REPLACE INTO cornea_cameras(camera_id, common) VALUES(?, ?)")
       .bind(camera)
       .bind(common)
@@ -75,12 +75,12 @@ void Database::write_camera_group(Id camera, const std::string& common) {
 }
 
 void Database::forget_camera_group(Id camera) {
-  if (!has_camera_memory()) return;
+  if (!has_camera_records()) return;
   Statement(*this, "DELETE FROM cornea_cameras WHERE camera_id = ?").bind(camera).run();
 }
 
 void Database::visit_records(const std::function<void(const ImageRecord&)>& visit) const {
-  if (!has_memory()) return;
+  if (!has_records()) return;
   Statement row(*this,
                 "SELECT r.image_id, r.name, r.folder, r.bytes, r.modified, r.hash, r.mask_bytes, "
                 "r.mask_modified, r.mask_hash, r.options, r.features FROM cornea_images r "
@@ -96,7 +96,7 @@ void Database::visit_records(const std::function<void(const ImageRecord&)>& visi
 }
 
 void Database::write_record(const ImageRecord& record) {
-  make_memory();
+  make_record_tables();
   Statement row(*this,
                 "INSERT OR REPLACE INTO cornea_images(image_id, name, folder, bytes, modified, "
                 "hash, mask_bytes, mask_modified, mask_hash, options, features) "
@@ -112,7 +112,7 @@ void Database::write_record(const ImageRecord& record) {
 }
 
 std::vector<std::string> Database::options_of_images() const {
-  if (!has_memory()) return {};
+  if (!has_records()) return {};
   std::vector<std::string> all;
   Statement row(*this, "SELECT DISTINCT options FROM cornea_images ORDER BY options");
   while (row.next()) all.push_back(row.text(0));
@@ -120,7 +120,7 @@ std::vector<std::string> Database::options_of_images() const {
 }
 
 std::vector<std::string> Database::options_of_step(const std::string& step) const {
-  if (!has_memory()) return {};
+  if (!has_records()) return {};
   std::vector<std::string> all;
   Statement row(*this, "SELECT options FROM cornea_steps WHERE step = ? ORDER BY options");
   row.bind(step);
@@ -129,7 +129,7 @@ std::vector<std::string> Database::options_of_step(const std::string& step) cons
 }
 
 void Database::add_options_of_step(const std::string& step, const std::string& options) {
-  make_memory();
+  make_record_tables();
   Statement(*this, "INSERT OR IGNORE INTO cornea_steps(step, options) VALUES(?, ?)")
       .bind(step)
       .bind(options)
@@ -137,7 +137,7 @@ void Database::add_options_of_step(const std::string& step, const std::string& o
 }
 
 void Database::forget_options_of_step(const std::string& step) {
-  if (!has_memory()) return;
+  if (!has_records()) return;
   Statement(*this, "DELETE FROM cornea_steps WHERE step = ?").bind(step).run();
 }
 
