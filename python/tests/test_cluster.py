@@ -101,6 +101,20 @@ def test_without_ray_nothing_of_the_package_changes(monkeypatch, photographs, tm
     assert not (tmp_path / "work").exists()
 
 
+def test_items_that_cannot_be_counted_are_not_taken_for_none(monkeypatch):
+    """On a network mount the file of a finished step can be invisible for a while."""
+    from cornea.cluster import collection
+
+    answers = [{"known": False, "items": 0}, {"known": False, "items": 0}, {"known": True, "items": 7}]
+    monkeypatch.setattr(collection, "call", lambda *_: ({"steps": [{"step": "match", **answers.pop(0)}]}, []))
+    monkeypatch.setattr(collection.time, "sleep", lambda _: None)
+    assert collection._count("cornea", "work", "match") == 7
+    answers = [{"known": False, "items": 0}] * 5
+    monkeypatch.setattr(collection, "_VISIBLE_AFTER", -1)
+    with pytest.raises(RuntimeError, match="cannot be counted"):
+        collection._count("cornea", "work", "match")
+
+
 # The tests below use Ray.
 
 
@@ -198,6 +212,22 @@ def test_an_item_that_cannot_be_done_anywhere_is_given_up(three_nodes, photograp
     assert (work / "failures.log").read_text().count("\n") == 8
 
 
+def test_workers_that_cannot_start_end_the_run(three_nodes, photographs, tmp_path, monkeypatch):
+    from cornea.cluster import driver
+
+    class Broken:
+        def __init__(self, settings):
+            raise ModuleNotFoundError("No module named 'cornea'")
+
+        def where(self):
+            return None
+
+    monkeypatch.setattr(driver, "Worker", Broken)
+    monkeypatch.setattr(driver, "_MOST_FAILED_STARTS", 3)
+    with pytest.raises(RuntimeError, match="could not start .*No module named 'cornea'"):
+        run(photographs, tmp_path / "work")
+
+
 def test_photographs_of_an_object_store(three_nodes, photographs, expected, tmp_path, monkeypatch):
     server = pytest.importorskip("moto.server")
     pytest.importorskip("s3fs")
@@ -238,6 +268,15 @@ def test_a_full_disk_on_one_node(make_cluster, photographs, expected, tmp_path):
     finally:
         make_cluster.stop()
         subprocess.run(["umount", "--lazy", str(full)], check=True)
+
+
+def test_an_item_is_tried_on_a_node_that_has_no_worker(make_cluster, photographs, tmp_path):
+    """One shard needs one worker. Where it fails, another node is asked."""
+    good, bad = str(tmp_path), "/proc/none"
+    make_cluster(2, [{"CORNEA_A": good, "CORNEA_B": bad}, {"CORNEA_A": bad, "CORNEA_B": good}])
+    for local in ("$CORNEA_A", "$CORNEA_B"):
+        summary = run(photographs, tmp_path / local[1:], size=100, local=local)
+        assert summary.finished and not summary.failed, str(summary)
 
 
 def test_kills_lose_nothing(make_cluster, tmp_path):

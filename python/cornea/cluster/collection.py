@@ -23,9 +23,25 @@ PathLike = Union[str, "os.PathLike[str]"]
 _GROUPS = (("extract",), ("choose",), ("match", "verify"), ("choose_further",), ("match_further", "verify_further"))
 
 
+#: Seconds after which a file that another node has written is visible here, on a network mount that caches folders.
+_VISIBLE_AFTER = 90
+
+
 def _count(program: str, work: str, step: str) -> int:
-    status, _ = call(program, ["shard", "status", work])
-    return int(next(s["items"] for s in status["steps"] if s["step"] == step))
+    """The number of items of a step, all of whose inputs are done."""
+    begin = time.monotonic()
+    while True:
+        try:
+            status, _ = call(program, ["shard", "status", work])
+        except ProgramFailed as failed:
+            raise RuntimeError(failed.reason) from None
+        found = next(s for s in status["steps"] if s["step"] == step)
+        if found["known"]:
+            return int(found["items"])
+        if time.monotonic() - begin > _VISIBLE_AFTER:
+            raise RuntimeError(f"{work}: the items of the step {step} cannot be counted, though the steps before it are "
+                               "done; is this the same folder on all nodes?")
+        time.sleep(1)
 
 
 def run(photos: PathLike, work: PathLike, address: Optional[str] = None, gpus_per_worker: float = 1, *,

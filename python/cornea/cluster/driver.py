@@ -17,6 +17,10 @@ from .worker import Worker
 
 #: An item that loses more workers or nodes is given up.
 _MOST_LOSSES = 20
+#: The run ends if more workers than this, one after another, are lost before they have started.
+_MOST_FAILED_STARTS = 30
+#: A failed item waits so long for a worker that starts, perhaps on another node.
+_MOST_SECONDS_OF_START = 60
 
 
 @dataclass
@@ -27,6 +31,7 @@ class _Item:
     tries: int = 0
     losses: int = 0
     bad_nodes: set[str] = field(default_factory=set)
+    failed_at: float = 0
 
 
 @dataclass
@@ -47,33 +52,58 @@ class Driver:
         self._idle: list[_Hand] = []
         self._told = 0.0
         self._waits = False
+        self._failed_starts = 0  # one after another
+        self._rooms: dict[str, int] = {}
+        self._asked_for_nodes = -1.0
         self._begun = time.monotonic()
         metrics = importlib.import_module("ray.util.metrics")
         self._gauges = {name: metrics.Gauge(f"cornea_items_{name}", description=f"items of Cornea that are {name}",
                                             tag_keys=("step",)) for name in ("done", "open", "lost", "failed")}
         self._actor = ray.remote(Worker)
 
+    def _room_by_node(self) -> dict[str, int]:
+        """For how many workers each node has resources."""
+        if time.monotonic() - self._asked_for_nodes > 0.5:
+            shares = [(kind, self._settings[key]) for kind, key in (("CPU", "cpus"), ("GPU", "gpus"))]
+            self._rooms = {node["NodeID"]: min(int(node["Resources"].get(kind, 0) / share + 1e-9)
+                                               for kind, share in shares if share > 0)
+                           for node in self._ray.nodes() if node["Alive"]}
+            self._asked_for_nodes = time.monotonic()
+        return self._rooms
+
     def _room(self) -> int:
-        """The number of workers for which the cluster has free resources now."""
-        have, s = self._ray.cluster_resources(), self._settings
-        room = int(have.get("CPU", 0) / s["cpus"]) if s["cpus"] > 0 else 1000
-        if s["gpus"] > 0:
-            room = min(room, int(have.get("GPU", 0) / s["gpus"] + 1e-9))
+        room = sum(self._room_by_node().values())
         return min(room, self._workers) if self._workers > 0 else room
 
     def _hire(self, wanted: int) -> None:
         """Backpressure: no more workers than there are resources for, one item per worker; the rest is queued here."""
         count = len(self._hands) + len(self._idle)
-        for _ in range(min(wanted, self._room()) - count):
+        for _ in range(min(wanted, self._room()) - count):  # none if it is negative
             actor = self._actor.options(num_cpus=self._settings["cpus"], num_gpus=self._settings["gpus"],
                                         max_restarts=0, scheduling_strategy="SPREAD").remote(self._settings)
             self._hands[actor.where.remote()] = _Hand(actor)
 
+    def _wanted(self, waiting: deque[_Item]) -> int:
+        """How many workers have something to do. An item that failed on the nodes of all workers needs one elsewhere."""
+        wanted = len(waiting) + sum(hand.item is not None for hand in self._hands.values())
+        nodes = {hand.node for hand in (*self._idle, *self._hands.values())}
+        free = {node for node, room in self._room_by_node().items() if room > 0} - nodes
+        if any(item.bad_nodes and nodes <= item.bad_nodes and free - item.bad_nodes for item in waiting):
+            return max(wanted, len(self._hands) + len(self._idle) + 1)
+        return wanted
+
     def _assign(self, waiting: deque[_Item]) -> None:
-        """A failed item goes to another node if a worker is on one."""
-        nodes = {hand.node for hand in (*self._idle, *self._hands.values()) if hand.node}
+        """A failed item goes to another node if a worker is on one, or starts on one soon."""
+        hands = (*self._idle, *self._hands.values())
+        nodes = {hand.node for hand in hands if hand.node}
+        starting = any(not hand.node for hand in hands)
+
+        def fits(hand: _Hand, item: _Item) -> bool:
+            waits = starting and time.monotonic() - item.failed_at < _MOST_SECONDS_OF_START
+            return hand.node not in item.bad_nodes or (nodes <= item.bad_nodes and not waits)
+
         for hand in list(self._idle):
-            item = next((i for i in waiting if hand.node not in i.bad_nodes or nodes <= i.bad_nodes), None)
+            item = next((i for i in waiting if fits(hand, i)), None)
             if item is None:
                 continue
             waiting.remove(item)
@@ -89,7 +119,11 @@ class Driver:
 
     def _lose(self, hand: _Hand, reason: str, waiting: deque[_Item]) -> None:
         item, hand.item = hand.item, None
-        if item is None:
+        if item is None:  # it did not start
+            self._failed_starts += 1
+            if self._failed_starts > _MOST_FAILED_STARTS:
+                raise RuntimeError(f"{self._failed_starts} workers one after another could not start ({reason}); is the "
+                                   "package cornea, of this version, installed on all nodes?")
             return
         self._summary.lost.append(ItemFailed(item.step, item.number, hand.name or "?", reason))
         self._log(self._summary.lost[-1])
@@ -103,6 +137,7 @@ class Driver:
         failed = ItemFailed(item.step, item.number, hand.name, reason)
         self._log(failed)
         item.bad_nodes.add(hand.node)
+        item.failed_at = time.monotonic()
         if item.tries - item.losses > self._retries:
             self._summary.failed.append(failed)
         else:
@@ -114,7 +149,8 @@ class Driver:
         try:
             found = self._ray.get(ref)
         except self._ray.exceptions.RayError as error:
-            self._lose(hand, f"its worker or node was lost ({type(error).__name__})", waiting)
+            said = str(error).strip().splitlines() or [""]
+            self._lose(hand, f"its worker or node was lost ({type(error).__name__})" if hand.item else said[-1], waiting)
             try:  # if only the connection was lost
                 self._ray.kill(hand.actor)
             except Exception:
@@ -123,6 +159,7 @@ class Driver:
         if hand.item is None:
             hand.node, host, pid = found
             hand.name = f"{host}/{hand.node[:8]}/{pid}"
+            self._failed_starts = 0
             self._idle.append(hand)
             return
         item, summary = hand.item, self._summary
@@ -179,7 +216,7 @@ class Driver:
         follows = dict(zip(steps, steps[1:]))
         failed_before, begin = len(self._summary.failed), time.monotonic()
         while waiting or any(hand.item for hand in self._hands.values()):
-            self._hire(len(waiting) + sum(hand.item is not None for hand in self._hands.values()))
+            self._hire(self._wanted(waiting))
             self._assign(waiting)
             ready, _ = self._ray.wait(list(self._hands), num_returns=1, timeout=1.0) if self._hands else ([], [])
             for ref in ready:

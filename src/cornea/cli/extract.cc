@@ -148,6 +148,7 @@ namespace {
 int run_extract(const ExtractCommand& c) {
   const Context context = c.common.context();
   const ExtractOptions options = extract_options(c);
+  usage_checked([&] { options.validate_masks(); });
   const FolderListing listing = listed_photographs(c, options);
   std::vector<NamedInput> inputs = inputs_of(c, listing);
   inputs.push_back({c.database, kTheDatabase});

@@ -77,6 +77,20 @@ FolderRunEvents without_old_table(const FolderRunEvents& events, const fs::path&
   return all;
 }
 
+// Pairs that count as failures and that no step has reported.
+void print_missing(const FolderCommand& c, const FolderReport& report) {
+  if (report.match.missing > 0) {
+    print_error(text(c.pairs, ": ", counted(report.match.missing, "pair"),
+                     " not matched because an image has no features"));
+  }
+  const std::int64_t unverified = std::max(report.verify.missing, report.verify_further.missing);
+  if (unverified > 0) {
+    print_error(text(c.in_folder("database.db").string(), ": ", counted(unverified, "pair"),
+                     " not verified because an image is missing in the database; their rows are "
+                     "kept unchanged"));
+  }
+}
+
 // Writes the page and the table of pairs. A run that has nothing to do changes no file.
 void write_results(const FolderCommand& c, const Context& context, const FolderReport& report,
                    const colmap::Database& database, const FolderEvents& events) {
@@ -157,6 +171,7 @@ int run_folder_command(const FolderCommand& c) {
   if (c.common().talks() && !report.stopped) print_folder(outcome);
   c.common().write_json(folder_json(outcome));
   if (report.stopped) return interrupted_folder(c, kept_of(report));
+  print_missing(c, report);
   if (c.open) open_in_browser(c.in_folder("report.html"));
   return report.failures() > 0 ? 1 : 0;
 }
@@ -190,7 +205,7 @@ void add_pair_options(CLI::App* command, FolderCommand* c) {
 
 }  // namespace
 
-FolderOptions folder_options(const FolderCommand& c) {
+FolderOptions folder_options(const FolderCommand& c, bool files_must_exist) {
   FolderOptions options = c.options;
   options.extract = extract_options(c.photographs);
   options.pairs.choice = PairChoice::listed;
@@ -201,14 +216,17 @@ FolderOptions folder_options(const FolderCommand& c) {
   if (options.pairs.choice == PairChoice::listed) {
     options.pairs.list = is_standard(c.pairs) ? "/dev/stdin" : c.pairs;
     std::error_code ignored;
-    if (!is_standard(c.pairs) && !fs::exists(c.pairs, ignored)) {
+    if (files_must_exist && !is_standard(c.pairs) && !fs::exists(c.pairs, ignored)) {
       throw UsageError(text(
           "--pairs takes auto, all, sequential, retrieve, spatial or a file with two image names "
           "per line, and there is no file ",
           c.pairs));
     }
   }
-  usage_checked([&] { options.validate(); });
+  usage_checked([&] {
+    options.validate();
+    if (files_must_exist) options.extract.validate_masks();
+  });
   return options;
 }
 

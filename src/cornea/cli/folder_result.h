@@ -35,7 +35,9 @@ struct FolderCommand {
 // all commands are added last (add_sift_options).
 void add_step_options(CLI::App* command, FolderCommand* c);
 // The options from all flags; invalid ones are wrong usage.
-FolderOptions folder_options(const FolderCommand& c);
+// The options of the steps. Without `files_must_exist` the list of pairs and the folder of masks
+// may be missing, as on a machine that does not use them.
+FolderOptions folder_options(const FolderCommand& c, bool files_must_exist = true);
 
 struct FolderOutcome {
   const FolderCommand& command;

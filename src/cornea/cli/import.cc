@@ -53,6 +53,12 @@ void print_import(const ImportCommand& c, const ImportReport& features,
 // Checks that inputs can be read before a database is created for them.
 void check_inputs(const ImportCommand& c, std::ifstream& matches) {
   if (!c.keypoints.empty()) images_with_points(c.keypoints);
+  for (const std::string& folder : {c.descriptors, c.images}) {
+    std::error_code ignored;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+      fail(ErrorCode::io, folder, ": is not a folder");
+    }
+  }
   if (c.matches.empty() || is_standard(c.matches)) return;
   matches.open(c.matches, std::ios::binary);
   if (!matches || std::filesystem::is_directory(c.matches)) {

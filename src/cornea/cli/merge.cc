@@ -39,6 +39,10 @@ int run_merge(const MergeCommand& c) {
   const MergeReport report = merge_shards(
       c.work, c.database, options_of(read_shard_plan(c.work), c.local), options, progress.events);
   progress.clear();
+  if (report.stopped) {
+    print_error("interrupted; what was being written is not kept; the same command begins again");
+    return Interrupt::exit_code();
+  }
   if (c.common.talks()) print_merge(c, report);
   c.common.write_json({{"images", report.images},
                        {"features", report.features},

@@ -8,6 +8,7 @@
 
 #include "cornea/cli/folder.h"
 #include "cornea/cli/folder_result.h"
+#include "cornea/cli/shell_words.h"
 
 namespace cornea::cli {
 namespace {
@@ -39,9 +40,9 @@ void add_plan_options(CLI::App* command, PlanFlags* c) {
   add_sift_options(command, &c->folder.photographs);
 }
 
-ShardOptions shard_options(const PlanFlags& c) {
+ShardOptions shard_options(const PlanFlags& c, bool files_must_exist) {
   ShardOptions options = c.shards;
-  options.folder = folder_options(c.folder);
+  options.folder = folder_options(c.folder, files_must_exist);
   options.schema = c.folder.photographs.schema;
   usage_checked([&] { options.validate(); });
   return options;
@@ -78,7 +79,7 @@ std::vector<std::string> kept_words(const ShardCommand& c) {
     std::string value = option->results().back();
     std::error_code ignored;
     const bool is_choice = option->check_name("--pairs") &&
-                           folder_options(c.folder).pairs.choice != PairChoice::listed;
+                           folder_options(c.folder, false).pairs.choice != PairChoice::listed;
     if (is_among(files) && !is_choice) value = fs::absolute(value, ignored).string();
     kept.push_back("--" + option->get_lnames().front() + "=" + value);
   }
@@ -129,7 +130,7 @@ void print_traffic(const std::vector<ShardTraffic>& traffic) {
 }
 
 int run_plan(const ShardCommand& c) {
-  const ShardOptions options = shard_options(c);
+  const ShardOptions options = shard_options(c, true);
   if (is_standard(c.folder.pairs)) {
     throw UsageError("--pairs - can be read only once, but many processes use a plan; name a file");
   }
@@ -150,8 +151,9 @@ int run_plan(const ShardCommand& c) {
     std::cout << counted(std::int64_t(plan.images.size()), "image") << " in "
               << counted(plan.shards(), "shard") << " of " << grouped(plan.size) << "\n";
     print_traffic(traffic);
-    std::cout << "next: cornea extract --work " << c.item.work << " --shard K/" << plan.shards()
-              << " for K from 1 to " << plan.shards() << std::endl;
+    std::cout << "next: " << shell_line({"cornea", "extract", "--work", c.item.work})
+              << " --shard K/" << plan.shards() << " for K from 1 to " << plan.shards()
+              << std::endl;
   }
   common.write_json({{"photographs", plan.photographs},
                      {"images", plan.images.size()},
@@ -223,7 +225,8 @@ int run_shard(ShardCommand& c) {
 
 ShardOptions options_of(const ShardPlan& plan, const std::string& local) {
   try {
-    ShardOptions options = shard_options(parsed(plan.words));
+    // Only the steps that use the list of pairs or the masks need them.
+    ShardOptions options = shard_options(parsed(plan.words), false);
     options.local = local;
     return options;
   } catch (const CLI::ParseError& error) {

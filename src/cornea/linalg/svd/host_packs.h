@@ -23,9 +23,8 @@ struct PackOps {
   static Real fused(Real a, Real b, Real c) { return core::fused(a, b, c); }
   static Real quotient(Real a, Real b) { return a / b; }
   static Real root(Real v) {
-    Real r;
-    for (int i = 0; i < core::kLanes<T>; ++i) r[i] = std::sqrt(v[i]);
-    return r;
+    for (int i = 0; i < core::kLanes<T>; ++i) v[i] = std::sqrt(v[i]);
+    return v;
   }
   static bool any(Mask m) {
     auto sum = m[0];

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cornea/core/error.h"
+#include "cornea/io/content_hash.h"
 #include "cornea/pipeline/folder/collection.h"
 #include "cornea/pipeline/folder/view_graph.h"
 
@@ -41,7 +42,10 @@ class DatabaseCollection : public Collection {
     });
     std::vector<std::uint64_t> sources;
     sources.reserve(images_.size());
-    for (const CollectionImage& image : images_) sources.push_back(all[image.id]);
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      const auto known = all.find(images_[i].id);
+      sources.push_back(known == all.end() ? source_without_record(i) : known->second);
+    }
     return sources;
   }
   void read_descriptors(std::size_t image, std::vector<std::uint8_t>& out) override {
@@ -61,6 +65,23 @@ class DatabaseCollection : public Collection {
   }
 
  private:
+  // Of features that were imported, or extracted by another program: the features themselves, and
+  // the photograph, which may say when and where it was taken.
+  std::uint64_t source_without_record(std::size_t image) {
+    std::vector<std::uint8_t> descriptors;
+    read_descriptors(image, descriptors);
+    const std::vector<float> sizes = scales(image);
+    std::error_code ignored;
+    const fs::path file = photographs_ / images_[image].name;
+    const std::string words =
+        text(io::content_hash(descriptors), " ",
+             io::content_hash({reinterpret_cast<const std::uint8_t*>(sizes.data()),
+                               sizes.size() * sizeof(float)}),
+             " ", fs::file_size(file, ignored), " ",
+             fs::last_write_time(file, ignored).time_since_epoch().count());
+    return io::content_hash({reinterpret_cast<const std::uint8_t*>(words.data()), words.size()});
+  }
+
   const Database& database_;
   const fs::path& photographs_;
   std::unordered_map<Id, std::string> folders_;

@@ -113,6 +113,12 @@ TEST_P(ChoosePairs, RetrieveFindsWhatLooksAlikeAndIsRemembered) {
   EXPECT_FALSE(choose(database, options).remembered);  // only the last choice is kept
   add(database, "one more", 9);
   EXPECT_FALSE(choose(database, options).remembered);
+  // So do other features of the same number, of which only their bytes tell.
+  EXPECT_TRUE(choose(database, options).remembered);
+  change_file(database.file(),
+              "UPDATE descriptors SET data = (SELECT data FROM descriptors WHERE image_id = 8) "
+              "WHERE image_id = 1");
+  EXPECT_FALSE(choose(database, options).remembered);
 }
 
 TEST_P(ChoosePairs, DoesNotDependOnThePairsMatchedSoFar) {

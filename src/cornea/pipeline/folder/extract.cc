@@ -386,6 +386,7 @@ class Extraction {
 ExtractReport extract_folder(const Context& context, const fs::path& folder, Database& database,
                              const ExtractOptions& options, const FolderEvents& events) {
   options.validate();
+  options.validate_masks();
   return Extraction(context, folder, database, options, events).run();
 }
 
@@ -393,6 +394,7 @@ ExtractReport folder::extract_listed(const Context& context, const fs::path& fol
                                      Database& database, const ExtractOptions& options,
                                      const FolderEvents& events, const ListedImages& listed) {
   options.validate();
+  options.validate_masks();
   return Extraction(context, folder, database, options, events, &listed).run();
 }
 

@@ -72,6 +72,7 @@ struct CORNEA_API ExtractOptions {
   bool redo = false;  // extract all images of the folder again, and those that changed elsewhere
 
   void validate() const;
+  void validate_masks() const;  // whether there is such a folder
 };
 
 struct CORNEA_API ExtractReport {

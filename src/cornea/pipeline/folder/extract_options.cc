@@ -43,6 +43,9 @@ void ExtractOptions::validate() const {
   core::check_max_size(max_size);
   require(decoders >= 0 && decoders <= 64, "decoders is 0 (automatic) to 64, not ", decoders);
   check_camera_params(*this);
+}
+
+void ExtractOptions::validate_masks() const {
   require(masks.empty() || fs::is_directory(masks), masks.string(), ": is not a folder of masks");
 }
 

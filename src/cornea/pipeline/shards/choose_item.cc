@@ -229,6 +229,7 @@ void choose_item(const Task& task, const fs::path& file, ShardItemReport& report
   report_additions(task, report);
   std::string from;
   std::vector<Id> remembered;
+  const std::string list = hash_of_list(task.options);
   ChosenPairs chosen =
       folder::choose_from(task.context, collection, task.options.folder.pairs, task.events,
                           {[](const std::string&) { return std::nullopt; },
@@ -265,9 +266,10 @@ void choose_item(const Task& task, const fs::path& file, ShardItemReport& report
     colmap::write_note(out, "chosen_from", from);
   }
   colmap::write_note(out, "choice", std::string(name(chosen.choice)));
+  if (!list.empty()) colmap::write_note(out, "list", list);
   for (const std::string& sentence : report.failed) colmap::write_note(out, "failed", sentence);
   write_blocks(out, chosen.pairs, all, features,
-               words_of_choice(task.plan, task.options, collection.digests()), task.options,
+               words_of_choice(task.plan, task.options, collection.digests(), list), task.options,
                report);
   for (const folder::CollectionImage& image : collection.images()) {
     colmap::write_count(out, image.id, image.features);

@@ -37,6 +37,12 @@ std::string digest_of(const Database& database) {
 }  // namespace
 
 void extract_item(const Task& task, int number, const fs::path& file, ShardItemReport& report) {
+  // Without this a folder that is not mounted here would give a finished shard without images.
+  std::error_code ignored;
+  if (!fs::is_directory(task.photographs, ignored)) {
+    fail(ErrorCode::io, task.photographs.string(),
+         ": is not a folder on this machine; mount it, or say where the photographs are");
+  }
   const folder::ListedImages images = listed(task.plan, number);
   Database database(file, Database::Open::scratch, task.options.schema);
   FolderEvents events = task.events;

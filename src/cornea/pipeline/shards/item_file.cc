@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cornea/pipeline/shards/item_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <random>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -43,6 +45,17 @@ std::optional<ItemFile> parsed(const fs::path& path) {
   }
   return file;
 }
+
+// Two processes may have done the same item, and one of them may have failed to read a photograph.
+// The file with the fewest failures is taken, and of equal ones the first by name, so that every
+// process takes the same.
+struct Fitting {
+  std::size_t failures = 0;
+  ItemFile file = {};
+  friend bool operator<(const Fitting& a, const Fitting& b) {
+    return std::tie(a.failures, a.file.path) < std::tie(b.failures, b.file.path);
+  }
+};
 
 std::string random_digits() {
   std::random_device random;
@@ -121,20 +134,21 @@ std::string damage_of(const ItemFile& file, bool read) {
 FoundItem find_item(const std::multimap<int, ItemFile>& files, int number, const Fits& fits,
                     bool read) {
   FoundItem found;
+  std::vector<Fitting> fitting;
   const auto [first, last] = files.equal_range(number);
   for (auto it = first; it != last; ++it) {
-    if (found.file) break;  // two processes did the same item; one file is enough
-    std::string damage = damage_of(it->second, read);
-    if (damage.empty()) {
-      try {
+    std::string damage;
+    try {
+      damage = damage_of(it->second, read);
+      if (damage.empty()) {
         const colmap::Database database(it->second.path, colmap::Database::Open::finished);
         if (fits(database)) {
-          found.file = it->second;
+          fitting.push_back({colmap::notes(database, "failed").size(), it->second});
           continue;
         }
-      } catch (const Error& error) {
-        damage = error.what();
       }
+    } catch (const Error& error) {
+      damage = error.what();
     }
     found.others.push_back(it->second);
     found.damaged |= !damage.empty();
@@ -142,6 +156,14 @@ FoundItem find_item(const std::multimap<int, ItemFile>& files, int number, const
         damage.empty() ? text(it->second.path.string(),
                               ": was made from inputs or options that have changed since")
                        : damage);
+  }
+  std::sort(fitting.begin(), fitting.end());
+  for (const Fitting& one : fitting) {
+    if (found.file) {
+      found.others.push_back(one.file);
+    } else {
+      found.file = one.file;
+    }
   }
   return found;
 }
@@ -183,13 +205,17 @@ LocalFolder::~LocalFolder() {
   if (lock_ >= 0) ::close(lock_);
 }
 
+fs::path part_beside(const fs::path& target) {
+  return target.parent_path() / (".cornea-" + random_digits() + ".part");
+}
+
 void move_whole(const fs::path& from, const fs::path& target) {
   std::error_code failed;
   fs::rename(from, target, failed);
   if (!failed) return;
   // `target` is on another disk: copy under a temporary name and rename, so that the file appears
   // whole.
-  const fs::path part = target.parent_path() / (".cornea-" + random_digits() + ".part");
+  const fs::path part = part_beside(target);
   failed.clear();
   fs::copy_file(from, part, failed);
   if (!failed) fs::rename(part, target, failed);

@@ -35,9 +35,9 @@ std::multimap<int, ItemFile> files_of(const std::filesystem::path& work, ShardSt
 // hash is checked as well.
 std::string damage_of(const ItemFile& file, bool read);
 
-// The file of an item that was made from the right inputs, if there is one. Files that were
-// rejected go to `others`, the reasons to `sentences`; `damaged` says whether one of them was
-// damaged rather than made from other inputs.
+// The file of an item that was made from the right inputs, if there is one. All other files of the
+// item go to `others`, and for those that do not fit the reasons to `sentences`; `damaged` says
+// whether one of them was damaged rather than made from other inputs.
 struct FoundItem {
   std::optional<ItemFile> file = {};
   std::vector<ItemFile> others = {};
@@ -68,6 +68,8 @@ class LocalFolder {
   int lock_ = -1;
 };
 
+// A new name for a part of `target`, in its folder.
+std::filesystem::path part_beside(const std::filesystem::path& target);
 // Moves a finished file to `target`, which may be on another disk.
 void move_whole(const std::filesystem::path& from, const std::filesystem::path& target);
 ItemFile put_in_place(const std::filesystem::path& from, const std::filesystem::path& work,

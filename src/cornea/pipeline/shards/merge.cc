@@ -40,6 +40,7 @@ class Merging {
 
   MergeReport run(const fs::path& database) {
     const core::Stopwatch watch;
+    if (merge_.whole) require_folder_of(database);
     find_files();
     for (const ItemFile& file : shards_) take_failures(file);
     take_failures(choice_);
@@ -47,12 +48,19 @@ class Merging {
     events_.begin(int(shards_.size() + blocks_.size()) * merge_.whole +
                   int(merge_.by_component.empty() ? 0 : components_.size()));
     if (merge_.whole) write_whole(database);
-    if (!merge_.by_component.empty()) write_components();
+    if (!merge_.by_component.empty() && !report_.stopped) write_components();
     report_.milliseconds = watch.milliseconds();
     return std::move(report_);
   }
 
  private:
+  static void require_folder_of(const fs::path& database) {
+    const fs::path folder = database.has_parent_path() ? database.parent_path() : ".";
+    std::error_code ignored;
+    if (fs::is_directory(folder, ignored)) return;
+    fail(ErrorCode::io, folder.string(), ": is not a folder; create it first");
+  }
+
   // Finds all files and checks their hashes, so that no damaged file is merged.
   void find_files() {
     choice_ = require_choice(work_, plan_, options_);
@@ -123,7 +131,7 @@ class Merging {
     copy_from(out, choice_.path, [&](Attached& from) {
       for (const Id image : images) from.copy_image(image);
     });
-    for (std::size_t begin = 0; begin < images.size();) {
+    for (std::size_t begin = 0; begin < images.size() && !is_stopped();) {
       const int shard = shard_of(plan_, images[begin]);
       std::size_t end = begin;
       while (end < images.size() && shard_of(plan_, images[end]) == shard) ++end;
@@ -149,6 +157,7 @@ class Merging {
       for (const colmap::ImageRow& row : choice.images()) images.push_back(row.id);
       copy_images(out, images, true);
       for (const BlockFiles& block : blocks_) {
+        if (is_stopped()) return;
         copy_from(out, block.matches.path, [](Attached& from) { from.copy_matches(); });
         copy_from(out, block.geometries.path, [](Attached& from) { from.copy_two_views(); });
         events_.advance(1);
@@ -161,17 +170,31 @@ class Merging {
         transaction.commit();
       }
     }
-    place(file, database);
+    if (!is_stopped()) place(file, database);
   }
+
+  bool is_stopped() { return report_.stopped = report_.stopped || events_.stop(); }
 
   void place(const fs::path& file, const fs::path& target) {
     report_.bytes += std::int64_t(fs::file_size(file));
+    // On the target's disk first: what follows cannot fail for want of space.
+    const fs::path beside = part_beside(target);
+    move_whole(file, beside);
     // SQLite would replay a log left by the replaced database into the new one.
     std::error_code ignored;
     for (const char* ending : {"-wal", "-shm", "-journal"}) {
       fs::remove(target.string() + ending, ignored);
     }
-    move_whole(file, target);
+    move_whole(beside, target);
+  }
+
+  // Components of an earlier merge that there are no more.
+  void remove_components_from(std::size_t c) {
+    std::error_code ignored;
+    while (fs::remove(merge_.by_component / name_of_component(c), ignored)) ++c;
+  }
+  static std::string name_of_component(std::size_t c) {
+    return text("component_", core::zero_padded(c + 1, 4), ".db");
   }
 
   // Writes the pairs of each block to the database of their component. A pair that joins two
@@ -195,7 +218,8 @@ class Merging {
     }
     fs::create_directories(merge_.by_component);
     for (std::size_t c = 0; c < components_.size(); ++c) {
-      const std::string name = text("component_", core::zero_padded(c + 1, 4), ".db");
+      if (is_stopped()) return;
+      const std::string name = name_of_component(c);
       const fs::path file = local_ / name;
       {
         Database out(file, Database::Open::scratch, options_.schema);
@@ -208,9 +232,11 @@ class Merging {
                     [&](Attached& from) { from.copy_two_views(wanted); });
         }
       }
+      if (is_stopped()) return;
       place(file, merge_.by_component / name);
       events_.advance(1);
     }
+    remove_components_from(components_.size());
   }
 
   const fs::path& work_;

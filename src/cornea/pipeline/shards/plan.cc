@@ -180,7 +180,10 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
   if (!all) {
     fail(ErrorCode::io, list.string(), ": cannot be read; name a file with one line per image");
   }
-  ShardPlan plan{.photographs = photographs, .size = size};
+  // Items run in other folders.
+  const bool is_url = photographs.find("://") != std::string::npos;
+  ShardPlan plan{.photographs = is_url ? photographs : folder::canonical_name(photographs),
+                 .size = size};
   int number = 0;
   for (const std::string_view line : lines_of(*all)) {
     ++number;

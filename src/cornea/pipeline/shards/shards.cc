@@ -71,23 +71,23 @@ void take_done(const ItemFile& file, const FolderEvents& events, ShardItemReport
 
 }  // namespace
 
-std::function<std::string(int)> shards::words_of_items(const Task& task, ShardStep step) {
+std::function<Fits(int)> shards::fits_of_items(const Task& task, ShardStep step) {
   if (step == ShardStep::extract) {
-    return [&task](int number) { return words_of_shard(task.plan, task.options, number); };
+    return [&task](int number) { return made_of(words_of_shard(task.plan, task.options, number)); };
   }
   if (step == ShardStep::choose) {
-    return [words = words_of_choice(task.plan, task.options, digests_of_shards(task))](int) {
-      return words;
+    return [fits = chosen_from_these(task.plan, task.options, digests_of_shards(task))](int) {
+      return fits;
     };
   }
   const std::string digest = digest_of(choice_for(task, step));
   if (step == ShardStep::choose_further) {
-    return [words = words_of_further(digest, task.options)](int) { return words; };
+    return [fits = made_of(words_of_further(digest, task.options))](int) { return fits; };
   }
   const bool matching = step == ShardStep::match || step == ShardStep::match_further;
   return [&task, digest, matching](int number) {
-    return matching ? words_of_matches(digest, task.options, number)
-                    : words_of_geometries(digest, task.options, number);
+    return made_of(matching ? words_of_matches(digest, task.options, number)
+                            : words_of_geometries(digest, task.options, number));
   };
 }
 
@@ -121,7 +121,7 @@ ShardItemReport run_shard_item(const Context& context, const fs::path& work, con
   require(item.number >= 1 && item.number <= count, "the step ", name(item.step),
           " has the items 1 to ", count, ", not ", item.number);
   const FoundItem there = find_item(files_of(work, item.step), item.number,
-                                    made_of(words_of_items(task, item.step)(item.number)), true);
+                                    fits_of_items(task, item.step)(item.number), true);
   ShardItemReport report;
   report.damaged = there.damaged;
   if (there.file && !options.redo) {
@@ -164,21 +164,23 @@ ShardStatus shard_status(const fs::path& work, const ShardOptions& options, bool
   const ShardPlan plan = read_shard_plan(work);
   const Task task{context, work, plan, options, events, work};
   ShardStatus status;
+  bool is_chosen = true;  // from the shards as they are now
   for (int i = 0; i < kShardSteps; ++i) {
     ShardStepStatus step{.step = ShardStep(i)};
+    std::function<Fits(int)> fits;
     try {
+      // An earlier choice may exist, but what follows from it will be made again.
+      require(is_chosen || step.step <= ShardStep::choose, "the pairs are not chosen");
       step.items = count_of(task, step.step);
-    } catch (const Error&) {
-      step.known = false;
+      fits = fits_of_items(task, step.step);
+    } catch (const Error&) {  // the inputs of these items do not exist
+      step.known = step.items > 0;
+      // The shards that are missing may become what they were.
+      fits = [&](int) { return chosen_from_any(plan, options); };
     }
     const std::multimap<int, ItemFile> files = files_of(work, step.step);
-    std::function<std::string(int)> words = [](int) { return std::string(); };
-    try {
-      words = words_of_items(task, step.step);
-    } catch (const Error&) {  // the inputs of these items do not exist yet
-    }
     for (int k = 1; k <= step.items; ++k) {
-      FoundItem found = find_item(files, k, made_of(words(k)), check);
+      FoundItem found = find_item(files, k, fits(k), check);
       for (std::string& sentence : found.sentences) status.damaged.push_back(std::move(sentence));
       if (!found.file) {
         step.open.push_back(k);
@@ -190,6 +192,7 @@ ShardStatus shard_status(const fs::path& work, const ShardOptions& options, bool
         step.failed.push_back(std::move(sentence));
       }
     }
+    is_chosen &= step.step != ShardStep::choose || step.open.empty();
     status.steps.push_back(std::move(step));
   }
   return status;

@@ -177,10 +177,12 @@ struct MergeReport {
   std::int64_t unconnected = 0;      // images in no verified pair
   std::int64_t bytes = 0;            // written
   std::vector<std::string> failed = {};
+  bool stopped = false;  // by FolderEvents::stop; a database that was begun is not kept
   double milliseconds = 0;
 };
 // An error if an item is not done or its file is damaged. The databases are written on the local
-// disk and moved into place whole; existing ones are replaced.
+// disk and moved into place whole; existing ones are replaced, and further component_NNNN.db of an
+// earlier merge are removed.
 CORNEA_API MergeReport merge_shards(const std::filesystem::path& work,
                                     const std::filesystem::path& database,
                                     const ShardOptions& options = {},

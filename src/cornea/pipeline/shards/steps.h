@@ -28,7 +28,9 @@ struct Task {
 // what was chosen, from what.
 std::string words_of_shard(const ShardPlan& plan, const ShardOptions& options, int number);
 std::string words_of_choice(const ShardPlan& plan, const ShardOptions& options,
-                            const std::vector<std::string>& shard_digests);
+                            const std::vector<std::string>& shard_digests, const std::string& list);
+// Of the contents of the list of pairs; empty if there is none (on this machine).
+std::string hash_of_list(const ShardOptions& options);
 std::string words_of_further(const std::string& choice_digest, const ShardOptions& options);
 std::string words_of_matches(const std::string& choice_digest, const ShardOptions& options,
                              int block);
@@ -38,6 +40,14 @@ std::string words_of_geometries(const std::string& choice_digest, const ShardOpt
 int shard_of(const ShardPlan& plan, colmap::Id image);  // counted from 1
 // The photographs of a shard, in ascending order of their ids.
 std::vector<ShardImage> images_of_shard(const ShardPlan& plan, int number);
+
+// Accepts a choice made from any shards and any version of the list of pairs, provided that it
+// records which ones.
+Fits chosen_from_any(const ShardPlan& plan, const ShardOptions& options);
+// Accepts a choice made from exactly these shards, and from the list as it is now. Where the list
+// does not exist, as on another machine, any version of it is accepted.
+Fits chosen_from_these(const ShardPlan& plan, const ShardOptions& options,
+                       const std::vector<std::string>& shard_digests);
 
 // The existing choice for this plan and these options. It may stem from shards other than the
 // current ones; require_shard() checks each shard that is read.
@@ -65,8 +75,8 @@ void verify_item(const Task& task, const ShardItem& item, const LocalFolder& loc
 // Whether a step works on the blocks of choose_further instead of those of choose.
 inline bool is_further(ShardStep step) { return step >= ShardStep::choose_further; }
 
-// The words by which an item of this step is recognised as done, by item number; `task` must
-// outlive the returned function. An error if the inputs of the items do not exist.
-std::function<std::string(int)> words_of_items(const Task& task, ShardStep step);
+// Accepts the file of an item of this step if it is done, by item number; `task` must outlive the
+// returned function. An error if the inputs of the items do not exist.
+std::function<Fits(int)> fits_of_items(const Task& task, ShardStep step);
 
 }  // namespace cornea::shards

@@ -2,10 +2,12 @@
 // The words of steps.h, which name everything that the contents of a file depend on, and how the
 // files of earlier steps are found by them.
 #include <algorithm>
+#include <system_error>
 
 #include "cornea/catalog/options_table.h"
 #include "cornea/core/error.h"
 #include "cornea/export/colmap/intrinsics.h"
+#include "cornea/io/content_hash.h"
 #include "cornea/pipeline/folder/options_text.h"
 #include "cornea/pipeline/shards/steps.h"
 
@@ -32,22 +34,45 @@ std::string pair_words(const ShardOptions& options) {
   const RetrieveOptions& r = pairs.retrieve;
   return text("choice=", name(pairs.choice), " all-up-to=", pairs.all_up_to,
               " overlap=", pairs.overlap, " neighbours=", r.neighbours, " words=", r.words,
-              " training=", r.training, " iterations=", r.iterations, " power=", r.power,
-              " threshold=", r.threshold, " seed=", r.seed, " features=", pairs.retrieve_features,
-              " nearest=", pairs.nearest, " max-metres=", pairs.max_metres,
-              " list=", pairs.list.string(), " block-images=", options.block_images,
-              " block-pairs=", options.block_pairs, " schema=", schema_words(options));
+              " training=", r.training, " iterations=", r.iterations,
+              " power=", catalog::exact_text(r.power),
+              " threshold=", catalog::exact_text(r.threshold), " seed=", r.seed,
+              " features=", pairs.retrieve_features, " nearest=", pairs.nearest,
+              " max-metres=", catalog::exact_text(pairs.max_metres), " list=", pairs.list.string(),
+              " block-images=", options.block_images, " block-pairs=", options.block_pairs,
+              " schema=", schema_words(options), camera_words(options.folder.extract));
 }
 
-// Accepts a choice made from any shards, provided that it records which ones.
-Fits choice_of(const ShardPlan& plan, const ShardOptions& options) {
-  return [&](const Database& database) {
-    return colmap::note(database, "made_of") ==
-           words_of_choice(plan, options, colmap::notes(database, "shard"));
-  };
+// The hash of the list that a choice was made from; empty if there was none.
+std::string list_of(const Database& database) {
+  const std::vector<std::string> found = colmap::notes(database, "list");
+  return found.empty() ? "" : found.front();
 }
 
 }  // namespace
+
+Fits chosen_from_any(const ShardPlan& plan, const ShardOptions& options) {
+  return [&](const Database& database) {
+    return colmap::note(database, "made_of") ==
+           words_of_choice(plan, options, colmap::notes(database, "shard"), list_of(database));
+  };
+}
+
+std::string hash_of_list(const ShardOptions& options) {
+  const std::filesystem::path& list = options.folder.pairs.list;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(list, ignored)) return "";
+  return hexadecimal(io::content_hash_of_file(list));
+}
+
+Fits chosen_from_these(const ShardPlan& plan, const ShardOptions& options,
+                       const std::vector<std::string>& shard_digests) {
+  return [&plan, &options, shard_digests, list = hash_of_list(options)](const Database& database) {
+    const std::string recorded = list_of(database);
+    return colmap::note(database, "made_of") ==
+           words_of_choice(plan, options, shard_digests, list.empty() ? recorded : list);
+  };
+}
 
 std::string words_of_shard(const ShardPlan& plan, const ShardOptions& options, int number) {
   return text("plan=", hexadecimal(plan.key()), " shard=", number,
@@ -57,11 +82,12 @@ std::string words_of_shard(const ShardPlan& plan, const ShardOptions& options, i
 }
 
 std::string words_of_choice(const ShardPlan& plan, const ShardOptions& options,
-                            const std::vector<std::string>& shard_digests) {
+                            const std::vector<std::string>& shard_digests,
+                            const std::string& list) {
   std::string all;
   for (const std::string& digest : shard_digests) all += digest + "\n";
   return text("plan=", hexadecimal(plan.key()), " ", pair_words(options),
-              " shards=", hexadecimal(hash_of(all)));
+              " shards=", hexadecimal(hash_of(all)), " of-list=", list);
 }
 
 std::string words_of_matches(const std::string& choice_digest, const ShardOptions& options,
@@ -92,7 +118,7 @@ std::vector<ShardImage> images_of_shard(const ShardPlan& plan, int number) {
 ItemFile require_choice(const std::filesystem::path& work, const ShardPlan& plan,
                         const ShardOptions& options) {
   return require_item(files_of(work, ShardStep::choose), {ShardStep::choose, 1},
-                      choice_of(plan, options), true);
+                      chosen_from_any(plan, options), true);
 }
 
 ItemFile require_further(const std::filesystem::path& work, const ShardOptions& options,
@@ -104,10 +130,15 @@ ItemFile require_further(const std::filesystem::path& work, const ShardOptions& 
 ItemFile require_shard(const std::multimap<int, ItemFile>& files, const ShardPlan& plan,
                        const ShardOptions& options, int number, const std::string& digest,
                        bool read) {
-  ItemFile file = require_item(files, {ShardStep::extract, number},
-                               made_of(words_of_shard(plan, options, number)), read);
-  const Database database(file.path, Database::Open::finished);
-  if (digest.empty() || colmap::note(database, "digest") == digest) return file;
+  const Fits fits = made_of(words_of_shard(plan, options, number));
+  if (!digest.empty()) {
+    const Fits same = [&](const Database& database) {
+      return fits(database) && colmap::note(database, "digest") == digest;
+    };
+    if (const auto found = find_item(files, number, same, read).file) return *found;
+  }
+  ItemFile file = require_item(files, {ShardStep::extract, number}, fits, read);
+  if (digest.empty()) return file;
   fail(ErrorCode::io, file.path.string(),
        ": its features are not those that pairs were chosen from; choose the pairs again");
 }
