@@ -55,30 +55,46 @@ void sample_row(HostView<const float> level, const SampleFrame& frame, SamplePla
 }
 
 // Distributes the samples of a row between cells and directions. The first and the last cell lie
-// outside the descriptor. The directions of a cell are one vector: adding zero to most of them
-// takes less time than two scattered accesses to memory.
-typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
-typedef std::int32_t EightWords __attribute__((vector_size(32)));
+// outside the descriptor. The directions of a cell are one vector, or two on processors with
+// vectors of 16 bytes, where GCC would split selections of a longer one into single values: adding
+// zero to most directions takes less time than two scattered accesses to memory.
+static_assert(kDirections == 8);
+#ifdef __x86_64__
+typedef float Directions __attribute__((vector_size(32), aligned(4), may_alias));
+typedef std::int32_t Numbers __attribute__((vector_size(32)));
+constexpr Numbers kNumbers = {0, 1, 2, 3, 4, 5, 6, 7};
+#else
+typedef float Directions __attribute__((vector_size(16), aligned(4), may_alias));
+typedef std::int32_t Numbers __attribute__((vector_size(16)));
+constexpr Numbers kNumbers = {0, 1, 2, 3};
+#endif
+constexpr int kPerVector = sizeof(Directions) / sizeof(float), kVectors = kDirections / kPerVector;
 using CellRow = float[kCells + 2][kDirections];
 template <int per_cell>
 void share_out(const SampleRow<per_cell>& samples, CellRow& cells) {
-  static_assert(kDirections == 8);
   const Grid<per_cell>& grid = kGridOf<per_cell>;
-  constexpr EightWords kEach = {0, 1, 2, 3, 4, 5, 6, 7};
-  Eight before = {};
+  Directions before[kVectors] = {};
+  const auto part_of = [&](int cell, int v) -> Directions& {
+    return *reinterpret_cast<Directions*>(cells[cell] + v * kPerVector);
+  };
   for (int cell = 0; cell <= kCells; ++cell) {
-    Eight after = {};
+    Directions after[kVectors] = {};
     for (int i = cell * per_cell; i < (cell + 1) * per_cell; ++i) {
       const DirectionShares to = direction_shares(samples.direction[i], samples.magnitude[i]);
-      const Eight second = kEach == to.second ? Eight{} + to.to_second : Eight{};
-      const Eight both = kEach == to.first ? Eight{} + to.to_first : second;
-      after += both * grid.second[i];
-      before += both * (1.0f - grid.second[i]);
+      for (int v = 0; v < kVectors; ++v) {
+        const Numbers each = kNumbers + v * kPerVector;
+        const Directions second = each == to.second ? Directions{} + to.to_second : Directions{};
+        const Directions both = each == to.first ? Directions{} + to.to_first : second;
+        after[v] += both * grid.second[i];
+        before[v] += both * (1.0f - grid.second[i]);
+      }
     }
-    *reinterpret_cast<Eight*>(cells[cell]) = before;
-    before = after;
+    for (int v = 0; v < kVectors; ++v) {
+      part_of(cell, v) = before[v];
+      before[v] = after[v];
+    }
   }
-  *reinterpret_cast<Eight*>(cells[kCells + 1]) = before;
+  for (int v = 0; v < kVectors; ++v) part_of(kCells + 1, v) = before[v];
 }
 
 constexpr int kParts = 32;
