@@ -45,8 +45,8 @@ def main():
                             "--height", "240"))
         assert any("3/3" in line for line in scene), f"scene shows no progress: {scene}"
         # A single call that takes seconds: the trilateral scale space.
-        subprocess.run([PROGRAM, "scene", "-o", "t", "--views", "1", "--width", "480", "--height",
-                        "360", "--quiet"], cwd=folder, check=True)
+        subprocess.run([PROGRAM, "scene", "-o", "t", "--views", "1", "--width", "720", "--height",
+                        "540", "--quiet"], cwd=folder, check=True)
         detect = lines(shown(folder, "detect", "t/view_000.png", "--detector", "sift",
                              "--scale-space", "trilateral", "--device", "cpu", "--threads", "1"))
         assert any(re.search(r"\b[1-9][0-9]* s$", line) for line in detect), \
