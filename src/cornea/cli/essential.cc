@@ -49,10 +49,11 @@ std::string text_of(const EssentialResult& result, const IntrinsicsPair& given,
   return lines;
 }
 
-Answer essential_answer(const IntrinsicsPair& given, const EssentialResult& result) {
+Answer essential_answer(const IntrinsicsPair& given, const EssentialOptions& options,
+                        const EssentialResult& result) {
   const bool has_pose = result.R != std::array<double, 9>{};
   const IntrinsicsPair cameras = given.refocused(result.focal_factor);
-  const std::string note = explanation(result);
+  const std::string note = explanation(result, options);
   Answer described;
   described.text = text_of(result, given, note);
   described.matrices = {{"E", has_pose ? matrix_json(result.E) : Json(nullptr)},
@@ -92,8 +93,8 @@ Run add_essential(CLI::App& app) {
         [&](EssentialEstimator& estimator, const auto& matches) {
           return estimator.estimate(matches, cameras);
         },
-        [&](const EssentialEstimator&, const EssentialResult& result) {
-          return essential_answer(cameras, result);
+        [&](const EssentialEstimator& estimator, const EssentialResult& result) {
+          return essential_answer(cameras, estimator.options(), result);
         });
   };
 }

@@ -96,6 +96,25 @@ std::string cameras_text(const KnownCameras& cameras) {
                   : "");
 }
 
+// The model of the result: E, H, F or none.
+std::string_view model_of(const PairResult& r) {
+  if (r.by_essential) return "E";
+  if (r.geometry.kind == TwoView::planar) return "H";
+  return r.geometry.F != std::array<double, 9>{} ? "F" : "none";
+}
+
+// Correspondences per hypothesis of that model: 6 of them give E with a focal length.
+int sample_of(const PairOutcome& o) {
+  if (!o.result.by_essential) return o.command.options.fundamental.sample;
+  return o.cameras->focal_factor != 1 ? 6 : 5;
+}
+
+// Whether F and the epipoles refer to the pixels of cameras without distortion, as E does.
+bool is_undistorted(const PairOutcome& o) {
+  return o.result.by_essential &&
+         (o.cameras->cameras.first.is_distorted() || o.cameras->cameras.second.is_distorted());
+}
+
 // Which model was chosen, and why.
 std::string choice_text(const PairOutcome& o) {
   const TwoViewResult& v = *o.result.two_view;
@@ -104,11 +123,16 @@ std::string choice_text(const PairOutcome& o) {
   const bool corrected = o.cameras->focal_factor != 1;
   const std::string source = corrected ? "corrected focal lengths" : source_text(*o.cameras);
   const bool one = !corrected && o.cameras->source == "focal";
-  if (o.result.by_essential) {
+  const std::string_view model = model_of(o.result);
+  if (model == "E") {
     return text("E, since ", counts, ": ", source, one ? " fits" : " fit", " (E needs 95% of F's)");
   }
-  if (v.essential.pure_rotation) return "H, since the camera only rotated: there is no baseline";
-  if (v.fundamental.inlier_count == 0) return "none, since neither E nor F agrees with the matches";
+  if (model == "H") {
+    return v.essential.pure_rotation ? "H, since the camera only rotated: there is no baseline"
+                                     : "H, since the matches lie on one plane and E does not fit";
+  }
+  if (model == "none") return "none, since neither E nor F agrees with the matches";
+  if (v.essential.pure_rotation) return "F, since E finds no baseline: the camera hardly moved";
   return text("F, since ", counts, ": ", source, one ? " does" : " do",
               " not fit (E needs 95% of F's)");
 }
@@ -123,7 +147,8 @@ std::vector<std::pair<std::string, std::string>> pose_facts(const PairOutcome& o
   std::vector<std::pair<std::string, std::string>> facts = {
       {"Rotation", rotation_text(v.essential.R)},
       {"Translation", vector_text(v.essential.t) + ", of length 1"},
-      {"Epipoles", epipoles_text(epipoles_of(o.result.geometry.F))},
+      {"Epipoles", epipoles_text(epipoles_of(o.result.geometry.F)) +
+                       (is_undistorted(o) ? ", in undistorted pixels" : "")},
       {"Median angle", angle},
       {"Points", text(grouped(std::size_t(points)), " in front of both cameras")}};
   if (v.essential.kind == TwoView::planar) {
@@ -141,7 +166,7 @@ std::optional<PagePose> page_pose(const PairOutcome& o) {
   pose.t = v.essential.t;
   pose.cameras = o.cameras->cameras;
   pose.points = v.essential.points;
-  pose.of_undistorted = pose.cameras.first.is_distorted() || pose.cameras.second.is_distorted();
+  pose.of_undistorted = is_undistorted(o);
   pose.sentence = baseline_sentence(pose.R, pose.t, v.essential.median_angle_degrees);
   pose.facts = pose_facts(o);
   pose.facts.push_back({"Cameras", cameras_text(*o.cameras)});
@@ -156,13 +181,10 @@ void add_pose(const PairOutcome& o, Json& json) {
                           "cameras", "model", "choice"}) {
     json[key] = nullptr;
   }
-  const bool has_lines =
-      r.geometry.kind != TwoView::planar && r.geometry.F != std::array<double, 9>{};
-  if (has_lines) json["epipoles"] = epipoles_json(epipoles_of(r.geometry.F));
-  json["model"] = r.by_essential                       ? "E"
-                  : r.geometry.kind == TwoView::planar ? "H"
-                  : has_lines                          ? "F"
-                                                       : "none";
+  const std::string_view model = model_of(r);
+  if (model == "E" || model == "F") json["epipoles"] = epipoles_json(epipoles_of(r.geometry.F));
+  json["model"] = model;
+  json["undistorted"] = is_undistorted(o);
   if (!o.cameras) return;
   const TwoViewResult& v = *r.two_view;
   json["cameras"] = {{"source", o.cameras->source},
@@ -190,7 +212,8 @@ double median_of_inliers(const PairResult& r) {
 }
 
 // F, or H if that is the result to use; also E if there is one.
-void print_model(const PairResult& r) {
+void print_model(const PairOutcome& o) {
+  const PairResult& r = o.result;
   const FundamentalResult& g = r.geometry;
   if (r.by_essential) {
     std::cout << "E (x2^T E x1 = 0, rays in camera coordinates)\n"
@@ -199,7 +222,8 @@ void print_model(const PairResult& r) {
   if (g.kind == TwoView::planar) {
     std::cout << "H (x2 ~ H x1, pixels)\n" << matrix_text(with_unit_corner(g.H));
   } else if (g.F != std::array<double, 9>{}) {
-    std::cout << "F (x2^T F x1 = 0, pixels)\n" << matrix_text(g.F);
+    std::cout << "F (x2^T F x1 = 0, " << (is_undistorted(o) ? "undistorted " : "") << "pixels)\n"
+              << matrix_text(g.F);
   }
 }
 
@@ -276,13 +300,11 @@ std::string page_text(const PairOutcome& o, const std::vector<StageTime>& stages
       {"Matching", text("exact nearest neighbours", r.match_kernel.empty() ? "" : " (",
                         r.match_kernel, r.match_kernel.empty() ? "" : ")", ", ratio ",
                         c.options.match.ratio, c.options.match.mutual ? ", mutual" : "")},
-      {"Geometry",
-       g.hypotheses == 0
-           ? "no hypothesis was tried"
-           : text(grouped(std::size_t(g.hypotheses)),
-                  g.hypotheses == 1 ? " hypothesis" : " hypotheses", " of ",
-                  r.by_essential ? 5 : c.options.fundamental.sample, " matches, stopped by ",
-                  name(g.stop), ", seed ", c.options.fundamental.seed)},
+      {"Geometry", g.hypotheses == 0 ? "no hypothesis was tried"
+                                     : text(grouped(std::size_t(g.hypotheses)),
+                                            g.hypotheses == 1 ? " hypothesis" : " hypotheses",
+                                            " of ", sample_of(o), " matches, stopped by ",
+                                            name(g.stop), ", seed ", c.options.fundamental.seed)},
       {"Version", text("Cornea ", kVersion)},
       {"In the folder", fs::current_path().string()}};
   if (c.has_masks()) {
@@ -330,7 +352,7 @@ void print_result(const PairOutcome& o, const std::vector<StageTime>& stages) {
   }
   std::cout << "time             " << all << "\n"
             << c.options.detector << " on " << o.context.description() << "\n";
-  print_model(r);
+  print_model(o);
   if (r.by_essential) {
     const EssentialResult& e = r.two_view->essential;
     std::cout << baseline_sentence(e.R, e.t, e.median_angle_degrees) << "\n";

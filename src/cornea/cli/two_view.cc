@@ -120,7 +120,7 @@ std::string too_few_text(int sample, const Result& result) {
 
 }  // namespace
 
-std::string explanation(const EssentialResult& result) {
+std::string explanation(const EssentialResult& result, const EssentialOptions& options) {
   if (result.pure_rotation) {
     return "pure rotation: the camera only rotated, or hardly moved; R is valid, t and E are not";
   }
@@ -139,7 +139,7 @@ std::string explanation(const EssentialResult& result) {
              "on a line in "
              "an image";
     case TwoView::too_few_points:
-      return too_few_text(5, result);
+      return too_few_text(options.shared_focal ? 6 : 5, result);
   }
   return "";
 }

@@ -73,7 +73,7 @@ inline Json warning_json(const FundamentalResult& result, const FundamentalOptio
   return sentence.empty() ? Json(nullptr) : Json(sentence);
 }
 // What a user should know about E or H; empty for an ordinary one.
-std::string explanation(const EssentialResult& result);
+std::string explanation(const EssentialResult& result, const EssentialOptions& options);
 std::string explanation(const HomographyResult& result);
 
 inline constexpr char kChance[] =

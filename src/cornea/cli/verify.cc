@@ -50,7 +50,7 @@ std::string cameras_text(const VerifyReport& report) {
   }
   if (report.unread_cameras > 0) {
     all += text(", ", grouped(report.unread_cameras),
-                " without because a camera model is not supported");
+                " without because a camera is missing or damaged, or its model is not supported");
   }
   return all;
 }

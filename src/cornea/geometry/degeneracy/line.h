@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points on a line, which do not determine F. Shared by CPU and CUDA.
+// Points on a line, which determine neither F nor E nor H. Shared by CPU and CUDA.
 #pragma once
 
-#include "cornea/geometry/ransac/search.h"
+#include "cornea/core/host_device.h"
+#include "cornea/geometry/points.h"
 
 namespace cornea::geometry {
 
-// Whether the inliers of one image (or, with `all`, all points) lie within a threshold of a line.
-// Then they do not determine F.
-template <class Team>
-CORNEA_HD bool on_a_line(Team& team, double threshold, const Search& search, bool all) {
-  const Scales& scales = search.normalisation.scales;
-  const InlierTest inlier = inlier_test(search.best.f, scales, threshold);
+// Whether, in one image, the points for which counts(p) is true lie within a threshold, pixels, of
+// a line.
+template <class Team, class Counts>
+CORNEA_HD bool on_a_line(Team& team, const Scales& scales, double threshold, const Counts& counts) {
   double s[11];
   team.template sums<11>(s, [&](const PointPair& p, double* terms) {
     const double values[11] = {1,    p.x1, p.y1,        p.x1 * p.x1, p.x1 * p.y1, p.y1 * p.y1,
                                p.x2, p.y2, p.x2 * p.x2, p.x2 * p.y2, p.y2 * p.y2};
     CORNEA_UNROLL
     for (int i = 0; i < 11; ++i) terms[i] = values[i];
-    return all || inlier(p);
+    return counts(p);
   });
   for (int image = 0; image < 2; ++image) {
     const double* of = s + 1 + 5 * image;

@@ -257,6 +257,50 @@ TEST_P(CalibratedOnDevice, AGivenThresholdDecidesWhichPointsLieOnAPlane) {
             Configuration::calibrated);
 }
 
+// Among thousands of random points, some agree with an E or an H.
+TEST_P(CalibratedOnDevice, FindsNothingInThousandsOfRandomPoints) {
+  Random random(23);
+  std::vector<Correspondence> chance(4000);
+  for (Correspondence& m : chance) {
+    m = {float(random.uniform(0, 1280)), float(random.uniform(0, 960)),
+         float(random.uniform(0, 1280)), float(random.uniform(0, 960))};
+  }
+  EXPECT_EQ(EssentialEstimator(context, {.max_hypotheses = 3000}).estimate(chance, kCameras).kind,
+            TwoView::none);
+  EXPECT_EQ(HomographyEstimator(context, {.max_hypotheses = 3000}).estimate(chance).kind,
+            TwoView::none);
+}
+
+// F follows the distortion of a lens only within a wide threshold; E's inliers need none.
+TEST_P(CalibratedOnDevice, InliersOfEHaveTheirOwnThresholdAndPoints) {
+  const Intrinsics bent{1000, 1000, 640, 480, -0.15};
+  const IntrinsicsPair cameras{bent, bent};
+  const Views views = make_views(66, 400, 0.2, 0.3, Motion::any, false, cameras);
+  const TwoViewResult result = TwoViewEstimator(context).estimate(views.matches, cameras);
+  ASSERT_EQ(result.configuration, Configuration::calibrated);
+  EXPECT_GT(result.fundamental.threshold, result.essential.threshold);
+  EXPECT_EQ(result.inliers, result.essential.inliers);
+  EXPECT_EQ(result.inlier_count, result.essential.inlier_count);
+  for (std::size_t i = 0; i < views.matches.size(); ++i) {
+    if (!result.inliers[i]) {
+      EXPECT_EQ(result.points[i], (std::array<float, 3>{})) << i;
+    }
+  }
+}
+
+// At a given threshold, H is compared with E as in COLMAP: the distance between points, not its
+// double.
+TEST_P(CalibratedOnDevice, DepthBeyondAGivenThresholdIsNoPlane) {
+  TwoViewOptions options;
+  options.configuration_threshold = 11.3;
+  options.fundamental.threshold = options.essential.threshold = 60;
+  options.homography.threshold = 120;
+  const Views views = make_views(67, 400, 0.3, 0.2, Motion::sideways);
+  const TwoViewResult result = TwoViewEstimator(context, options).estimate(views.matches, kCameras);
+  EXPECT_EQ(result.configuration, Configuration::calibrated);
+  EXPECT_FALSE(result.essential.pure_rotation);
+}
+
 // Points beyond the fold of a lens have no ray, so they are inliers of no model.
 TEST_P(CalibratedOnDevice, PointsWithoutARayAreNotInliers) {
   const Intrinsics bent{1000, 1000, 640, 480, -0.3};  // folds at r = 1.05, pixel 640 + 703
@@ -294,7 +338,24 @@ TEST_P(CalibratedOnDevice, HandlesFewAndWrongPoints) {
   EXPECT_EQ(essential.estimate(same, kCameras).kind, TwoView::too_few_points);
   std::vector<Correspondence> line;
   for (int i = 0; i < 60; ++i) line.push_back({float(i), float(i), float(2 * i), float(i)});
+  EXPECT_EQ(homography.estimate(line).kind, TwoView::degenerate);
   EXPECT_EQ(homography.estimate(line).inlier_count, 0);
+  // Points of a scene that lie on a line in the first image, up to the noise.
+  Random random(4);
+  Views row = make_views(71, 20000, 0.2, 0);
+  std::erase_if(row.matches,
+                [](const Correspondence& m) { return std::abs(m.y1 - 400 - 0.2f * m.x1) > 1; });
+  ASSERT_GT(row.matches.size(), 8u);
+  std::vector<Correspondence> wobbly;
+  for (int i = 0; i < 60; ++i) {
+    auto near = [&](float v) { return v + 0.2f * float(random.normal()); };
+    wobbly.push_back({near(20.0f * i), near(3.0f * i), near(18.0f * i + 40), near(90 + 2.0f * i)});
+  }
+  for (const auto& points : {row.matches, wobbly}) {
+    EXPECT_EQ(essential.estimate(points, kCameras).kind, TwoView::degenerate);
+    EXPECT_EQ(homography.estimate(points).inlier_count, 0);
+    EXPECT_EQ(both.estimate(points, kCameras).configuration, Configuration::degenerate);
+  }
   EXPECT_THROW(essential.estimate(line, {{0, 1, 0, 0}, kSecond}), Error);
   EXPECT_THROW(EssentialEstimator(context, {.threshold = -1}), Error);
   EXPECT_THROW(HomographyEstimator(context, {.confidence = 1}), Error);

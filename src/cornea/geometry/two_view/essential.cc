@@ -6,6 +6,7 @@
 
 #include "cornea/geometry/two_view/batch.h"
 #include "cornea/geometry/two_view/essential_problem.h"
+#include "cornea/geometry/two_view/significance.h"
 
 namespace cornea {
 namespace {
@@ -43,8 +44,10 @@ std::vector<Correspondence> square_pixels(std::span<const Correspondence> matche
   return result;
 }
 
+// `pixels` are the correspondences as given, `matches` those of square_pixels().
 void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
-                   std::span<const Correspondence> matches, EssentialResult& out) {
+                   std::span<const Correspondence> pixels, std::span<const Correspondence> matches,
+                   int sample, EssentialResult& out) {
   out.kind = outcome.kind;
   out.threshold = outcome.threshold;
   out.hypotheses = outcome.hypotheses;
@@ -53,7 +56,9 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
   out.points.assign(matches.size(), {});
   out.inlier_count = int(std::count(out.inliers.begin(), out.inliers.end(), 1));
   if (outcome.kind != TwoView::general && outcome.kind != TwoView::planar) return;
-  if (is_chance(std::uint32_t(out.inlier_count), int(matches.size()))) {
+  if (is_chance(std::uint32_t(out.inlier_count), int(matches.size())) ||
+      random_epipolar(out.inlier_count, int(matches.size()), sample, out.threshold,
+                      side_of(pixels))) {
     out.kind = TwoView::none;
     out.inlier_count = 0;
     std::fill(out.inliers.begin(), out.inliers.end(), std::uint8_t{0});
@@ -141,15 +146,18 @@ void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspo
             "focal "
             "length");
   }
+  const int sample = options_.shared_focal ? 6 : 5;
   estimate_places<EssentialResult>(
-      context_, pairs, keys, out, options_.shared_focal ? 6 : 5,
+      context_, pairs, keys, out, sample,
       [&](std::span<RansacPair> wanted, std::span<EssentialResult*> results,
           const std::function<void()>& meanwhile) {
+        std::vector<std::span<const Correspondence>> pixels(wanted.size());
         std::vector<std::vector<Correspondence>> rays(wanted.size());
         core::parallel_for(context_, int(wanted.size()), kPairsPerPiece, [&](int begin, int end) {
           for (int i = begin; i < end; ++i) {
             const IntrinsicsPair& of = cameras[results[i] - out.data()];
-            rays[i] = square_pixels(wanted[i].matches, of);
+            pixels[i] = wanted[i].matches;
+            rays[i] = square_pixels(pixels[i], of);
             wanted[i].matches = rays[i];
             wanted[i].given = {0, 0, 0, 0, {1 / of.first.mean_focal(), 1 / of.second.mean_focal()}};
           }
@@ -162,7 +170,8 @@ void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspo
         }
         core::parallel_for(context_, int(wanted.size()), kPairsPerPiece, [&](int begin, int end) {
           for (int i = begin; i < end; ++i) {
-            write_outcome(outcomes[i].outcome, outcomes[i].normalisation, rays[i], *results[i]);
+            write_outcome(outcomes[i].outcome, outcomes[i].normalisation, pixels[i], rays[i],
+                          sample, *results[i]);
           }
         });
       });

@@ -132,22 +132,27 @@ struct CalibratedProblem {
       outcome.kind = state.fixed ? TwoView::none : TwoView::degenerate;
       return outcome;
     }
-    if (is_chance(state.best.score.inliers, team.count())) return outcome;
+    const bool sure = !is_chance(state.best.score.inliers, team.count());
+    const InlierTest best = inlier_test(state.best.f, scales, search.threshold);
+    if (on_a_line(team, scales, search.threshold,
+                  [&](const PointPair& p) { return !sure || best(p); })) {
+      outcome.kind = TwoView::degenerate;
+      return outcome;
+    }
+    if (!sure) return outcome;
     double width = search.threshold;
     const Matrix3<double> m = fit_last(team, pair, state, width);
-    if (automatic) {
-      const double wanted = kInlierThresholdsPerWidth * width;
-      outcome.threshold = wanted > kLeastInlierThreshold ? wanted : kLeastInlierThreshold;
-    }
+    if (automatic) outcome.threshold = threshold_of(width);
+    const double narrow = plane_threshold(outcome.threshold, width);
     if constexpr (Focal::kSought) {
       outcome.focal = focal_of(m);
       const double g = 1 / outcome.focal;
       outcome.e = matrix_of(essential_frame(with_focal(m, g)));
       RefocusedTeam<Team> rays{team, g};
-      find_pose(rays, {scales.first * g, scales.second * g}, outcome);
+      find_pose(rays, {scales.first * g, scales.second * g}, narrow, outcome);
     } else {
       outcome.e = m;
-      find_pose(team, scales, outcome);
+      find_pose(team, scales, narrow, outcome);
     }
     return outcome;
   }
@@ -193,19 +198,20 @@ struct CalibratedProblem {
     return m;
   }
 
-  // Finds the pose of outcome.e, and whether the camera only rotated.
+  // Finds the pose of outcome.e, and whether the camera only rotated, at the threshold `narrow`.
   template <class Rays>
-  CORNEA_HD static void find_pose(Rays& rays, const Scales& scales, Outcome& outcome) {
-    const InlierTest inlier = inlier_test(outcome.e, scales, outcome.threshold);
+  CORNEA_HD static void find_pose(Rays& rays, const Scales& scales, double narrow,
+                                  Outcome& outcome) {
     double in_front;
-    outcome.pose = choose_pose(rays, outcome.e, inlier, in_front);
+    outcome.pose =
+        choose_pose(rays, outcome.e, inlier_test(outcome.e, scales, outcome.threshold), in_front);
     outcome.kind = TwoView::general;
     // If the camera only rotated, the points lie in front of it for any t, and R alone explains
     // them.
-    const Matrix3<double> rotation =
-        minimise_rotation(rays, outcome.pose.rotation, scales, outcome.threshold);
-    const double rotated = count_rotated(
-        rays, rotation_test(rotation, scales, kPlaneWidth * outcome.threshold), inlier);
+    const InlierTest inlier = inlier_test(outcome.e, scales, narrow);
+    const Matrix3<double> rotation = minimise_rotation(rays, outcome.pose.rotation, scales, narrow);
+    const double rotated =
+        count_rotated(rays, rotation_test(rotation, scales, kPlaneWidth * narrow), inlier);
     double inliers[1];
     rays.template sums<1>(inliers, [&](const PointPair& p, double* terms) {
       terms[0] = 1;

@@ -13,6 +13,7 @@
 #include "cornea/geometry/two_view/batch.h"
 #include "cornea/geometry/two_view/fundamental_problem.h"
 #include "cornea/geometry/two_view/fundamental_study.h"
+#include "cornea/geometry/two_view/significance.h"
 
 namespace cornea {
 namespace {
@@ -43,7 +44,8 @@ constexpr double kSearchThreshold = 3, kWideThreshold = 10;
 // A result is doubtful if the noise is wider than the first threshold, or if less than this
 // fraction of the correspondences agrees within the noise.
 constexpr double kSureShare = 0.4;
-// The factor by which the wide search's model must be more significant.
+// The factor by which the wide search's model must be more significant. If the first search found
+// only a plane and the wide one points off it too, any gain is enough.
 constexpr double kClearlyBetter = 1.3;
 
 FundamentalProblem problem_of(const FundamentalOptions& o, double threshold, int max_hypotheses) {
@@ -54,22 +56,13 @@ FundamentalProblem problem_of(const FundamentalOptions& o, double threshold, int
       o.refine};
 }
 
-double log_choose(int n, int k) {
-  double sum = 0;
-  for (int i = 1; i <= k; ++i) sum += std::log(double(n - k + i) / i);
-  return sum;
-}
-// The negative logarithm of the expected number of models that as many correspondences would
-// support within this width by chance (a contrario: L. Moisan, B. Stival, IJCV 2004). The
-// probability that a random match lies within the width is about the width divided by the extent of
-// the points.
-double significance(const RansacOutcome<FundamentalOutcome>& of, int count) {
+// How significant the model is within its width. The probability that a random match lies within it
+// is about the width divided by the extent of the points.
+double significance_of(const RansacOutcome<FundamentalOutcome>& of, int count) {
   constexpr double kExtent = 5;  // for points whose mean distance from their centre is sqrt(2)
-  const int support = int(of.outcome.support);
-  if (!of.outcome.has_f() || support <= 7) return 0;
+  if (!of.outcome.has_f()) return 0;
   const double share = of.outcome.width * of.normalisation.scales.second / kExtent;
-  return -((support - 7) * std::log(std::min(share, 1.0)) + log_choose(count, support) +
-           log_choose(support, 7));
+  return significance(int(of.outcome.support), count, 7, share);
 }
 
 bool leaves_doubt(const FundamentalOutcome& outcome, int count) {
@@ -136,12 +129,17 @@ void write_outcome(const FundamentalOutcome& outcome, const Normalisation& norma
     out.H = homography_in_pixels(outcome.plane.h, normalisation);
   }
   out.inlier_count = static_cast<int>(std::count(out.inliers.begin(), out.inliers.end(), 1));
-  // The refinement may have lost inliers. (The 8 inliers of a homography are not due to chance:
-  // each agrees in two coordinates instead of one.)
-  if (out.kind == TwoView::general &&
-      is_chance(std::uint32_t(out.inlier_count), int(out.inliers.size()))) {
+  const int count = int(out.inliers.size());
+  const double side = side_of(normalisation);
+  const bool chance =
+      out.kind == TwoView::general
+          ? is_chance(std::uint32_t(out.inlier_count), count) ||
+                random_epipolar(out.inlier_count, count, 7, out.threshold, side)
+          : out.kind == TwoView::planar &&
+                random_transfer(out.inlier_count, count, kPlaneWidth * out.threshold, side);
+  if (chance) {
     out.kind = TwoView::none;
-    out.F = {};
+    out.F = out.H = {};
     out.inlier_count = 0;
     std::fill(out.inliers.begin(), out.inliers.end(), std::uint8_t{0});
   }
@@ -234,7 +232,11 @@ void FundamentalEstimator::estimate_some(std::span<geometry::RansacPair> pairs,
       wide[k].outcome.rounds += first.outcome.rounds;
       first.outcome.hypotheses = wide[k].outcome.hypotheses;
       first.outcome.rounds = wide[k].outcome.rounds;
-      if (significance(wide[k], count) <= kClearlyBetter * significance(first, count)) continue;
+      const bool leaves_plane =
+          first.outcome.kind == TwoView::planar && wide[k].outcome.kind == TwoView::general;
+      const double factor = leaves_plane ? 1 : kClearlyBetter;
+      const double before = std::max(significance_of(first, count), 0.0);
+      if (significance_of(wide[k], count) <= factor * before) continue;
       first = wide[k];
       std::copy(inliers[k].begin(), inliers[k].end(), pairs[which[k]].inliers);
     }

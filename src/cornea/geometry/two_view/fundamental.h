@@ -40,7 +40,8 @@
 //      with it. F is then searched again as [e]x H, with e from two correspondences off the plane,
 //      as many pairs of them as the confidence requires. If hardly any correspondence off the plane
 //      agrees, the scene is a plane or the camera only rotated; the result is `planar` and contains
-//      the homography beside an F that has no meaning off the plane (degeneracy/plane.h).
+//      the homography beside an F that has no meaning off the plane (degeneracy/plane.h). This is
+//      judged at the threshold of the noise, even if a wider one is given.
 //   7. If fewer than 300 correspondences agree within the noise, inner samples of 8 correspondences
 //      near F are scored at the width of the noise (refine/resample.h). A final minimisation
 //      follows.
@@ -49,9 +50,11 @@
 //      draw half of `max_hypotheses`. The second result replaces the first if its significance (a
 //      contrario) is more than 1.3 times as high. Inliers are then those within 1.25 widths of the
 //      noise, and at least 1.5 pixels.
+//   9. If random correspondences are expected to support a model with as many inliers (a contrario,
+//      significance.h), or if the inliers are too few (see TwoView::none), there is no geometry.
 //
 // Both backends run the same functions in the same order, with additions, products, divisions and
-// square roots only: F has the same bits on both. (Step 8 chooses on the CPU, by logarithms.)
+// square roots only: F has the same bits on both. (Steps 8 and 9 decide on the CPU, by logarithms.)
 #pragma once
 
 #include <array>
@@ -106,8 +109,10 @@ struct CORNEA_API FundamentalResult {
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 each; of H if the kind is planar
   int inlier_count = 0;                    // distinct correspondences among the inliers
   int places = 0;                          // distinct correspondences among all that were given
-  double threshold = 0;                    // between inliers and outliers, pixels
-  int hypotheses = 0;                      // drawn
+  // Between inliers and outliers, pixels. If the kind is planar, it is that of the noise, even if a
+  // wider one was given.
+  double threshold = 0;
+  int hypotheses = 0;  // drawn
   int rounds = 0;
   StopReason stop = StopReason::nothing_to_do;
   bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }

@@ -154,5 +154,43 @@ TEST_P(FundamentalOnDevice, FindsNothingInRandomPoints) {
   }
 }
 
+// Among thousands of random points, dozens lie near the epipolar lines of some F.
+TEST_P(FundamentalOnDevice, FindsNothingInThousandsOfRandomPoints) {
+  Random random(22);
+  std::vector<Correspondence> noise;
+  for (int k = 0; k < 4000; ++k) {
+    auto v = [&] { return float(random.uniform(0, 1000)); };
+    noise.push_back({v(), v(), v(), v()});
+  }
+  for (const double threshold : {0.0, 1.5, 10.0}) {
+    const auto result = estimate(noise, {.threshold = threshold, .max_hypotheses = 3000});
+    EXPECT_EQ(result.kind, TwoView::none) << threshold;
+    EXPECT_EQ(result.inlier_count, 0);
+  }
+  // 100 matches of a scene among them are a geometry.
+  const auto scene = make_matched_points({.count = 100, .noise = 0.3, .seed = 5});
+  std::vector<Correspondence> mixed(noise.begin(), noise.begin() + 200);
+  mixed.insert(mixed.end(), scene.matches.begin(), scene.matches.end());
+  EXPECT_EQ(estimate(mixed).kind, TwoView::general);
+}
+
+// A given threshold that is far wider than the noise must not hide the depth of a scene.
+TEST_P(FundamentalOnDevice, AWideThresholdDoesNotMakeAPlane) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const auto scene = make_matched_points({.count = 400, .noise = 0.3, .seed = seed});
+    const auto result = estimate(scene.matches, {.threshold = 60});
+    EXPECT_EQ(result.kind, TwoView::general) << seed;
+    EXPECT_EQ(result.threshold, 60);
+  }
+}
+
+TEST_P(FundamentalOnDevice, SearchesWidelyWithoutRefinementToo) {
+  const auto scene = make_matched_points({.count = 400, .noise = 3, .seed = 8});
+  const auto result = estimate(scene.matches, {.refine = false});
+  EXPECT_EQ(result.kind, TwoView::general);
+  EXPECT_GT(result.threshold, 10);
+  EXPECT_GT(result.inlier_count, 300);
+}
+
 }  // namespace
 }  // namespace cornea

@@ -46,6 +46,16 @@ struct FundamentalInlier {
 // (triangulation, a mapper) need them.
 inline constexpr double kLeastInlierThreshold = 1.5;
 inline constexpr double kInlierThresholdsPerWidth = 1.25;
+CORNEA_HD inline double threshold_of(double width) {
+  const double wanted = kInlierThresholdsPerWidth * width;
+  return wanted > kLeastInlierThreshold ? wanted : kLeastInlierThreshold;
+}
+// The threshold of the tests for planes and pure rotations. A given threshold may be much wider
+// than the noise, so that depth would disappear within it.
+CORNEA_HD inline double plane_threshold(double threshold, double width) {
+  const double of_noise = threshold_of(width);
+  return of_noise < threshold ? of_noise : threshold;
+}
 
 // Iterations of a fit that is followed by further fits: the first ones bring most of the gain.
 inline constexpr int kFewSteps = 3;
@@ -126,7 +136,9 @@ struct FundamentalProblem {
     const Scales& scales = state.normalisation.scales;
     const bool found = is_cost(state.best.score.cost);
     const bool sure = found && !is_chance(state.best.score.inliers, team.count());
-    if (on_a_line(team, search.threshold, state, !sure)) {
+    const InlierTest best = inlier_test(state.best.f, scales, search.threshold);
+    if (on_a_line(team, scales, search.threshold,
+                  [&](const PointPair& p) { return !sure || best(p); })) {
       outcome.kind = TwoView::degenerate;
       return outcome;
     }
@@ -141,17 +153,15 @@ struct FundamentalProblem {
         state.best = {f, team.score(converted<float>(f))};
       }
     }
-    if (automatic) {
-      const double wanted = kInlierThresholdsPerWidth * outcome.width;
-      outcome.threshold = wanted > kLeastInlierThreshold ? wanted : kLeastInlierThreshold;
-    }
+    if (automatic) outcome.threshold = threshold_of(outcome.width);
     outcome.kind = TwoView::general;
     if (check_plane) {
-      const double threshold = outcome.threshold;
+      const double threshold = plane_threshold(outcome.threshold, outcome.width);
       outcome.kind = judge_plane(
           team, search, pair, threshold, found,
           [&](Model& model) { optimise_fundamental(team, scales, threshold, model); }, state,
           outcome.plane);
+      if (outcome.kind == TwoView::planar) outcome.threshold = threshold;
     } else if (!found) {
       outcome.kind = state.fixed ? TwoView::none : TwoView::degenerate;
     }
@@ -167,10 +177,11 @@ struct FundamentalProblem {
       if (holds(team, f, state)) {
         outcome.f = f;
         outcome.width = width;
+        if (automatic && outcome.kind == TwoView::general) outcome.threshold = threshold_of(width);
       }
-      outcome.support =
-          team.score(converted<float>(outcome.f), cost_scale(scales, outcome.width)).inliers;
     }
+    outcome.support =
+        team.score(converted<float>(outcome.f), cost_scale(scales, outcome.width)).inliers;
     return outcome;
   }
 

@@ -7,6 +7,7 @@
 
 #include "cornea/geometry/two_view/batch.h"
 #include "cornea/geometry/two_view/homography_problem.h"
+#include "cornea/geometry/two_view/significance.h"
 
 namespace cornea {
 namespace {
@@ -67,7 +68,9 @@ void HomographyEstimator::estimate_batch(std::span<const std::span<const Corresp
           result.stop = outcome.stop;
           result.inlier_count = int(std::count(result.inliers.begin(), result.inliers.end(), 1));
           if (outcome.kind != TwoView::planar) continue;
-          if (result.inlier_count < int(kLeastSupport)) {
+          if (result.inlier_count < int(kLeastSupport) ||
+              random_transfer(result.inlier_count, int(result.inliers.size()), result.threshold,
+                              side_of(outcomes[i].normalisation))) {
             result.kind = TwoView::none;
             result.inlier_count = 0;
             std::fill(result.inliers.begin(), result.inliers.end(), std::uint8_t{0});

@@ -56,8 +56,15 @@ struct HomographyProblem {
       outcome.kind = state.fixed ? TwoView::none : TwoView::degenerate;
       return outcome;
     }
-    // Each correspondence agrees in two coordinates: 8 inliers are not due to chance.
-    if (state.best.score.inliers < kLeastSupport) return outcome;
+    const bool sure = state.best.score.inliers >= kLeastSupport;
+    const Plane best = plane_of(state.best.f, scales, search.threshold);
+    // The threshold is the sum of the distances in both images.
+    if (on_a_line(team, scales, search.threshold / 2,
+                  [&](const PointPair& p) { return !sure || best.has(p); })) {
+      outcome.kind = TwoView::degenerate;
+      return outcome;
+    }
+    if (!sure) return outcome;
     outcome.kind = TwoView::planar;
     outcome.h = state.best.f;
     if (refine) {

@@ -192,8 +192,9 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
   };
   const bool follows = options.fundamental.threshold == 0 && (has_f || has_e);
   const Supports near = supports_at(threshold, follows ? kPlaneWidth * threshold : h.threshold);
-  const double wide = options.configuration_threshold;
-  const Supports far = follows && wide > 0 ? supports_at(wide, kTransferPerEpipolar * wide) : near;
+  const double wide = follows ? options.configuration_threshold : threshold;
+  const Supports far =
+      options.configuration_threshold > 0 ? supports_at(wide, kTransferPerEpipolar * wide) : near;
   const int places = f.places;
   const bool sure_e = has_e && !is_chance(std::uint32_t(near.e.count), places);
   const bool sure_f = has_f && !is_chance(std::uint32_t(near.f.count), places);
@@ -218,7 +219,9 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
     out.configuration = Configuration::calibrated;
     out.E = e.E;
     out.F = fundamental_of(e.E, *cameras);
-    take(near.e);
+    // F follows a lens distortion by a wider threshold; E's own inliers have the points.
+    out.inliers = e.inliers;
+    out.inlier_count = e.inlier_count;
   } else if (sure_f) {
     out.configuration = Configuration::uncalibrated;
     take(near.f);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether random correspondences would support a model as well (a contrario: L. Moisan, B. Stival,
+// "A probabilistic criterion to detect rigid point matches between two images", IJCV 2004). A fixed
+// number of inliers cannot say so: among thousands of correspondences, dozens agree with a wrong
+// model.
+#pragma once
+
+#include <span>
+
+#include "cornea/core/features.h"
+#include "cornea/geometry/points.h"
+
+namespace cornea::geometry {
+
+// The negative logarithm of the expected number of models, each of a sample, that as many of
+// `count` correspondences would support by chance; `probability` is that of one random
+// correspondence.
+double significance(int support, int count, int sample, double probability);
+
+// The side, pixels, of a square in which evenly distributed points would be spread like these, in
+// the image where they are closer together. The first takes a normalisation of the points
+// themselves (points.h).
+double side_of(const Normalisation& normalisation);
+double side_of(std::span<const Correspondence> matches);
+
+// Whether random correspondences, spread over a square of this side, would have as many inliers of
+// F or E (epipolar) or H (transfer) within a threshold, pixels.
+bool random_epipolar(int inliers, int count, int sample, double threshold, double side);
+bool random_transfer(int inliers, int count, double threshold, double side);
+
+}  // namespace cornea::geometry
