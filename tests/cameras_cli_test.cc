@@ -220,6 +220,10 @@ TEST_F(CamerasCli, WrongCamerasAreRefused) {
   expect_refused("cornea essential few.csv --camera 900,900,640,480 --device cpu -q", 1,
                  "too few points");
   expect_refused("cornea homography few.csv --device cpu -q", 1, "too few points");
+  write("five.csv", "1,2,3,4\n5,6,7,8\n9,1,3,2\n4,4,8,1\n2,7,5,5\n");
+  expect_refused(
+      "cornea essential five.csv --camera 900,900,640,480 --shared-focal --device cpu -q", 1,
+      "needs 6");
 }
 
 TEST_F(CamerasCli, HomographyOfAPlane) {
@@ -291,6 +295,16 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
   EXPECT_TRUE(wrong["E"].is_null());
   EXPECT_NE(wrong["choice"].get<std::string>().find("do not fit"), std::string::npos);
   EXPECT_EQ(wrong["F"], plain["F"]);
+  for (const Json& of : {json, corrected, wrong}) {
+    const std::string chosen = of["model"].get<std::string>() + ", since";
+    EXPECT_EQ(of["choice"].get<std::string>().find(chosen), 0u) << of["choice"];
+    EXPECT_EQ(of["undistorted"], false);
+  }
+
+  // With distortion, F and the epipoles are those of undistorted pixels.
+  const std::string bent = text("--camera SIMPLE_RADIAL:", K[0], ",", K[2], ",", K[5], ",0.001");
+  EXPECT_EQ(json_of(pair + bent)["undistorted"], true);
+  EXPECT_NE(shell(pair + bent + " --device cpu").out.find("undistorted pixels"), std::string::npos);
 
   const std::string screen = shell(pair + camera + " --device cpu").out;
   for (const char* words : {"Seen from the first camera", "median angle", "rotation", "epipoles",

@@ -127,12 +127,13 @@ std::string choice_text(const PairOutcome& o) {
   if (model == "E") {
     return text("E, since ", counts, ": ", source, one ? " fits" : " fit", " (E needs 95% of F's)");
   }
+  const bool rotated = v.essential.pure_rotation || v.configuration == Configuration::panoramic;
   if (model == "H") {
-    return v.essential.pure_rotation ? "H, since the camera only rotated: there is no baseline"
-                                     : "H, since the matches lie on one plane and E does not fit";
+    return rotated ? "H, since the camera only rotated: there is no baseline"
+                   : "H, since the matches lie on one plane and E does not fit";
   }
   if (model == "none") return "none, since neither E nor F agrees with the matches";
-  if (v.essential.pure_rotation) return "F, since E finds no baseline: the camera hardly moved";
+  if (rotated) return "F, since E finds no baseline: the camera hardly moved";
   return text("F, since ", counts, ": ", source, one ? " does" : " do",
               " not fit (E needs 95% of F's)");
 }

@@ -267,8 +267,10 @@ TEST_P(CalibratedOnDevice, FindsNothingInThousandsOfRandomPoints) {
   }
   EXPECT_EQ(EssentialEstimator(context, {.max_hypotheses = 3000}).estimate(chance, kCameras).kind,
             TwoView::none);
-  EXPECT_EQ(HomographyEstimator(context, {.max_hypotheses = 3000}).estimate(chance).kind,
-            TwoView::none);
+  for (const double threshold : {6.0, 60.0}) {  // within 60 pixels dozens agree
+    const HomographyOptions options{.threshold = threshold, .max_hypotheses = 3000};
+    EXPECT_EQ(HomographyEstimator(context, options).estimate(chance).kind, TwoView::none);
+  }
 }
 
 // F follows the distortion of a lens only within a wide threshold; E's inliers need none.
@@ -299,6 +301,12 @@ TEST_P(CalibratedOnDevice, DepthBeyondAGivenThresholdIsNoPlane) {
   const TwoViewResult result = TwoViewEstimator(context, options).estimate(views.matches, kCameras);
   EXPECT_EQ(result.configuration, Configuration::calibrated);
   EXPECT_FALSE(result.essential.pure_rotation);
+  // A threshold that is hardly wider than the noise leaves a plane a plane.
+  options.fundamental.threshold = options.essential.threshold = 3;
+  options.homography.threshold = 6;
+  const Views plane = make_views(62, 400, 0.5, 0.3, Motion::any, true);
+  EXPECT_EQ(TwoViewEstimator(context, options).estimate(plane.matches, kCameras).configuration,
+            Configuration::planar);
 }
 
 // Points beyond the fold of a lens have no ray, so they are inliers of no model.

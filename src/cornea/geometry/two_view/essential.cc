@@ -56,9 +56,10 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
   out.points.assign(matches.size(), {});
   out.inlier_count = int(std::count(out.inliers.begin(), out.inliers.end(), 1));
   if (outcome.kind != TwoView::general && outcome.kind != TwoView::planar) return;
-  if (is_chance(std::uint32_t(out.inlier_count), int(matches.size())) ||
-      random_epipolar(out.inlier_count, int(matches.size()), sample, out.threshold,
-                      side_of(pixels))) {
+  const int count = int(matches.size());
+  const Inliers found{out.inlier_count, count, out.threshold};
+  if (is_chance(std::uint32_t(out.inlier_count), count) ||
+      random_epipolar(found, found, sample, side_of(pixels))) {
     out.kind = TwoView::none;
     out.inlier_count = 0;
     std::fill(out.inliers.begin(), out.inliers.end(), std::uint8_t{0});

@@ -116,6 +116,21 @@ std::string_view name(StopReason reason) {
 
 namespace {
 
+// Whether as many inliers are expected in random correspondences. The refinement may have lost
+// some.
+bool is_by_chance(const FundamentalOutcome& outcome, const Normalisation& normalisation,
+                  std::span<const std::uint8_t> inliers) {
+  const int all = int(inliers.size()), count = int(std::count(inliers.begin(), inliers.end(), 1));
+  const double t = outcome.threshold;
+  if (outcome.kind == TwoView::general) {
+    return is_chance(std::uint32_t(count), all) ||
+           random_epipolar({count, all, t}, {int(outcome.support), all, outcome.width}, 7,
+                           side_of(normalisation));
+  }
+  return outcome.kind == TwoView::planar &&
+         random_transfer({count, all, kPlaneWidth * t}, side_of(normalisation));
+}
+
 // Writes F and H in pixels; the inliers have been set before.
 void write_outcome(const FundamentalOutcome& outcome, const Normalisation& normalisation,
                    FundamentalResult& out) {
@@ -129,15 +144,7 @@ void write_outcome(const FundamentalOutcome& outcome, const Normalisation& norma
     out.H = homography_in_pixels(outcome.plane.h, normalisation);
   }
   out.inlier_count = static_cast<int>(std::count(out.inliers.begin(), out.inliers.end(), 1));
-  const int count = int(out.inliers.size());
-  const double side = side_of(normalisation);
-  const bool chance =
-      out.kind == TwoView::general
-          ? is_chance(std::uint32_t(out.inlier_count), count) ||
-                random_epipolar(out.inlier_count, count, 7, out.threshold, side)
-          : out.kind == TwoView::planar &&
-                random_transfer(out.inlier_count, count, kPlaneWidth * out.threshold, side);
-  if (chance) {
+  if (is_by_chance(outcome, normalisation, out.inliers)) {
     out.kind = TwoView::none;
     out.F = out.H = {};
     out.inlier_count = 0;
@@ -237,6 +244,7 @@ void FundamentalEstimator::estimate_some(std::span<geometry::RansacPair> pairs,
       const double factor = leaves_plane ? 1 : kClearlyBetter;
       const double before = std::max(significance_of(first, count), 0.0);
       if (significance_of(wide[k], count) <= factor * before) continue;
+      if (is_by_chance(wide[k].outcome, wide[k].normalisation, inliers[k])) continue;
       first = wide[k];
       std::copy(inliers[k].begin(), inliers[k].end(), pairs[which[k]].inliers);
     }

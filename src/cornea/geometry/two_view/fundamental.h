@@ -48,8 +48,8 @@
 //   8. If the threshold is 0, the search runs at 3 pixels. If no F is found, if the noise is wider,
 //      or if fewer than 40% agree within it, a second search runs at 10 pixels. Each search may
 //      draw half of `max_hypotheses`. The second result replaces the first if its significance (a
-//      contrario) is more than 1.3 times as high. Inliers are then those within 1.25 widths of the
-//      noise, and at least 1.5 pixels.
+//      contrario) is more than 1.3 times as high, or higher at all if the first is only a plane.
+//      Inliers are then those within 1.25 widths of the noise, and at least 1.5 pixels.
 //   9. If random correspondences are expected to support a model with as many inliers (a contrario,
 //      significance.h), or if the inliers are too few (see TwoView::none), there is no geometry.
 //
@@ -72,8 +72,8 @@
 namespace cornea {
 
 struct CORNEA_API FundamentalOptions {
-  // t: largest distance of an inlier in pixels, the sum over both images. 0: chosen per pair from
-  // the noise of its correspondences.
+  // t: largest distance of an inlier of F in pixels, the sum over both images. 0: chosen per pair
+  // from the noise of its correspondences.
   double threshold = 0;
   double confidence = 0.999;    // p: probability that a sample without outliers was drawn
   int max_hypotheses = 300000;  // largest N
@@ -92,7 +92,7 @@ enum class TwoView {
   general,  // F is valid
   planar,   // a plane or a pure rotation: H is valid; F is one of many compatible with it
   // Fewer than 8 inliers, or fewer than 15 if they are less than half of the correspondences,
-  // before or after refinement.
+  // before or after refinement; or no more than expected in random correspondences.
   none,
   degenerate,      // no sample determines F, or all inliers of an image lie on a line
   too_few_points,  // fewer distinct correspondences than a sample

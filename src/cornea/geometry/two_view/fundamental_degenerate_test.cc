@@ -110,8 +110,8 @@ TEST_P(FundamentalOnDevice, WorksWithFewPoints) {
   }
 }
 
-// An F has 15 inliers, or 8 that are half of all, also after the refinement. A plane has at least
-// 8.
+// An F has at least 15 inliers, or 8 that are half of all, also after the refinement. A plane has
+// at least 8.
 TEST_P(FundamentalOnDevice, DoesNotReportAGeometryThatAroseByChance) {
   Random random(35);
   int found = 0, refused = 0;

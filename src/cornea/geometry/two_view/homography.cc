@@ -69,7 +69,7 @@ void HomographyEstimator::estimate_batch(std::span<const std::span<const Corresp
           result.inlier_count = int(std::count(result.inliers.begin(), result.inliers.end(), 1));
           if (outcome.kind != TwoView::planar) continue;
           if (result.inlier_count < int(kLeastSupport) ||
-              random_transfer(result.inlier_count, int(result.inliers.size()), result.threshold,
+              random_transfer({result.inlier_count, int(result.inliers.size()), result.threshold},
                               side_of(outcomes[i].normalisation))) {
             result.kind = TwoView::none;
             result.inlier_count = 0;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cornea/geometry/ransac/host_team.h"
+
 namespace cornea::geometry {
 namespace {
 
@@ -33,34 +35,30 @@ double side_of(const Normalisation& normalisation) {
   // The mean distance of the points of a square from its centre is 0.3826 sides; normalised it is
   // sqrt(2).
   constexpr double kSide = 1.4142135623730951 / 0.3826;
-  return kSide / std::max(normalisation.scales.first, normalisation.scales.second);
+  const Scales& scales = normalisation.scales;
+  return kSide * (1 / scales.first + 1 / scales.second) / 2;
 }
 
 double side_of(std::span<const Correspondence> matches) {
-  double sums[8] = {};
-  for (const Correspondence& m : matches) {
-    const double at[4] = {m.x1, m.y1, m.x2, m.y2};
-    for (int i = 0; i < 4; ++i) sums[2 * i] += at[i], sums[2 * i + 1] += at[i] * at[i];
-  }
-  const double n = double(matches.size());
-  const auto variance = [&](int i) {
-    const double mean = sums[2 * i] / n;
-    return sums[2 * i + 1] / n - mean * mean;
-  };
-  const double least = std::min(variance(0) + variance(1), variance(2) + variance(3));
-  return std::sqrt(6 * std::max(least, 0.0));  // a side of 1 has a variance of 1/12 per coordinate
+  HostPoints points;
+  points.set(matches);
+  return side_of(normalise(points));
 }
 
-// The threshold is the sum of the distances to both lines: each is a strip as wide as it.
-bool random_epipolar(int inliers, int count, int sample, double threshold, double side) {
-  return is_random(inliers, count, sample, threshold / side);
+// The threshold is the sum of the distances to both lines: each is a strip as wide as it, in images
+// of one size. In images of two sizes, the widths of the strips are proportional to the sizes.
+bool random_epipolar(const Inliers& inliers, const Inliers& within_noise, int sample, double side) {
+  const auto random = [&](const Inliers& of) {
+    return is_random(of.inliers, of.count, sample, of.threshold / side);
+  };
+  return random(inliers) && random(within_noise);
 }
 
 // The threshold is the sum of the distances to both points: each is in a disc of this diameter.
-bool random_transfer(int inliers, int count, double threshold, double side) {
+bool random_transfer(const Inliers& inliers, double side) {
   constexpr double kDisc = 0.7853981633974483;  // pi / 4
-  const double share = threshold / side;
-  return is_random(inliers, count, 4, kDisc * share * share);
+  const double share = inliers.threshold / side;
+  return is_random(inliers.inliers, inliers.count, 4, kDisc * share * share);
 }
 
 }  // namespace cornea::geometry

@@ -17,15 +17,21 @@ namespace cornea::geometry {
 // correspondence.
 double significance(int support, int count, int sample, double probability);
 
-// The side, pixels, of a square in which evenly distributed points would be spread like these, in
-// the image where they are closer together. The first takes a normalisation of the points
-// themselves (points.h).
+// The side, pixels, of a square in which evenly distributed points would be spread like these, the
+// mean of both images. `normalisation` is that of the points themselves (points.h).
 double side_of(const Normalisation& normalisation);
 double side_of(std::span<const Correspondence> matches);
 
+// Inliers of a model within a threshold, pixels, out of `count` correspondences.
+struct Inliers {
+  int inliers, count;
+  double threshold;
+};
+
 // Whether random correspondences, spread over a square of this side, would have as many inliers of
-// F or E (epipolar) or H (transfer) within a threshold, pixels.
-bool random_epipolar(int inliers, int count, int sample, double threshold, double side);
-bool random_transfer(int inliers, int count, double threshold, double side);
+// F or E (epipolar; samples of this size) or of H (transfer). For F and E, both the inliers and the
+// support within the noise must be as few as by chance: a wide threshold alone says little.
+bool random_epipolar(const Inliers& inliers, const Inliers& within_noise, int sample, double side);
+bool random_transfer(const Inliers& inliers, double side);
 
 }  // namespace cornea::geometry

@@ -192,9 +192,14 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
   };
   const bool follows = options.fundamental.threshold == 0 && (has_f || has_e);
   const Supports near = supports_at(threshold, follows ? kPlaneWidth * threshold : h.threshold);
-  const double wide = follows ? options.configuration_threshold : threshold;
-  const Supports far =
-      options.configuration_threshold > 0 ? supports_at(wide, kTransferPerEpipolar * wide) : near;
+  const double wide = options.configuration_threshold;
+  const auto compared = [&] {
+    if (wide == 0) return near;
+    if (follows) return supports_at(wide, kTransferPerEpipolar * wide);
+    const double transfer = kTransferPerEpipolar * std::max(threshold, wide);
+    return supports_at(threshold, std::min(h.threshold, transfer));
+  };
+  const Supports far = compared();
   const int places = f.places;
   const bool sure_e = has_e && !is_chance(std::uint32_t(near.e.count), places);
   const bool sure_f = has_f && !is_chance(std::uint32_t(near.f.count), places);
@@ -231,7 +236,7 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
   const bool called_planar = !calibrated && f.kind == TwoView::planar;
   if (sure_h && (plane || called_planar)) {
     out.configuration = Configuration::planar_or_panoramic;
-    if (near.h.count > out.inlier_count) take(near.h);
+    if (near.h.count > (calibrated ? near.e.count : out.inlier_count)) take(near.h);
     if (cameras && calibrated && !e.pure_rotation) {
       pose_of_plane(straight, *cameras, out);
       // E's own pose rests on more points than the plane's and is as accurate.

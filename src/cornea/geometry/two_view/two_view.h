@@ -42,9 +42,10 @@ struct CORNEA_API TwoViewOptions {
   HomographyOptions homography = {};
   double essential_share = 0.95;  // fraction of F's inliers that E must reach
   double homography_share = 0.8;  // fraction of E's or F's inliers that H must reach
-  // In pixels, used if thresholds are chosen per pair: the fractions above compare the inliers at
-  // this threshold. The inliers of the result are still those within the noise. 0: the fractions
-  // also compare the inliers of the result.
+  // In pixels: the fractions above compare the inliers at this threshold. The inliers of the result
+  // are still those within the noise, or within thresholds that are given; a given threshold of F
+  // also compares E with F, and if it is wider, H. 0: the fractions compare the inliers of the
+  // result.
   double configuration_threshold = 0;
 
   void validate() const;
