@@ -193,13 +193,10 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
   const bool follows = options.fundamental.threshold == 0 && (has_f || has_e);
   const Supports near = supports_at(threshold, follows ? kPlaneWidth * threshold : h.threshold);
   const double wide = options.configuration_threshold;
-  const auto compared = [&] {
-    if (wide == 0) return near;
-    if (follows) return supports_at(wide, kTransferPerEpipolar * wide);
-    const double transfer = kTransferPerEpipolar * std::max(threshold, wide);
-    return supports_at(threshold, std::min(h.threshold, transfer));
-  };
-  const Supports far = compared();
+  const double transfer = kTransferPerEpipolar * (follows ? wide : std::max(threshold, wide));
+  const Supports far = wide == 0 ? near
+                       : follows ? supports_at(wide, transfer)
+                                 : supports_at(threshold, std::min(h.threshold, transfer));
   const int places = f.places;
   const bool sure_e = has_e && !is_chance(std::uint32_t(near.e.count), places);
   const bool sure_f = has_f && !is_chance(std::uint32_t(near.f.count), places);
