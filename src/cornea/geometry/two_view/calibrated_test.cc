@@ -184,6 +184,23 @@ TEST_P(CalibratedOnDevice, HandlesFewAndWrongPoints) {
     EXPECT_EQ(homography.estimate(points).inlier_count, 0);
     EXPECT_EQ(both.estimate(points, kCameras).configuration, Configuration::degenerate);
   }
+  // A sample of points on the line and a wrong match fits both.
+  for (int i = 0; i < 40; ++i) {
+    wobbly.push_back({float(random.uniform(0, 1280)), float(random.uniform(0, 960)),
+                      float(random.uniform(0, 1280)), float(random.uniform(0, 960))});
+  }
+  EXPECT_EQ(essential.estimate(wobbly, kCameras).kind, TwoView::degenerate);
+  EXPECT_EQ(homography.estimate(wobbly).kind, TwoView::degenerate);
+  EXPECT_EQ(FundamentalEstimator(context).estimate(wobbly).kind, TwoView::degenerate);
+  EXPECT_EQ(both.estimate(wobbly, kCameras).configuration, Configuration::degenerate);
+  // Points on a horizon determine a rotation.
+  Views horizon = make_views(72, 40000, 0.2, 0, Motion::none);
+  std::erase_if(horizon.matches,
+                [](const Correspondence& m) { return std::abs(m.y1 - 400) > 0.5f; });
+  ASSERT_GT(horizon.matches.size(), 15u);
+  const EssentialResult rotated = essential.estimate(horizon.matches, kCameras);
+  EXPECT_TRUE(rotated.pure_rotation);
+  EXPECT_LT(rotation_error(rotated.R, horizon.scene), 0.3);
   EXPECT_THROW(essential.estimate(line, {{0, 1, 0, 0}, kSecond}), Error);
   EXPECT_THROW(EssentialEstimator(context, {.threshold = -1}), Error);
   EXPECT_THROW(HomographyEstimator(context, {.confidence = 1}), Error);

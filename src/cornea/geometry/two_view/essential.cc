@@ -57,9 +57,9 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
   out.inlier_count = int(std::count(out.inliers.begin(), out.inliers.end(), 1));
   if (outcome.kind != TwoView::general && outcome.kind != TwoView::planar) return;
   const int count = int(matches.size());
-  const Inliers found{out.inlier_count, count, out.threshold};
   if (is_chance(std::uint32_t(out.inlier_count), count) ||
-      random_epipolar(found, found, sample, side_of(pixels))) {
+      random_epipolar({out.inlier_count, count, out.threshold},
+                      {int(outcome.support), count, outcome.width}, sample, side_of(pixels))) {
     out.kind = TwoView::none;
     out.inlier_count = 0;
     std::fill(out.inliers.begin(), out.inliers.end(), std::uint8_t{0});

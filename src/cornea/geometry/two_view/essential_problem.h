@@ -23,6 +23,8 @@ struct EssentialOutcome {
   double focal = 1;  // in units of the guess, if it was estimated
   bool pure_rotation = false;
   double threshold = 0;  // of the inliers, pixels
+  double width = 0;      // measured width of the noise, as a threshold
+  double support = 0;    // correspondences within the width
   int hypotheses = 0, rounds = 0;
   StopReason stop = StopReason::nothing_to_do;
 };
@@ -133,17 +135,19 @@ struct CalibratedProblem {
       return outcome;
     }
     const bool sure = !is_chance(state.best.score.inliers, team.count());
-    const InlierTest best = inlier_test(state.best.f, scales, search.threshold);
-    if (on_a_line(team, scales, search.threshold,
-                  [&](const PointPair& p) { return !sure || best(p); })) {
-      outcome.kind = TwoView::degenerate;
+    if (!sure) {
+      const bool line =
+          on_a_line(team, scales, search.threshold, [](const PointPair&) { return true; });
+      outcome.kind = line ? TwoView::degenerate : TwoView::none;
       return outcome;
     }
-    if (!sure) return outcome;
     double width = search.threshold;
     const Matrix3<double> m = fit_last(team, pair, state, width);
     if (automatic) outcome.threshold = threshold_of(width);
-    const double narrow = plane_threshold(outcome.threshold, width);
+    const double narrow = narrow_threshold(outcome.threshold, width);
+    outcome.width = width;
+    outcome.support = team.score(converted<float>(m), cost_scale(scales, width)).inliers;
+    const bool line = on_a_line(team, scales, narrow, inlier_test(m, scales, narrow));
     if constexpr (Focal::kSought) {
       outcome.focal = focal_of(m);
       const double g = 1 / outcome.focal;
@@ -154,6 +158,8 @@ struct CalibratedProblem {
       outcome.e = m;
       find_pose(team, scales, narrow, outcome);
     }
+    // Points on a line still determine a pure rotation.
+    if (line && !outcome.pure_rotation) outcome.kind = TwoView::degenerate;
     return outcome;
   }
 

@@ -56,12 +56,10 @@ FundamentalProblem problem_of(const FundamentalOptions& o, double threshold, int
       o.refine};
 }
 
-// How significant the model is within its width. The probability that a random match lies within it
-// is about the width divided by the extent of the points.
+// How significant the model is within its width.
 double significance_of(const RansacOutcome<FundamentalOutcome>& of, int count) {
-  constexpr double kExtent = 5;  // for points whose mean distance from their centre is sqrt(2)
   if (!of.outcome.has_f()) return 0;
-  const double share = of.outcome.width * of.normalisation.scales.second / kExtent;
+  const double share = of.outcome.width / side_of(of.normalisation);
   return significance(int(of.outcome.support), count, 7, share);
 }
 

@@ -94,7 +94,8 @@ enum class TwoView {
   // Fewer than 8 inliers, or fewer than 15 if they are less than half of the correspondences,
   // before or after refinement; or no more than expected in random correspondences.
   none,
-  degenerate,      // no sample determines F, or all inliers of an image lie on a line
+  // No sample determines F, or in one image all inliers but fewer than 8 lie on a line.
+  degenerate,
   too_few_points,  // fewer distinct correspondences than a sample
 };
 CORNEA_API std::string_view name(TwoView kind);

@@ -50,9 +50,9 @@ CORNEA_HD inline double threshold_of(double width) {
   const double wanted = kInlierThresholdsPerWidth * width;
   return wanted > kLeastInlierThreshold ? wanted : kLeastInlierThreshold;
 }
-// The threshold of the tests for planes and pure rotations. A given threshold may be much wider
-// than the noise, so that depth would disappear within it.
-CORNEA_HD inline double plane_threshold(double threshold, double width) {
+// The threshold of the tests for lines, planes and pure rotations. A given threshold may be much
+// wider than the noise, so that depth would disappear within it.
+CORNEA_HD inline double narrow_threshold(double threshold, double width) {
   const double of_noise = threshold_of(width);
   return of_noise < threshold ? of_noise : threshold;
 }
@@ -136,9 +136,7 @@ struct FundamentalProblem {
     const Scales& scales = state.normalisation.scales;
     const bool found = is_cost(state.best.score.cost);
     const bool sure = found && !is_chance(state.best.score.inliers, team.count());
-    const InlierTest best = inlier_test(state.best.f, scales, search.threshold);
-    if (on_a_line(team, scales, search.threshold,
-                  [&](const PointPair& p) { return !sure || best(p); })) {
+    if (!sure && on_a_line(team, scales, search.threshold, [](const PointPair&) { return true; })) {
       outcome.kind = TwoView::degenerate;
       return outcome;
     }
@@ -154,9 +152,13 @@ struct FundamentalProblem {
       }
     }
     if (automatic) outcome.threshold = threshold_of(outcome.width);
+    const double threshold = narrow_threshold(outcome.threshold, outcome.width);
+    if (sure && on_a_line(team, scales, threshold, inlier_test(state.best.f, scales, threshold))) {
+      outcome.kind = TwoView::degenerate;
+      return outcome;
+    }
     outcome.kind = TwoView::general;
     if (check_plane) {
-      const double threshold = plane_threshold(outcome.threshold, outcome.width);
       outcome.kind = judge_plane(
           team, search, pair, threshold, found,
           [&](Model& model) { optimise_fundamental(team, scales, threshold, model); }, state,
