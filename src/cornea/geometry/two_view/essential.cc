@@ -44,10 +44,9 @@ std::vector<Correspondence> square_pixels(std::span<const Correspondence> matche
   return result;
 }
 
-// `pixels` are the correspondences as given, `matches` those of square_pixels().
-void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
-                   std::span<const Correspondence> pixels, std::span<const Correspondence> matches,
-                   int sample, EssentialResult& out) {
+// `matches` are those of square_pixels(), `side` is the spread of the correspondences as given.
+void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation, double side,
+                   std::span<const Correspondence> matches, int sample, EssentialResult& out) {
   out.kind = outcome.kind;
   out.threshold = outcome.threshold;
   out.hypotheses = outcome.hypotheses;
@@ -59,7 +58,7 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
   const int count = int(matches.size());
   if (is_chance(std::uint32_t(out.inlier_count), count) ||
       random_epipolar({out.inlier_count, count, out.threshold},
-                      {int(outcome.support), count, outcome.width}, sample, side_of(pixels))) {
+                      {int(outcome.support), count, outcome.width}, sample, side)) {
     out.kind = TwoView::none;
     out.inlier_count = 0;
     std::fill(out.inliers.begin(), out.inliers.end(), std::uint8_t{0});
@@ -164,15 +163,22 @@ void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspo
           }
         });
         std::vector<RansacOutcome<EssentialOutcome>> outcomes(wanted.size());
+        std::vector<double> sides(wanted.size());
+        const auto find_sides = [&] {
+          if (meanwhile) meanwhile();
+          core::parallel_for(context_, int(sides.size()), kPairsPerPiece, [&](int begin, int end) {
+            for (int i = begin; i < end; ++i) sides[i] = side_of(pixels[i]);
+          });
+        };
         if (state_->sought) {
-          state_->sought->run(wanted, outcomes, meanwhile);
+          state_->sought->run(wanted, outcomes, find_sides);
         } else {
-          state_->known->run(wanted, outcomes, meanwhile);
+          state_->known->run(wanted, outcomes, find_sides);
         }
         core::parallel_for(context_, int(wanted.size()), kPairsPerPiece, [&](int begin, int end) {
           for (int i = begin; i < end; ++i) {
-            write_outcome(outcomes[i].outcome, outcomes[i].normalisation, pixels[i], rays[i],
-                          sample, *results[i]);
+            write_outcome(outcomes[i].outcome, outcomes[i].normalisation, sides[i], rays[i], sample,
+                          *results[i]);
           }
         });
       });
