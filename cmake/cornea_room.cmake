@@ -129,8 +129,8 @@ endfunction()
 
 # Registers the tests of an executable with CTest, one by one. Under the sanitizers the executable
 # is one test, or four that run in parallel, because the leak check at the end of a program takes
-# seconds. Tests that repeat the same a hundred times, measure, limit the memory or would take
-# minutes are left out there. cornea_register_tests(TARGET [slow]): `script/test quick` leaves the
+# seconds. Tests that repeat the same a hundred times or for several numbers of threads, measure,
+# limit the memory or would take minutes are left out there. cornea_register_tests(TARGET [slow]): `script/test quick` leaves the
 # slow ones out.
 function(cornea_register_tests target)
   if(CORNEA_SANITIZE)
@@ -143,7 +143,7 @@ function(cornea_register_tests target)
       if(parts GREATER 1)
         string(APPEND name .${part})
       endif()
-      add_test(NAME ${name} COMMAND ${target} --gtest_filter=-*AHundred*:*Bench*:*Stud*:*Readme*:*Killed*:*StoppedAnywhere*:*NeedsLittleMemory*:*WideWindows*:*SkipsNothingAboveFloatRounding*:*KeepALargeImage*)
+      add_test(NAME ${name} COMMAND ${target} --gtest_filter=-*AHundred*:*Bench*:*Stud*:*Readme*:*Killed*:*StoppedAnywhere*:*NeedsLittleMemory*:*WideWindows*:*SkipsNothingAboveFloatRounding*:*KeepALargeImage*:*ThreadCount*:CertificateThreads.*:*StaysUnderSixMegabytes*)
       math(EXPR index "${part} - 1")
       # Cornea itself must report a failed allocation.
       set_tests_properties(${name} PROPERTIES ENVIRONMENT
