@@ -89,10 +89,8 @@ std::string explanation(const FundamentalResult& result, const FundamentalOption
              "one scene? A larger "
              "--threshold may help";
     case TwoView::degenerate:
-      return "degenerate: these points do not determine a fundamental matrix, they are equal or "
-             "lie on a line "
-             "in an "
-             "image";
+      return "degenerate: these points do not determine a fundamental matrix, they are equal, "
+             "or nearly all lie on a line in an image";
     case TwoView::too_few_points:
       return text("too few points: a sample needs ", options.sample, " correspondences, but ",
                   result.inliers.size(), " were given",
@@ -127,17 +125,15 @@ std::string explanation(const EssentialResult& result, const EssentialOptions& o
   switch (result.kind) {
     case TwoView::general:
       return result.median_angle_degrees < 1 ? angle_sentence(result.median_angle_degrees) : "";
-    case TwoView::planar:
-      return "planar: the points lie on a plane, which E allows; points off it would make R and t "
-             "surer";
+    case TwoView::planar:  // only with pure_rotation
+      return "";
     case TwoView::none:
       return "none: no essential matrix has more inliers than expected by chance; are these "
              "matches of "
              "one scene, and the cameras right? A larger --threshold may help";
     case TwoView::degenerate:
-      return "degenerate: these points do not determine an essential matrix, they are equal or lie "
-             "on a line in "
-             "an image";
+      return "degenerate: these points do not determine an essential matrix, they are "
+             "equal, or nearly all lie on a line in an image";
     case TwoView::too_few_points:
       return too_few_text(options.shared_focal ? 6 : 5, result);
   }
@@ -154,9 +150,8 @@ std::string explanation(const HomographyResult& result) {
              "one "
              "plane, or of a camera that only rotated? A larger --threshold may help";
     case TwoView::degenerate:
-      return "degenerate: these points do not determine a homography, they are equal or lie on a "
-             "line in an "
-             "image";
+      return "degenerate: these points do not determine a homography, they are equal, or "
+             "nearly all lie on a line in an image";
     case TwoView::too_few_points:
       return too_few_text(4, result);
   }

@@ -9,77 +9,86 @@
 
 namespace cornea::geometry {
 
-// The line through the mean of some points along which they vary most, and their variances along
-// and across it.
+// normal . (x, y) + offset = 0, the normal of length 1.
 struct Line {
-  double x, y, normal_x, normal_y, along, across;
-  CORNEA_HD double distance(double px, double py) const {
-    return fabs((px - x) * normal_x + (py - y) * normal_y);
+  double normal_x, normal_y, offset;
+  CORNEA_HD double distance(double x, double y) const {
+    return fabs(normal_x * x + normal_y * y + offset);
   }
 };
 
-// sums: of x, y, xx, xy and yy over `count` points.
-CORNEA_HD inline Line line_of(double count, const double* sums) {
-  const double x = sums[0] / count, y = sums[1] / count;
-  const double xx = sums[2] / count - x * x, xy = sums[3] / count - x * y;
-  const double yy = sums[4] / count - y * y;
-  const double mean = (xx + yy) / 2, half = (xx - yy) / 2, r = sqrt(half * half + xy * xy);
-  // The direction along the line is an eigenvector of the covariance; of two forms of it the one
-  // without cancellation.
-  const double a = half < 0 ? xy : half + r, b = half < 0 ? r - half : xy;
-  const double length = sqrt(a * a + b * b);
-  return {x, y, -b / length, a / length, mean + r, mean - r};
+// Of any direction if none is given.
+CORNEA_HD inline Line line_through(double x, double y, double along_x, double along_y) {
+  const double length = sqrt(along_x * along_x + along_y * along_y);
+  if (!(length > 0)) return {0, 1, -y};
+  const double normal_x = -along_y / length, normal_y = along_x / length;
+  return {normal_x, normal_y, -(normal_x * x + normal_y * y)};
 }
 
-// If the points vary more than this across the line (as a fraction of how they vary along it), they
-// are not on a line, even if some of them are wrong.
-inline constexpr double kBand = 0.5;
-// Points farther from the line than this many standard deviations are left out of the next fit.
-inline constexpr double kNearLine = 2;
-inline constexpr int kLineFits = 4;
-// A point is off a line whose points deviate from it by a threshold if it is this many thresholds
-// away.
-inline constexpr double kOffLine = 3;
+// The line from which points deviate least, and the variance of their distances. sums: their number
+// and the sums of x, y, xx, xy and yy.
+CORNEA_HD inline Line fit_line(const double* sums, double& variance) {
+  const double x = sums[1] / sums[0], y = sums[2] / sums[0];
+  const double xx = sums[3] / sums[0] - x * x, xy = sums[4] / sums[0] - x * y;
+  const double yy = sums[5] / sums[0] - y * y;
+  const double half = (xx - yy) / 2, r = sqrt(half * half + xy * xy);
+  variance = (xx + yy) / 2 - r;
+  // An eigenvector of the covariance: of its two forms, the one without cancellation.
+  return half < 0 ? line_through(x, y, xy, r - half) : line_through(x, y, half + r, xy);
+}
 
-// Whether, in one image, the points for which counts(p) is true lie within a threshold, pixels, of
-// a line, apart from fewer than kLeastSupport: a line and a few wrong matches fit many models.
+// Lines through pairs of points are tried on some of the points. Fewer than kLeastSupport wrong
+// points cannot spoil all pairs.
+inline constexpr int kLinesTried = 32, kLineJudges = 32;
+inline constexpr int kLineFits = 3;
+// Points farther from the line than this many widths are off it.
+inline constexpr double kOffLine = 3;
+// Largest width, pixels, of a line. A threshold may be far wider than the noise.
+inline constexpr double kWidestLine = 3;
+
+// Whether, in one image, the points for which counts(p) is true lie on a line: apart from fewer
+// than kLeastSupport of them, and less than a third, their standard deviation from it is below the
+// width, pixels. A line and a few wrong matches fit many models.
 template <class Team, class Counts>
-CORNEA_HD bool on_a_line(Team& team, const Scales& scales, double threshold, const Counts& counts) {
-  double s[11];
-  team.template sums<11>(s, [&](const PointPair& p, double* terms) {
-    const double values[11] = {1,    p.x1, p.y1,        p.x1 * p.x1, p.x1 * p.y1, p.y1 * p.y1,
-                               p.x2, p.y2, p.x2 * p.x2, p.x2 * p.y2, p.y2 * p.y2};
-    CORNEA_UNROLL
-    for (int i = 0; i < 11; ++i) terms[i] = values[i];
-    return counts(p);
-  });
+CORNEA_HD bool on_a_line(Team& team, const Scales& scales, double width, const Counts& counts) {
+  const int points = team.list(counts), half = points / 2;
+  if (points < 3) return false;
+  const int judges = points < kLineJudges ? points : kLineJudges;
   for (int image = 0; image < 2; ++image) {
-    const double width = threshold * (image == 0 ? scales.first : scales.second);
-    Line line = line_of(s[0], s + 1 + 5 * image);
-    if (line.across < width * width) return true;
-    for (int i = 0; i < kLineFits && line.across < kBand * kBand * line.along; ++i) {
-      const double deviation = kNearLine * sqrt(line.across);
-      const double near = deviation > kOffLine * width ? deviation : kOffLine * width;
-      double t[6];
-      team.template sums<6>(t, [&](const PointPair& p, double* terms) {
-        const double x = image == 0 ? p.x1 : p.x2, y = image == 0 ? p.y1 : p.y2;
-        const double values[6] = {1, x, y, x * x, x * y, y * y};
+    const double pixel = image == 0 ? scales.first : scales.second;
+    const double widest = (width < kWidestLine ? width : kWidestLine) * pixel;
+    const double off_line = kOffLine * widest;
+    const auto x = [&](const auto& p) { return double(image == 0 ? p.x1 : p.x2); };
+    const auto y = [&](const auto& p) { return double(image == 0 ? p.y1 : p.y2); };
+    const RoundBest best = team.best_of(kLinesTried, [&](int k, Matrix3<float>& model) {
+      const auto a = team.float_point(team.listed(k * half / kLinesTried));
+      const auto b = team.float_point(team.listed(half + k * half / kLinesTried));
+      const Line line = line_through(x(a), y(a), x(b) - x(a), y(b) - y(a));
+      model.v[0] = float(line.normal_x), model.v[1] = float(line.normal_y);
+      model.v[2] = float(line.offset);
+      std::uint32_t off = 0;
+      for (int i = 0; i < judges; ++i) {
+        const auto p = team.float_point(team.listed(int(std::int64_t(i) * points / judges)));
+        off += line.distance(x(p), y(p)) < off_line ? 0 : 1;
+      }
+      return off;
+    });
+    if (2 * best.cost() > std::uint32_t(judges)) continue;
+    Line line = {best.f.v[0], best.f.v[1], best.f.v[2]};
+    double near = 0, variance = 0;
+    for (int fit = 0; fit < kLineFits; ++fit) {
+      double s[6];
+      team.template sums<6>(s, [&](const PointPair& p, double* terms) {
+        const double values[6] = {1, x(p), y(p), x(p) * x(p), x(p) * y(p), y(p) * y(p)};
         CORNEA_UNROLL
         for (int k = 0; k < 6; ++k) terms[k] = values[k];
-        return counts(p) && line.distance(x, y) < near;
+        return line.distance(x(p), y(p)) < off_line && counts(p);
       });
-      if (t[0] < kLeastSupport) break;
-      line = line_of(t[0], t + 1);
-      if (!(line.across < width * width)) continue;
-      double off[1];
-      team.template sums<1>(off, [&](const PointPair& p, double* terms) {
-        terms[0] = 1;
-        const double x = image == 0 ? p.x1 : p.x2, y = image == 0 ? p.y1 : p.y2;
-        return counts(p) && !(line.distance(x, y) < kOffLine * width);
-      });
-      if (off[0] < kLeastSupport) return true;
-      break;
+      near = s[0];
+      line = fit_line(s, variance);
     }
+    const double off = points - near;
+    if (variance < widest * widest && off < kLeastSupport && 3 * off < points) return true;
   }
   return false;
 }

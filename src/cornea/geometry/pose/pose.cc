@@ -33,33 +33,4 @@ double median_angle_degrees(const Pose& pose, std::span<const PointPair> inliers
   return (above + angle_degrees(pose, inliers[below->second])) / 2;
 }
 
-std::array<double, 4> quaternion_of(const Matrix3<double>& rotation) {
-  const double* r = rotation.v;
-  // 4 times the square of each component; dividing by the largest is the most accurate (S. W.
-  // Shepperd, "Quaternion from rotation matrix", 1978).
-  const double squares[4] = {1 + r[0] + r[4] + r[8], 1 + r[0] - r[4] - r[8], 1 - r[0] + r[4] - r[8],
-                             1 - r[0] - r[4] + r[8]};
-  const double wx = r[7] - r[5], wy = r[2] - r[6], wz = r[3] - r[1];
-  const double xy = r[1] + r[3], xz = r[2] + r[6], yz = r[5] + r[7];
-  std::array<double, 4> q;
-  switch (std::max_element(squares, squares + 4) - squares) {
-    case 0:
-      q = {squares[0], wx, wy, wz};
-      break;
-    case 1:
-      q = {wx, squares[1], xy, xz};
-      break;
-    case 2:
-      q = {wy, xy, squares[2], yz};
-      break;
-    default:
-      q = {wz, xz, yz, squares[3]};
-      break;
-  }
-  double norm = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  if (q[0] < 0) norm = -norm;
-  for (double& v : q) v /= norm;
-  return q;
-}
-
 }  // namespace cornea::geometry

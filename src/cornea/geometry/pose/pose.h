@@ -4,7 +4,6 @@
 // first camera is X2 = R X1 + t in the second; E = [t]x R.
 #pragma once
 
-#include <array>
 #include <span>
 
 #include "cornea/geometry/algebra/frame.h"
@@ -178,8 +177,5 @@ CORNEA_HD double count_rotated(Team& team, const RotationTest& rotated, const In
 double angle_degrees(const Pose& pose, const PointPair& p);
 // The median angle of the inliers in front of both cameras; 0 if there are none.
 double median_angle_degrees(const Pose& pose, std::span<const PointPair> inliers);
-
-// The unit quaternion w, x, y, z of a rotation, with w >= 0.
-std::array<double, 4> quaternion_of(const Matrix3<double>& rotation);
 
 }  // namespace cornea::geometry

@@ -124,23 +124,5 @@ TEST(Pose, MeasuresAngles) {
   EXPECT_EQ(median_angle_degrees(pose, {}), 0);
 }
 
-TEST(Pose, ConvertsToAQuaternion) {
-  core::Random random(6);
-  for (int run = 0; run < 500; ++run) {
-    const Vector3<double> axis = unit({random.normal(), random.normal(), random.normal()});
-    const double angle = run == 0 ? 0 : run < 10 ? 3.141592653589793 : random.uniform(-6, 6);
-    const auto q = quaternion_of(rotation_about(axis, angle));
-    double w = std::cos(angle / 2), s = std::sin(angle / 2);
-    if (w < 0) w = -w, s = -s;
-    EXPECT_GE(q[0], 0);
-    EXPECT_NEAR(q[0], w, 1e-12);
-    // A rotation by 180 degrees about an axis equals that about the opposite axis.
-    const double sign = w < 1e-9 && q[1] * s * axis.x < 0 ? -1 : 1;
-    EXPECT_NEAR(q[1], sign * s * axis.x, 1e-9);
-    EXPECT_NEAR(q[2], sign * s * axis.y, 1e-9);
-    EXPECT_NEAR(q[3], sign * s * axis.z, 1e-9);
-  }
-}
-
 }  // namespace
 }  // namespace cornea::geometry

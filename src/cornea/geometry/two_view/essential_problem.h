@@ -147,7 +147,11 @@ struct CalibratedProblem {
     const double narrow = narrow_threshold(outcome.threshold, width);
     outcome.width = width;
     outcome.support = team.score(converted<float>(m), cost_scale(scales, width)).inliers;
-    const bool line = on_a_line(team, scales, narrow, inlier_test(m, scales, narrow));
+    // Not even a rotation is known: on a line, a translation across it looks the same.
+    if (on_a_line(team, scales, narrow, inlier_test(m, scales, narrow))) {
+      outcome.kind = TwoView::degenerate;
+      return outcome;
+    }
     if constexpr (Focal::kSought) {
       outcome.focal = focal_of(m);
       const double g = 1 / outcome.focal;
@@ -158,8 +162,6 @@ struct CalibratedProblem {
       outcome.e = m;
       find_pose(team, scales, narrow, outcome);
     }
-    // Points on a line still determine a pure rotation.
-    if (line && !outcome.pure_rotation) outcome.kind = TwoView::degenerate;
     return outcome;
   }
 

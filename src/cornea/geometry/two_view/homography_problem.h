@@ -58,11 +58,8 @@ struct HomographyProblem {
     }
     const bool sure = state.best.score.inliers >= kLeastSupport;
     const Plane best = plane_of(state.best.f, scales, search.threshold);
-    // The threshold is the sum of the distances in both images, and may be far wider than the
-    // noise.
-    constexpr double kWidestLine = 3;
-    const double half = search.threshold / 2;
-    if (on_a_line(team, scales, half < kWidestLine ? half : kWidestLine,
+    // The threshold is the sum of the distances in both images.
+    if (on_a_line(team, scales, search.threshold / 2,
                   [&](const PointPair& p) { return !sure || best.has(p); })) {
       outcome.kind = TwoView::degenerate;
       return outcome;
