@@ -130,8 +130,8 @@ endfunction()
 # Registers the tests of an executable with CTest, one by one. Under the sanitizers the executable
 # is one test, or four that run in parallel, because the leak check at the end of a program takes
 # seconds. Tests that repeat the same a hundred times or for several numbers of threads, measure,
-# limit the memory or would take minutes are left out there. cornea_register_tests(TARGET [slow]): `script/test quick` leaves the
-# slow ones out.
+# limit the memory or would take minutes are left out there.
+# cornea_register_tests(TARGET [slow]): `script/test quick` leaves the slow ones out.
 function(cornea_register_tests target)
   if(CORNEA_SANITIZE)
     set(parts 1)

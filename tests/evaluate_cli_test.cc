@@ -137,10 +137,20 @@ TEST_F(Evaluate, RefusesInvalidData) {
   expect_refused("cornea evaluate labels", 1, "match 1 has the label '2'");
   write("labels/a.csv", "x1,y1,x2,y2,label\n1,2,3,4,1\n");
   expect_refused("cornea evaluate labels", 1, "labels 1 matches as correct; F needs 8");
+  write("labels/a.csv", "note,x1,y1,x2,y2,label\n\"a,b\",10,20,30,1,0\n");
+  expect_refused("cornea evaluate labels", 1, "labels 0 matches as correct; F needs 8");
   write("cameras/cameras.json", R"({"a.png": {"K": [[1,0,0],[0,1,0],[0,0,1]]}})");
   expect_refused("cornea evaluate cameras", 1, "names the image a.png");
   write_image(folder / "cameras/a.png", testing::random_image<std::uint8_t>(64, 48, 1));
   expect_refused("cornea evaluate cameras", 1, "cameras.json: is invalid");
+  write("cameras/cameras.json", R"({"a.png": {"K": [[1,0,0],[0,1,0],[0,0,1]],
+                                              "R": [[1,0,0],[0,1,0],[0,0,-1]], "t": [0,0,0]}})");
+  expect_refused("cornea evaluate cameras", 1, "R is a reflection");
+  // Two images with one name would get each other's points.
+  fs::create_directories(folder / "twins");
+  write_image(folder / "twins/a.png", testing::random_image<std::uint8_t>(64, 48, 1));
+  write_image(folder / "twins/a.pgm", testing::random_image<std::uint8_t>(64, 48, 2));
+  expect_refused("cornea evaluate twins", 1, "is called a here");
 }
 
 TEST_F(Evaluate, RefusesUnknownDetectorsOptionsAndParts) {
@@ -149,6 +159,7 @@ TEST_F(Evaluate, RefusesUnknownDetectorsOptionsAndParts) {
   expect_refused("cornea evaluate data --with 'sift octave=1'", 2, "octave");
   expect_refused("cornea evaluate data --with 'sift octaves'", 2, "'octaves' in 'sift octaves'");
   expect_refused("cornea evaluate data --with sift --with sift", 2, "are called 'sift'");
+  expect_refused("cornea evaluate data --with 'fundamental seed=7'", 2, "--seeds");
   expect_refused("cornea evaluate data --parts colours", 2, "--parts takes some of");
   expect_refused("cornea evaluate data --parts poses", 1, "(--parts)");
 }

@@ -150,6 +150,7 @@ Choice read_choice(const std::string& words) {
             "' is not a setting of the form NAME=VALUE");
     std::string name = setting.substr(0, equals);
     std::replace(name.begin(), name.end(), '_', '-');
+    require(name != "seed", "'", words, "' has a seed; --seeds says how many seeds are tried");
     choice.settings[name] = setting.substr(equals + 1);
     choice.label += " " + setting;
   }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -115,16 +116,31 @@ bool add_sequence(const fs::path& folder, const std::string& prefix, const std::
   return false;
 }
 
+// The cells of a row of a MatchTable; those with a comma are in quotes.
+std::vector<std::string> cells_of(std::string_view row) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : row) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
 Labelled read_labelled(const fs::path& file, const std::string& name) {
   const MatchTable table = read_match_table(file);
-  std::size_t column = 0;
-  std::istringstream header(core::in_lower_case(table.header));
-  for (std::string cell; std::getline(header, cell, ',') && cell != "label";) ++column;
+  const std::vector<std::string> header = cells_of(core::in_lower_case(table.header));
+  const auto column =
+      std::size_t(std::find(header.begin(), header.end(), "label") - header.begin());
   Labelled labelled{name, table.matches, {}};
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    std::istringstream row(table.rows[i]);
-    std::string cell;
-    for (std::size_t k = 0; k <= column; ++k) std::getline(row, cell, ',');
+    const std::vector<std::string> cells = cells_of(table.rows[i]);
+    const std::string cell = column < cells.size() ? cells[column] : "";
     double label = 0;
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), label);
     if (error != std::errc() || end != cell.data() + cell.size() || (label != 0 && label != 1)) {
@@ -179,6 +195,10 @@ Views::Camera camera_of(const SortedJson& json) {
   for (int i = 0; i < 9; ++i) {
     if (!(std::abs(one[i] - kSame[i]) < 1e-3)) throw std::invalid_argument("R is not a rotation");
   }
+  const double determinant = R[0] * (R[4] * R[8] - R[5] * R[7]) -
+                             R[1] * (R[3] * R[8] - R[5] * R[6]) +
+                             R[2] * (R[3] * R[7] - R[4] * R[6]);
+  if (determinant < 0) throw std::invalid_argument("R is a reflection, not a rotation");
   return camera;
 }
 
@@ -259,6 +279,27 @@ RelativePose relative_pose(const Views::Camera& first, const Views::Camera& seco
   return pose;
 }
 
+namespace {
+
+// Results are listed by name, and points of others are found by it.
+void require_different_names(const Found& found) {
+  std::map<std::string, fs::path> files;
+  const auto add = [&](const std::vector<Picture>& pictures) {
+    for (const Picture& p : pictures) {
+      const auto [other, is_new] = files.emplace(p.name, p.file);
+      if (!is_new && other->second != p.file) {
+        fail(ErrorCode::io, p.file.string(), ": is called ", p.name, " here, like ",
+             other->second.string(), "; rename one of them, or evaluate them one by one");
+      }
+    }
+  };
+  add(found.pictures);
+  for (const Sequence& s : found.sequences) add(s.pictures);
+  for (const Views& v : found.views) add(v.pictures);
+}
+
+}  // namespace
+
 Found look_into(const std::vector<std::string>& folders) {
   Found found;
   for (const std::string& given : folders) {
@@ -283,6 +324,7 @@ Found look_into(const std::vector<std::string>& folders) {
          ": no image, sequence, labelled correspondences or cameras.json there or in the folders "
          "in it");
   }
+  require_different_names(found);
   return found;
 }
 

@@ -65,7 +65,7 @@ struct Found {
   bool empty() const {
     return pictures.empty() && sequences.empty() && labelled.empty() && views.empty();
   }
-  // "5 images, 4 sequences of 20 pairs, ..."
+  // "5 images, 4 sequences with 20 homographies, ..."
   std::string summary() const;
 };
 

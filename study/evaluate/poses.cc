@@ -63,7 +63,9 @@ std::vector<Estimated> estimate(Evaluation& evaluation, const std::vector<Corres
       if (auto* essential = std::get_if<EssentialEstimator>(&seeded)) {
         const EssentialResult found =
             essential->estimate(matches, {.first = first, .second = second});
-        list.push_back({e.name, {found.R, found.t}});
+        // After a pure rotation t means nothing.
+        const RelativePose none = {found.R, {}};
+        list.push_back({e.name, found.pure_rotation ? none : RelativePose{found.R, found.t}});
       } else if (auto* fundamental = std::get_if<FundamentalEstimator>(&seeded)) {
         const FundamentalResult found = fundamental->estimate(matches);
         list.push_back({e.name, pose_of(found, matches, first, second)});

@@ -94,7 +94,7 @@ void visit(SiftOptions& o, Visitor& v) {
     "estimate the affine shape of each point (an ellipse) and describe it as a circle: for strong "
     "changes of viewpoint");
   v("domain-size-pooling", o.domain_size_pooling,
-    "average descriptors over 10 domain sizes, factors 1/6 to 3");
+    "sum of the descriptors of 10 domain sizes, 1/6 to 2.72 times the usual one");
   v("root", o.root, "RootSIFT: square roots of the L1-normalised descriptor");
   v("keep", o.keep,
     "which points a limit keeps: those of largest contrast, of largest scale, or both: contrast "

@@ -29,7 +29,7 @@ Collection::Collection(const RetrieveInput& input, const RetrieveEvents& events)
             std::min(all[i - (i > 0)], all[i]), " and ", std::max(all[i - (i > 0)], all[i]),
             " have the same key, ", image.key, "; give each image a key of its own");
     require(image.descriptors >= 0 && image.descriptors <= kMostDescriptors, "image ", all[i],
-            " has 0 to ", kMostDescriptors, " descriptors, not ", image.descriptors);
+            " has ", image.descriptors, " descriptors and must have 0 to ", kMostDescriptors);
     if (image.descriptors == 0) continue;
     order.push_back(all[i]);
     descriptors += image.descriptors;

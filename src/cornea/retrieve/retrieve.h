@@ -38,7 +38,7 @@ struct CORNEA_API RetrieveOptions {
   int neighbours = 20;  // most similar images per image; a pair is kept if either image lists it
   int words = 0;        // visual words; 0: a power of two, about one per 64 descriptors, <= 65,536
   int training = 0;     // descriptors from which the words are learned; 0: 32 per word
-  // Most iterations of k-means, which ends when no descriptor changes its word.
+  // Most iterations of k-means, which ends when no word changes.
   int iterations = 10;
   int power = 3;  // exponent of the similarity: large values favour nearly equal vectors, 1 to 8
   int threshold = 0;  // signs that agree minus those that differ must exceed it, 0 to 127

@@ -327,7 +327,7 @@ TEST(RetrieveInput, InvalidImagesAreRejected) {
             "image 2 was said to have 11 descriptors, 1408 bytes, and `read` appended " +
                 std::to_string(images[2].descriptors.size()));
   input.images[2].descriptors = -1;
-  EXPECT_EQ(said(input), "image 2 has 0 to 16777216 descriptors, not -1");
+  EXPECT_EQ(said(input), "image 2 has -1 descriptors and must have 0 to 16777216");
   input = input_of(images);
   input.read = nullptr;
   EXPECT_EQ(said(input), "images have descriptors and `read` is not set");

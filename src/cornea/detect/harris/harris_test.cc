@@ -170,6 +170,7 @@ TEST(HarrisOptions, RejectsInvalidOptions) {
   refuses([](auto& o) { o.k = -0.1; });
   refuses([](auto& o) { o.k = std::nan(""); });
   refuses([](auto& o) { o.shape = WindowShape::gaussian, o.sigma = 0; });
+  refuses([](auto& o) { o.shape = WindowShape::gaussian, o.sigma = 20000; });
   refuses([](auto& o) { o.peaks.threshold = std::nan(""); });
 }
 

@@ -20,9 +20,6 @@ namespace {
 
 using namespace core;
 
-// In pixels; far below the limit at which the radius would overflow an int.
-constexpr double kLargestSigma = 10000.0;
-
 void check_sigma(double sigma) {
   require(sigma >= 0.0 && sigma <= kLargestSigma, "sigma is ", sigma, " and must be 0 to ",
           kLargestSigma, " pixels");

@@ -12,6 +12,9 @@
 
 namespace cornea::gaussian {
 
+// In pixels; far below the limit at which the radius would overflow an int.
+inline constexpr double kLargestSigma = 10000;
+
 // ceil(4 sigma): beyond it the weights are below 1/2900 of the peak. 0 for sigma = 0.
 int gaussian_radius(double sigma);
 

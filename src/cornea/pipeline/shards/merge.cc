@@ -41,6 +41,7 @@ class Merging {
   MergeReport run(const fs::path& database) {
     const core::Stopwatch watch;
     if (merge_.whole) require_folder_of(database);
+    if (!merge_.by_component.empty()) make_folder(merge_.by_component);
     find_files();
     for (const ItemFile& file : shards_) take_failures(file);
     take_failures(choice_);
@@ -59,6 +60,14 @@ class Merging {
     std::error_code ignored;
     if (fs::is_directory(folder, ignored)) return;
     fail(ErrorCode::io, folder.string(), ": is not a folder; create it first");
+  }
+
+  static void make_folder(const fs::path& folder) {
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    if (!failed && fs::is_directory(folder, failed)) return;
+    fail(ErrorCode::io, folder.string(), ": the folder cannot be created",
+         failed ? text(" (", failed.message(), ")") : std::string());
   }
 
   // Finds all files and checks their hashes, so that no damaged file is merged.
@@ -216,7 +225,6 @@ class Merging {
         own.back().second.push_back(pair.pair);
       }
     }
-    fs::create_directories(merge_.by_component);
     for (std::size_t c = 0; c < components_.size(); ++c) {
       if (is_stopped()) return;
       const std::string name = name_of_component(c);

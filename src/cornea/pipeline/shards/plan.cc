@@ -138,8 +138,9 @@ ShardPlan parse(const fs::path& file, const std::string& all) {
 }
 
 std::optional<std::string> contents_of(const fs::path& file) {
+  std::error_code ignored;
   std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
+  if (!in || fs::is_directory(file, ignored)) return std::nullopt;
   return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
@@ -185,8 +186,9 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
   ShardPlan plan{.photographs = is_url ? photographs : folder::canonical_name(photographs),
                  .size = size};
   int number = 0;
-  for (const std::string_view line : lines_of(*all)) {
+  for (std::string_view line : lines_of(*all)) {
     ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
     auto image = image_of(line);
     if (!image) {

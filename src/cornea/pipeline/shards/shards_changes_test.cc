@@ -109,6 +109,11 @@ TEST_F(Shards, AStoppedMergeChangesNothing) {
   }
   EXPECT_TRUE(fs::is_empty(folder / "local"));
   EXPECT_THROW(merge_shards(work, folder / "nowhere" / "merged.db", options()), Error);
+  std::ofstream(folder / "file") << "no folder";
+  EXPECT_THROW(
+      merge_shards(work, folder / "merged.db", options(), {.by_component = folder / "file"}),
+      Error);
+  EXPECT_EQ(fs::last_write_time(folder / "merged.db"), time);
 }
 
 TEST_F(Shards, MergingAgainRemovesComponentsThatAreNoMore) {

@@ -149,7 +149,7 @@ TEST_F(Shards, AListGivesThePlanOfItsFolder) {
       std::string name = it->name;
       if (const std::size_t at = name.find('%'); at != std::string::npos)
         name.replace(at, 1, "%25");
-      list << it->bytes << " " << name << "\n";
+      list << it->bytes << " " << name << "\r\n";  // as Windows writes it
     }
     list << "5 notes.txt\n7 .hidden/a.png\n9 ._a.png\n";
   }
@@ -158,6 +158,7 @@ TEST_F(Shards, AListGivesThePlanOfItsFolder) {
   EXPECT_THROW(plan_listed_shards(plan.photographs, folder / "list", 4), Error);
   std::ofstream(folder / "list") << "5 a.png\n5 a.png\n";
   EXPECT_THROW(plan_listed_shards(plan.photographs, folder / "list", 4), Error);
+  EXPECT_THROW(plan_listed_shards(plan.photographs, photos, 4), Error);
 }
 
 TEST_F(Shards, StepsOutOfOrderAreRefused) {

@@ -110,7 +110,8 @@ std::vector<ShardTraffic> shard_traffic(const fs::path& work, const ShardOptions
     const std::string digest =
         colmap::note(Database(choice.path, Database::Open::finished), "digest");
     const ItemFile more = require_further(work, options, digest);
-    all.push_back({ShardStep::choose_further, true, 1, choice.bytes, more.bytes, choice.bytes});
+    const std::int64_t read = choice.bytes + all.back().written;
+    all.push_back({ShardStep::choose_further, false, 1, read, more.bytes, read});
     add_blocks(all, ShardStep::match_further, ShardStep::verify_further, sums_of(more), true,
                features);
     return all;
