@@ -150,7 +150,12 @@ TEST_F(Evaluate, RefusesInvalidData) {
   fs::create_directories(folder / "twins");
   write_image(folder / "twins/a.png", testing::random_image<std::uint8_t>(64, 48, 1));
   write_image(folder / "twins/a.pgm", testing::random_image<std::uint8_t>(64, 48, 2));
-  expect_refused("cornea evaluate twins", 1, "is called a here");
+  expect_refused("cornea evaluate twins --write-images written", 1, "is called a here");
+  for (const char* name : {"one/graf", "two/graf"}) {
+    fs::create_directories(folder / name);
+    fs::copy(folder / "data/pair", folder / name, fs::copy_options::overwrite_existing);
+  }
+  expect_refused("cornea evaluate one/graf two/graf", 1, "two sequences are called graf");
 }
 
 TEST_F(Evaluate, RefusesUnknownDetectorsOptionsAndParts) {

@@ -181,6 +181,7 @@ int run_evaluate(const EvaluateCommand& c) {
   if (!c.output.empty()) make_folder(c.output);  // fail now rather than after minutes of work
   const Found found =
       c.folders.empty() ? generated_scenes(evaluation.context) : look_into(c.folders);
+  if (!c.theirs.empty() || !c.images.empty()) found.require_different_names();
   const bool talks = c.common.talks();
   if (talks) {
     std::cout << (c.folders.empty() ? "generated: " : "found: ") << found.summary() << std::endl;

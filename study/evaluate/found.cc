@@ -279,27 +279,6 @@ RelativePose relative_pose(const Views::Camera& first, const Views::Camera& seco
   return pose;
 }
 
-namespace {
-
-// Results are listed by name, and points of others are found by it.
-void require_different_names(const Found& found) {
-  std::map<std::string, fs::path> files;
-  const auto add = [&](const std::vector<Picture>& pictures) {
-    for (const Picture& p : pictures) {
-      const auto [other, is_new] = files.emplace(p.name, p.file);
-      if (!is_new && other->second != p.file) {
-        fail(ErrorCode::io, p.file.string(), ": is called ", p.name, " here, like ",
-             other->second.string(), "; rename one of them, or evaluate them one by one");
-      }
-    }
-  };
-  add(found.pictures);
-  for (const Sequence& s : found.sequences) add(s.pictures);
-  for (const Views& v : found.views) add(v.pictures);
-}
-
-}  // namespace
-
 Found look_into(const std::vector<std::string>& folders) {
   Found found;
   for (const std::string& given : folders) {
@@ -324,8 +303,29 @@ Found look_into(const std::vector<std::string>& folders) {
          ": no image, sequence, labelled correspondences or cameras.json there or in the folders "
          "in it");
   }
-  require_different_names(found);
+  std::set<std::string> sequences;
+  for (const Sequence& s : found.sequences) {
+    if (!sequences.insert(s.name).second) {
+      fail(ErrorCode::io, "two sequences are called ", s.name, "; evaluate them one by one");
+    }
+  }
   return found;
+}
+
+void Found::require_different_names() const {
+  std::map<std::string, fs::path> files;
+  const auto add = [&](const std::vector<Picture>& of) {
+    for (const Picture& p : of) {
+      const auto [other, is_new] = files.emplace(p.name, p.file);
+      if (!is_new && other->second != p.file) {
+        fail(ErrorCode::io, p.file.string(), ": is called ", p.name, " here, like ",
+             other->second.string(), "; rename one of them, or evaluate them one by one");
+      }
+    }
+  };
+  add(pictures);
+  for (const Sequence& s : sequences) add(s.pictures);
+  for (const Views& v : views) add(v.pictures);
 }
 
 std::string Found::summary() const {

@@ -67,6 +67,8 @@ struct Found {
   }
   // "5 images, 4 sequences with 20 homographies, ..."
   std::string summary() const;
+  // Files of other programs are found, and images written, by the names of the images.
+  void require_different_names() const;
 };
 
 // Looks for data in the folders and their subfolders. Names are relative to the folder if there is

@@ -147,6 +147,9 @@ double epipolar_error(const Matrix& F, std::span<const Correspondence> right) {
 }
 
 double pose_error(const RelativePose& pose, const RelativePose& truth) {
+  if (is_zero(truth.t)) {  // of a camera that only rotated, R alone is known
+    return is_zero(pose.R) || !is_finite(pose.R) ? kNoPoseDegrees : angle_between(pose.R, truth.R);
+  }
   if (is_zero(pose.R) || is_zero(pose.t) || !is_finite(pose.R) || !is_finite(pose.t)) {
     return kNoPoseDegrees;
   }

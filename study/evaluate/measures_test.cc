@@ -106,6 +106,10 @@ TEST(EvaluateMeasures, PoseErrorIsTheLargerAngle) {
   EXPECT_NEAR(pose_error({turned_by(2, 1), {1, 1, 0}}, truth), 45, 1e-9);
   EXPECT_NEAR(pose_error({kSame, {-2, 0, 0}}, truth), 180, 1e-9);
   EXPECT_EQ(pose_error({}, truth), kNoPoseDegrees);
+  EXPECT_EQ(pose_error({kSame, {}}, truth), kNoPoseDegrees);
+  EXPECT_NEAR(pose_error({turned_by(1, 3), {}}, {kSame, {}}), 3, 1e-9);
+  EXPECT_NEAR(pose_error({turned_by(1, 3), {1, 0, 0}}, {kSame, {}}), 3, 1e-9);
+  EXPECT_EQ(pose_error({}, {kSame, {}}), kNoPoseDegrees);
 }
 
 TEST(EvaluateMeasures, AreaUnderRecallIsExact) {

@@ -37,18 +37,24 @@ CORNEA_HD inline Line fit_line(const double* sums, double& variance) {
   return half < 0 ? line_through(x, y, xy, r - half) : line_through(x, y, half + r, xy);
 }
 
-// Lines through pairs of points are tried on some of the points. Fewer than kLeastSupport wrong
-// points cannot spoil all pairs.
+// Lines through pairs of points are tried on some of the points. No two of the first half of the
+// pairs share a point, so that a few wrong points cannot spoil all.
 inline constexpr int kLinesTried = 32, kLineJudges = 32;
 inline constexpr int kLineFits = 3;
 // Points farther from the line than this many widths are off it.
 inline constexpr double kOffLine = 3;
-// Largest width, pixels, of a line. A threshold may be far wider than the noise.
-inline constexpr double kWidestLine = 3;
+// Fewer points may be off it than kLeastSupport, and one more for this many that do not count.
+inline constexpr int kOthersPerPointOff = 50;
+// The narrowest width, pixels, of a line, and the widest one where the noise is not known.
+inline constexpr double kNarrowestLine = 0.8, kWidestLine = 3;
 
-// Whether, in one image, the points for which counts(p) is true lie on a line: apart from fewer
-// than kLeastSupport of them, and less than a third, their standard deviation from it is below the
-// width, pixels. A line and a few wrong matches fit many models.
+CORNEA_HD inline double line_width(double threshold) {
+  return threshold < kWidestLine ? threshold : kWidestLine;
+}
+
+// Whether, in one image, the points for which counts(p) is true lie on a line: apart from a few,
+// and less than a third, their standard deviation from it is below the width, pixels. A line and a
+// few wrong matches fit many models, and the more the more others there are.
 template <class Team, class Counts>
 CORNEA_HD bool on_a_line(Team& team, const Scales& scales, double width, const Counts& counts) {
   const int points = team.list(counts), half = points / 2;
@@ -56,13 +62,14 @@ CORNEA_HD bool on_a_line(Team& team, const Scales& scales, double width, const C
   const int judges = points < kLineJudges ? points : kLineJudges;
   for (int image = 0; image < 2; ++image) {
     const double pixel = image == 0 ? scales.first : scales.second;
-    const double widest = (width < kWidestLine ? width : kWidestLine) * pixel;
+    const double widest = (width > kNarrowestLine ? width : kNarrowestLine) * pixel;
     const double off_line = kOffLine * widest;
     const auto x = [&](const auto& p) { return double(image == 0 ? p.x1 : p.x2); };
     const auto y = [&](const auto& p) { return double(image == 0 ? p.y1 : p.y2); };
     const RoundBest best = team.best_of(kLinesTried, [&](int k, Matrix3<float>& model) {
-      const auto a = team.float_point(team.listed(k * half / kLinesTried));
-      const auto b = team.float_point(team.listed(half + k * half / kLinesTried));
+      constexpr int kApart = kLinesTried / 2;
+      const int i = k % kApart * half / kApart, j = k < kApart ? points - 1 - i : i + half / 2 + 1;
+      const auto a = team.float_point(team.listed(i)), b = team.float_point(team.listed(j));
       const Line line = line_through(x(a), y(a), x(b) - x(a), y(b) - y(a));
       model.v[0] = float(line.normal_x), model.v[1] = float(line.normal_y);
       model.v[2] = float(line.offset);
@@ -88,7 +95,8 @@ CORNEA_HD bool on_a_line(Team& team, const Scales& scales, double width, const C
       line = fit_line(s, variance);
     }
     const double off = points - near;
-    if (variance < widest * widest && off < kLeastSupport && 3 * off < points) return true;
+    const double most = kLeastSupport + double(team.count() - points) / kOthersPerPointOff;
+    if (variance < widest * widest && off < most && 3 * off < points) return true;
   }
   return false;
 }

@@ -11,13 +11,25 @@
 namespace cornea::geometry {
 namespace {
 
-// Whether points, the same in both images, are on a line of this width.
-bool is_line(const std::vector<Correspondence>& matches, double width) {
+// Whether points of one image are on a line of this width, in whichever image they are; in the
+// other one there is none.
+bool is_line_in(int image, std::vector<Correspondence> matches, double width) {
+  core::Random random(6);
+  for (Correspondence& m : matches) {
+    const float x = float(random.uniform(0, 300)), y = float(random.uniform(0, 300));
+    if (image == 0) m.x2 = x, m.y2 = y;
+    if (image == 1) m.x1 = x, m.y1 = y;
+  }
   HostPoints team;
   team.set(matches);
   const Normalisation normalisation = normalise(team);
   team.apply(normalisation, 1);
   return on_a_line(team, normalisation.scales, width, [](const PointPair&) { return true; });
+}
+bool is_line(const std::vector<Correspondence>& matches, double width) {
+  const bool first = is_line_in(0, matches, width);
+  EXPECT_EQ(is_line_in(1, matches, width), first);
+  return first;
 }
 
 struct Drawn {
@@ -70,11 +82,27 @@ TEST(Line, EnoughPointsOffItDetermineAModel) {
   EXPECT_FALSE(is_line(few.matches, 1.5));
 }
 
-TEST(Line, ABandIsNoLine) {
-  for (const double width : {1.5, 30.0}) {
-    Drawn drawn;
-    drawn.add_line(200, 1000, 10);
-    EXPECT_FALSE(is_line(drawn.matches, width)) << width;
+TEST(Line, ABandIsNoLineUnlessTheWidthIsThatOfTheNoise) {
+  Drawn drawn;
+  drawn.add_line(200, 1000, 10);
+  EXPECT_FALSE(is_line(drawn.matches, 1.5));
+  EXPECT_FALSE(is_line(drawn.matches, line_width(30)));
+  EXPECT_TRUE(is_line(drawn.matches, 12));
+}
+
+TEST(Line, IsFoundWhateverTheOrderOfPoints) {
+  // Two lists of the same points, one after the other, and two positions in turn.
+  Drawn lists, turns;
+  for (int list = 0; list < 2; ++list) {
+    for (int i = 0; i < 30; ++i) lists.add(640 + 0.3 * list, 20 * i);
+  }
+  for (int i = 0; i < 40; ++i) turns.add(300 + 0.01 * i, i % 2 ? 100 : 400);
+  EXPECT_TRUE(is_line(lists.matches, 1.5));
+  EXPECT_TRUE(is_line(turns.matches, 1.5));
+  for (int points = 8; points < 20; ++points) {
+    Drawn few;
+    few.add_line(points, 500, 0.3);
+    EXPECT_TRUE(is_line(few.matches, 1.5)) << points;
   }
 }
 

@@ -136,8 +136,8 @@ struct CalibratedProblem {
     }
     const bool sure = !is_chance(state.best.score.inliers, team.count());
     if (!sure) {
-      const bool line =
-          on_a_line(team, scales, search.threshold, [](const PointPair&) { return true; });
+      const bool line = on_a_line(team, scales, line_width(search.threshold),
+                                  [](const PointPair&) { return true; });
       outcome.kind = line ? TwoView::degenerate : TwoView::none;
       return outcome;
     }
@@ -148,7 +148,8 @@ struct CalibratedProblem {
     outcome.width = width;
     outcome.support = team.score(converted<float>(m), cost_scale(scales, width)).inliers;
     // Not even a rotation is known: on a line, a translation across it looks the same.
-    if (on_a_line(team, scales, narrow, inlier_test(m, scales, narrow))) {
+    if (on_a_line(team, scales, refine ? narrow : line_width(narrow),
+                  inlier_test(m, scales, narrow))) {
       outcome.kind = TwoView::degenerate;
       return outcome;
     }

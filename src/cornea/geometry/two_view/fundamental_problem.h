@@ -136,7 +136,8 @@ struct FundamentalProblem {
     const Scales& scales = state.normalisation.scales;
     const bool found = is_cost(state.best.score.cost);
     const bool sure = found && !is_chance(state.best.score.inliers, team.count());
-    if (!sure && on_a_line(team, scales, search.threshold, [](const PointPair&) { return true; })) {
+    if (!sure && on_a_line(team, scales, line_width(search.threshold),
+                           [](const PointPair&) { return true; })) {
       outcome.kind = TwoView::degenerate;
       return outcome;
     }
@@ -153,7 +154,8 @@ struct FundamentalProblem {
     }
     if (automatic) outcome.threshold = threshold_of(outcome.width);
     const double threshold = narrow_threshold(outcome.threshold, outcome.width);
-    if (sure && on_a_line(team, scales, threshold, inlier_test(state.best.f, scales, threshold))) {
+    if (sure && on_a_line(team, scales, refine ? threshold : line_width(threshold),
+                          inlier_test(state.best.f, scales, threshold))) {
       outcome.kind = TwoView::degenerate;
       return outcome;
     }

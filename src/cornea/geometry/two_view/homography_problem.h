@@ -59,7 +59,7 @@ struct HomographyProblem {
     const bool sure = state.best.score.inliers >= kLeastSupport;
     const Plane best = plane_of(state.best.f, scales, search.threshold);
     // The threshold is the sum of the distances in both images.
-    if (on_a_line(team, scales, search.threshold / 2,
+    if (on_a_line(team, scales, line_width(search.threshold / 2),
                   [&](const PointPair& p) { return !sure || best.has(p); })) {
       outcome.kind = TwoView::degenerate;
       return outcome;

@@ -41,13 +41,14 @@ class Merging {
   MergeReport run(const fs::path& database) {
     const core::Stopwatch watch;
     if (merge_.whole) require_folder_of(database);
-    if (!merge_.by_component.empty()) make_folder(merge_.by_component);
+    require_other_folder(database);
     find_files();
     for (const ItemFile& file : shards_) take_failures(file);
     take_failures(choice_);
     read_graph();
     events_.begin(int(shards_.size() + blocks_.size()) * merge_.whole +
                   int(merge_.by_component.empty() ? 0 : components_.size()));
+    if (!merge_.by_component.empty()) make_folder(merge_.by_component);
     if (merge_.whole) write_whole(database);
     if (!merge_.by_component.empty() && !report_.stopped) write_components();
     report_.milliseconds = watch.milliseconds();
@@ -60,6 +61,15 @@ class Merging {
     std::error_code ignored;
     if (fs::is_directory(folder, ignored)) return;
     fail(ErrorCode::io, folder.string(), ": is not a folder; create it first");
+  }
+
+  void require_other_folder(const fs::path& database) const {
+    const fs::path& folder = merge_.by_component;
+    std::error_code ignored;
+    if (folder.empty() || !merge_.whole) return;
+    if (fs::weakly_canonical(folder, ignored) != fs::weakly_canonical(database, ignored)) return;
+    fail(ErrorCode::invalid_argument, folder.string(),
+         ": is named for the database and for the folder of its components");
   }
 
   static void make_folder(const fs::path& folder) {

@@ -103,14 +103,16 @@ std::vector<ShardTraffic> shard_traffic(const fs::path& work, const ShardOptions
   all.push_back({ShardStep::choose, false, 1, choose, images * 200 + kEmptyFile, choose});
   const std::int64_t further = expected_further(options, images);
   bool known = false;
+  std::int64_t choice_bytes = 0;
   try {
     const ItemFile choice = require_choice(work, plan, options);
     add_blocks(all, ShardStep::match, ShardStep::verify, sums_of(choice), true, features);
     known = true;
+    choice_bytes = choice.bytes;
     const std::string digest =
         colmap::note(Database(choice.path, Database::Open::finished), "digest");
     const ItemFile more = require_further(work, options, digest);
-    const std::int64_t read = choice.bytes + all.back().written;
+    const std::int64_t read = choice_bytes + all.back().written;
     all.push_back({ShardStep::choose_further, false, 1, read, more.bytes, read});
     add_blocks(all, ShardStep::match_further, ShardStep::verify_further, sums_of(more), true,
                features);
@@ -122,8 +124,9 @@ std::vector<ShardTraffic> shard_traffic(const fs::path& work, const ShardOptions
     add_blocks(all, ShardStep::match, ShardStep::verify, expected_sums(options, images, pairs),
                false, features);
   }
-  all.push_back({ShardStep::choose_further, false, 1, all.back().written,
-                 further * std::int64_t(sizeof(colmap::Id)) + kEmptyFile, all.back().written});
+  const std::int64_t read = choice_bytes + all.back().written;
+  all.push_back({ShardStep::choose_further, false, 1, read,
+                 further * std::int64_t(sizeof(colmap::Id)) + kEmptyFile, read});
   add_blocks(all, ShardStep::match_further, ShardStep::verify_further,
              expected_sums(options, images, further), false, features);
   return all;
