@@ -153,7 +153,7 @@ TEST_F(Evaluate, RefusesInvalidData) {
   expect_refused("cornea evaluate twins --write-images written", 1, "is called a here");
   for (const char* name : {"one/graf", "two/graf"}) {
     fs::create_directories(folder / name);
-    fs::copy(folder / "data/pair", folder / name, fs::copy_options::overwrite_existing);
+    fs::copy(folder / "data/pair", folder / name, fs::copy_options::recursive);
   }
   expect_refused("cornea evaluate one/graf two/graf", 1, "two sequences are called graf");
 }
