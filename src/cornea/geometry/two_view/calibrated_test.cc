@@ -195,6 +195,13 @@ TEST_P(CalibratedOnDevice, HandlesFewAndWrongPoints) {
 TEST_P(CalibratedOnDevice, PointsOnALineDetermineNothing) {
   Random random(4);
   auto near = [&](double v) { return float(v + 0.2 * random.normal()); };
+  auto with_wrong = [&](std::vector<Correspondence> matches, int wrong) {
+    for (int i = 0; i < wrong; ++i) {
+      matches.push_back({float(random.uniform(0, 1280)), float(random.uniform(0, 960)),
+                         float(random.uniform(0, 1280)), float(random.uniform(0, 960))});
+    }
+    return matches;
+  };
   std::vector<Correspondence> lengthwise, crosswise, pole;
   for (int i = 0; i < 60; ++i) {
     lengthwise.push_back({near(20 * i), near(3 * i), near(18 * i + 40), near(90 + 2 * i)});
@@ -205,11 +212,7 @@ TEST_P(CalibratedOnDevice, PointsOnALineDetermineNothing) {
   for (const auto& points : {lengthwise, crosswise, pole}) {
     for (const int wrong : {0, 2, 40}) {
       SCOPED_TRACE(wrong);
-      std::vector<Correspondence> matches = points;
-      for (int i = 0; i < wrong; ++i) {
-        matches.push_back({float(random.uniform(0, 1280)), float(random.uniform(0, 960)),
-                           float(random.uniform(0, 1280)), float(random.uniform(0, 960))});
-      }
+      const std::vector<Correspondence> matches = with_wrong(points, wrong);
       EXPECT_EQ(EssentialEstimator(context).estimate(matches, kCameras).kind, TwoView::degenerate);
       EXPECT_EQ(HomographyEstimator(context).estimate(matches).kind, TwoView::degenerate);
       EXPECT_EQ(FundamentalEstimator(context).estimate(matches).kind, TwoView::degenerate);
@@ -217,11 +220,7 @@ TEST_P(CalibratedOnDevice, PointsOnALineDetermineNothing) {
       EXPECT_EQ(both.configuration, Configuration::degenerate);
     }
     // Among hundreds of wrong matches there may be nothing to find, but no geometry either.
-    std::vector<Correspondence> matches = points;
-    for (int i = 0; i < 400; ++i) {
-      matches.push_back({float(random.uniform(0, 1280)), float(random.uniform(0, 960)),
-                         float(random.uniform(0, 1280)), float(random.uniform(0, 960))});
-    }
+    const std::vector<Correspondence> matches = with_wrong(points, 400);
     EXPECT_EQ(EssentialEstimator(context).estimate(matches, kCameras).inlier_count, 0);
     EXPECT_EQ(HomographyEstimator(context).estimate(matches).inlier_count, 0);
     EXPECT_EQ(FundamentalEstimator(context).estimate(matches).inlier_count, 0);
