@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Refinement of H, shared by CPU and CUDA: linear least squares over its inliers, and minimisation
-// of the symmetric transfer error over its 8 degrees of freedom. `Team`: points.h.
+// of Sampson's error over its 8 degrees of freedom. `Team`: points.h.
 #pragma once
 
 #include "cornea/geometry/algebra/frame.h"
@@ -63,64 +63,79 @@ CORNEA_HD inline Matrix3<double> moved_plane(const Matrix3<double>& h,
 
 // --- Minimisation ------------------------------------------------------------------------------
 
-// The normal equations of the transfer errors a = H x1 - x2 and b = r (H^-1 x2 - x1) at an H of
-// norm 1, with the loss z / (1 + z), z = (|a|^2 + |b|^2) / width^2 (Geman and McClure), and the
-// loss itself; r is the second scale divided by the first, all in units of the second image.
+// Sampson's error of a correspondence with respect to H: to first order, its squared distance to
+// the nearest correspondence that satisfies H, both images together,
+//
+//   e^T C^-1 e,   e = H x1 - x2,   C = I + k A A^T,   A = d(H x1) / d(x1),
+//
+// in units of the second image; k is the square of the first scale divided by the second. Where an
+// image is foreshortened, the transfer error of the other one exceeds this error by the factor of
+// the foreshortening, and a fit that minimises it follows these points only.
+//
+// The normal equations of this error at an H of norm 1, with Tukey's loss (1 - (1 - z)^3) / 3,
+// z = error / width^2, constant from z = 1 on, and the loss itself.
 template <class Team>
-CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double r, double width,
+CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double k, double width,
                                double (&sums)[normal_sums(kPlaneUnknowns)]) {
   constexpr int kSums = normal_sums(kPlaneUnknowns);
+  constexpr double kOutlierLoss = 1 / 3.0;
   const SphereFrame sphere(h);
-  const Matrix3<double> g = inverse_direction(h);
-  const double determinant = h.v[0] * g.v[0] + h.v[1] * g.v[3] + h.v[2] * g.v[6];
-  const double inverse = 1 / (width * width), back = -r / determinant;
+  const double inverse = 1 / (width * width);
   team.template sums<kSums>(sums, [&](const PointPair& p, double* terms) {
     CORNEA_UNROLL
     for (int i = 0; i < kSums; ++i) terms[i] = 0;
     const Vector3<double> a = h * Vector3<double>{p.x1, p.y1, 1};
-    const Vector3<double> b = g * Vector3<double>{p.x2, p.y2, 1};
-    const double az = 1 / a.z, bz = 1 / b.z;
-    const double ax = a.x * az, ay = a.y * az, bx = b.x * bz, by = b.y * bz;
-    const double r0 = ax - p.x2, r1 = ay - p.y2, r2 = r * (bx - p.x1), r3 = r * (by - p.y1);
-    const double z = (r0 * r0 + r1 * r1 + r2 * r2 + r3 * r3) * inverse;
-    terms[kSums - 1] = 1;
-    if (!(z < 1e6)) return true;  // too far away to be an inlier after any step
-    const double loss = 1 / (1 + z), weight = loss * loss;
-    terms[kSums - 1] = z * loss;
+    const double az = 1 / a.z, ax = a.x * az, ay = a.y * az;
+    const double e0 = ax - p.x2, e1 = ay - p.y2;
+    const double a00 = (h.v[0] - ax * h.v[6]) * az, a01 = (h.v[1] - ax * h.v[7]) * az;
+    const double a10 = (h.v[3] - ay * h.v[6]) * az, a11 = (h.v[4] - ay * h.v[7]) * az;
+    // C = L D L^T with L = (1, 0; ratio, 1). The residuals L^-1 e are independent; their variances
+    // are D.
+    const double c00 = 1 + k * (a00 * a00 + a01 * a01), c01 = k * (a00 * a10 + a01 * a11);
+    const double c11 = 1 + k * (a10 * a10 + a11 * a11), ratio = c01 / c00;
+    const double d0 = 1 / c00, d1 = 1 / (c11 - ratio * c01);
+    const double r0 = e0, r1 = e1 - ratio * e0;
+    const double z = (r0 * r0 * d0 + r1 * r1 * d1) * inverse;
+    terms[kSums - 1] = kOutlierLoss;
+    if (!(z < 1)) return true;
+    const double rest = 1 - z, weight = rest * rest;
+    terms[kSums - 1] = kOutlierLoss * (1 - weight * rest);
+    // x1 moved to that of the nearest correspondence, by -k A^T C^-1 e. H is differentiated there,
+    // which accounts for the derivatives of C.
+    const double l1 = r1 * d1, l0 = r0 * d0 - ratio * l1;
+    const double x = p.x1 - k * (a00 * l0 + a10 * l1), y = p.y1 - k * (a01 * l0 + a11 * l1);
+    const Vector3<double> b = h * Vector3<double>{x, y, 1};
+    const double bz = 1 / b.z, bx = b.x * bz, by = b.y * bz;
     // Adds one residual, whose derivative with respect to H's entry (i, j) is q_i s_j.
-    auto add = [&](double residual, const Vector3<double>& q, const Vector3<double>& s) {
+    const Vector3<double> s = {x * bz, y * bz, bz};
+    auto add = [&](double residual, double factor, const Vector3<double>& q) {
       double full[9] = {q.x * s.x, q.x * s.y, q.x * s.z, q.y * s.x, q.y * s.y,
                         q.y * s.z, q.z * s.x, q.z * s.y, q.z * s.z};
       sphere.reflect(full);
       double j[kPlaneUnknowns];
       CORNEA_UNROLL
       for (int i = 0; i < kPlaneUnknowns; ++i) j[i] = full[i];
-      add_residual<kPlaneUnknowns>(residual, j, weight, terms);
+      add_residual<kPlaneUnknowns>(residual, j, weight * factor, terms);
     };
-    const Vector3<double> first = {p.x1 * az, p.y1 * az, az};
-    add(r0, {1, 0, -ax}, first);
-    add(r1, {0, 1, -ay}, first);
-    // d(H^-1) = -H^-1 dH H^-1
-    const Vector3<double> second = scaled(b, back * bz);
-    add(r2, {g.v[0] - bx * g.v[6], g.v[1] - bx * g.v[7], g.v[2] - bx * g.v[8]}, second);
-    add(r3, {g.v[3] - by * g.v[6], g.v[4] - by * g.v[7], g.v[5] - by * g.v[8]}, second);
+    add(r0, d0, {1, 0, -bx});
+    add(r1, d1, {-ratio, 1, ratio * bx - by});
     return true;
   });
 }
 
 // The width of the loss in pixels per threshold. The threshold limits the sum of both transfer
-// distances; the root of the sum of their squares is about 0.7 of it.
+// distances, which without foreshortening is 2.8 times the root of Sampson's error.
 inline constexpr double kPlaneLossWidth = 0.5;
 
 // `width` in pixels. The result has norm 1.
 template <class Team>
 CORNEA_HD Matrix3<double> minimise_homography(Team& team, const Matrix3<double>& start,
                                               const Scales& scales, double width) {
-  const double r = scales.second / scales.first, w = width * scales.second;
+  const double r = scales.first / scales.second, w = width * scales.second;
   return levenberg_marquardt<kPlaneUnknowns>(
       normalised(start),
       [&](const Matrix3<double>& h, double(&sums)[normal_sums(kPlaneUnknowns)]) {
-        plane_equations(team, h, r, w, sums);
+        plane_equations(team, h, r * r, w, sums);
       },
       moved_plane);
 }
