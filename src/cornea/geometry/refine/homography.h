@@ -89,25 +89,26 @@ CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double k, d
     const double e0 = ax - p.x2, e1 = ay - p.y2;
     const double a00 = (h.v[0] - ax * h.v[6]) * az, a01 = (h.v[1] - ax * h.v[7]) * az;
     const double a10 = (h.v[3] - ay * h.v[6]) * az, a11 = (h.v[4] - ay * h.v[7]) * az;
-    // C = L D L^T with L = (1, 0; ratio, 1). The residuals L^-1 e are independent; their variances
-    // are D.
+    // C = L D L^T with L = (1, 0; ratio, 1). The residuals r = L^-1 e are independent; their
+    // variances are D.
     const double c00 = 1 + k * (a00 * a00 + a01 * a01), c01 = k * (a00 * a10 + a01 * a11);
-    const double c11 = 1 + k * (a10 * a10 + a11 * a11), ratio = c01 / c00;
-    const double d0 = 1 / c00, d1 = 1 / (c11 - ratio * c01);
+    const double c11 = 1 + k * (a10 * a10 + a11 * a11), determinant = c00 * c11 - c01 * c01;
+    const double product = 1 / (c00 * determinant);
+    const double d0 = determinant * product, d1 = c00 * c00 * product, ratio = c01 * d0;
     const double r0 = e0, r1 = e1 - ratio * e0;
     const double z = (r0 * r0 * d0 + r1 * r1 * d1) * inverse;
     terms[kSums - 1] = kOutlierLoss;
     if (!(z < 1)) return true;
     const double rest = 1 - z, weight = rest * rest;
     terms[kSums - 1] = kOutlierLoss * (1 - weight * rest);
-    // x1 moved to that of the nearest correspondence, by -k A^T C^-1 e. H is differentiated there,
-    // which accounts for the derivatives of C.
+    // H is differentiated at the x1 of the nearest correspondence, which is -k A^T C^-1 e away and
+    // to first order is mapped to (bx, by): this accounts for the derivatives of C.
     const double l1 = r1 * d1, l0 = r0 * d0 - ratio * l1;
-    const double x = p.x1 - k * (a00 * l0 + a10 * l1), y = p.y1 - k * (a01 * l0 + a11 * l1);
-    const Vector3<double> b = h * Vector3<double>{x, y, 1};
-    const double bz = 1 / b.z, bx = b.x * bz, by = b.y * bz;
+    const double dx = -k * (a00 * l0 + a10 * l1), dy = -k * (a01 * l0 + a11 * l1);
+    const double bx = ax + a00 * dx + a01 * dy, by = ay + a10 * dx + a11 * dy;
+    const double bz = az * (1 - az * (h.v[6] * dx + h.v[7] * dy));
+    const Vector3<double> s = {(p.x1 + dx) * bz, (p.y1 + dy) * bz, bz};
     // Adds one residual, whose derivative with respect to H's entry (i, j) is q_i s_j.
-    const Vector3<double> s = {x * bz, y * bz, bz};
     auto add = [&](double residual, double factor, const Vector3<double>& q) {
       double full[9] = {q.x * s.x, q.x * s.y, q.x * s.z, q.y * s.x, q.y * s.y,
                         q.y * s.z, q.z * s.x, q.z * s.y, q.z * s.z};
