@@ -144,7 +144,7 @@ Json measure(Solvers& solvers, study::Table& table, study::Plot& plot, int n, in
           {"count", count},
           {"milliseconds", {{"median", chosen.milliseconds}}},
           {"timed_calls", chosen.calls},
-          {"microseconds_a_matrix", chosen.milliseconds * 1000 / count},
+          {"microseconds_per_matrix", chosen.milliseconds * 1000 / count},
           {"reconstruction", row.reconstruction},
           {"orthogonality", row.orthogonality},
           {"most_sweeps", row.report.most_sweeps},

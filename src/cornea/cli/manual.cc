@@ -58,7 +58,7 @@ const std::map<std::string, std::vector<std::string>>& examples() {
         "cornea study trilateral --images photos -o result"}},
       {"evaluate",
        {"cornea evaluate", "cornea evaluate photos --with harris --with sift -o result",
-        "cornea evaluate graf --theirs opencv=points --points 2000"}},
+        "cornea evaluate graf --parts sequences --theirs opencv=points"}},
       {"bench", {"cornea bench --detector sift --sizes 1920x1080"}},
       {"info", {"cornea info"}},
       {"certify", {"cornea certify --device cpu"}},
