@@ -8,7 +8,7 @@
 #include "cornea/core/build.h"
 
 #if !CORNEA_HAS_SQLITE
-#error "this Cornea was built without SQLite and has no COLMAP databases; build it where SQLite is"
+#error "this Cornea was built without SQLite and has no COLMAP databases; rebuild it with SQLite"
 #else
 
 #include "cornea/export/colmap/camera.h"

@@ -10,8 +10,7 @@
 #error \
     "this Cornea was built without Eigen and has no scenes; build it where Eigen 3.4 is installed"
 #elif !__has_include(<Eigen/Core>)
-#error \
-    "cornea/scene.h needs Eigen 3.4: link cornea::scene, or name Eigen's folder as an include folder"
+#error "cornea/scene.h needs Eigen 3.4: link cornea::scene, or add Eigen to the include path"
 #else
 
 #include "cornea/scene/camera.h"

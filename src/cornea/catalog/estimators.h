@@ -30,7 +30,8 @@ struct EstimatorEntry {
 // The help of the two spellings of F's threshold, wherever they occur.
 inline constexpr char kThresholdHelp[] =
     "largest distance of an inlier, pixels: the sum of its distances to both epipolar lines, about "
-    "twice that to one line and 2.8 times Sampson's error, which OpenCV's USAC and COLMAP use; 0: "
+    "twice that to one line and 2.8 times the Sampson distance, which OpenCV's USAC and COLMAP "
+    "use; 0: "
     "chosen per pair from the noise";
 inline constexpr char kThresholdPerLineHelp[] = "the same per epipolar line: half of the threshold";
 

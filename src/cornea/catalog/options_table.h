@@ -148,8 +148,7 @@ class ReadOptionValues {
   std::set<std::string> used_;
 };
 
-// An entry of a table: `Made` takes a context and its options. `visit` is found by the type of the
-// options.
+// An entry of a table: `Made` takes a context and its options, which visit(options, visitor) lists.
 template <class Entry, class Base, class Made, class Options, class Visit>
 Entry options_entry(const char* kind, const char* name, const char* summary, const char* source,
                     Visit visit) {

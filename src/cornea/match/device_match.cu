@@ -13,11 +13,11 @@ namespace {
 
 using namespace core;
 
-// Pairs are searched together up to this total number of points, which takes about 300 MB of
-// memory.
+// Pairs are searched together up to this total number of points, which takes about 300 MB
+// besides the descriptors.
 constexpr std::size_t kPointsAtOnce = 8 << 20;
 constexpr int kUsualWalk = 64;              // chunks; longer walks only to save memory
-constexpr std::size_t kMostRows = 4 << 20;  // over all walks, unless A alone has more: 64 MB
+constexpr std::size_t kMostRows = 4 << 20;  // over all walks: 64 MB; or 2 per point if more
 
 std::size_t points_of(const MatchPair& pair) {
   return std::size_t(pair.a.count) + std::size_t(pair.b.count);

@@ -82,7 +82,7 @@ class HostMatcher : public MatchBackend {
   }
 
  private:
-  // Computes panels and key bases; f(from, count, to, first descriptor) packs a panel.
+  // Computes panels and key bases; pack_panel(from, count, to, first descriptor) packs a panel.
   template <class PackPanel>
   void pack(const DescriptorView& view, Side& side, int panel, std::size_t bytes,
             const PackPanel& pack_panel) {

@@ -14,8 +14,8 @@ namespace cornea::match {
 // The kernels that this machine can run, the fastest first; the last one runs everywhere.
 std::vector<std::string> match_kernels();
 
-// A matcher with the named kernel; empty: the fastest. An unknown name is an error that lists the
-// known ones.
+// A matcher with the named kernel; empty: the fastest. On a CPU an unknown name is an error that
+// lists the known ones; CUDA has one kernel.
 Matcher matcher_with_kernel(const Context& context, const MatchOptions& options,
                             const std::string& kernel);
 

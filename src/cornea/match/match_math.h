@@ -70,7 +70,7 @@ struct MatchTests {
   bool mutual;
 };
 
-// Distances are square roots of exact integers, rounded once; so are quotients.
+// Every operation is correctly rounded, so that all devices give the same bits.
 CORNEA_HD inline float distance_of(std::int32_t d2) { return sqrtf(static_cast<float>(d2)); }
 
 // 0 if there is no second neighbour, and 1 if both distances are 0.

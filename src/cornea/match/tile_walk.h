@@ -4,7 +4,7 @@
 // for its own instruction set, and the linker must not use that copy for another file.
 //
 // A kernel K holds kRows x kColumns products at a time as kRowVectors x kColumnVectors vectors of
-// 32-bit lanes, and defines the row and the column of each lane: a.b for lane l of vector (r, c).
+// 32-bit lanes, each of which is a.b of one row and one column, as K defines:
 //   spread_rows(p)[l], spread_columns(p)[l]:  p[row], p[column] of lane l
 // Its descriptors are packed in groups of kGroup numbers of type Packed. With kSigned its columns
 // hold b - 128, and products start from 128 times a row's sum: a.b = a.(b - 128) + 128 sum(a).
@@ -25,8 +25,8 @@ constexpr int kLength = Features::kLength;
 inline std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
 inline std::int32_t larger(std::int32_t a, std::int32_t b) { return a < b ? b : a; }
 
-// Packs panels: for every group of `group` bytes, that group of one descriptor after the other, as
-// Element, with `flip` applied to the bits. Padding is descriptors of zeros.
+// Packs panels: the first `group` bytes of every descriptor, then the next ones, and so on. Bytes
+// are XORed with `flip` and widened to Element. Padding is descriptors of zeros.
 template <class Element, int group, int descriptors, std::uint8_t flip = 0>
 inline void pack_panel(const std::uint8_t* from, int count, std::uint8_t* to_bytes) {
   Element* to = reinterpret_cast<Element*>(to_bytes);
@@ -87,7 +87,7 @@ inline void fold_row(typename K::Vector best, typename K::Vector second, std::in
 }
 
 // One panel of rows against one of columns: products, then keys into the minima. Row minima stay in
-// registers or in L1; column minima are in `columns`, one vector per column vector.
+// registers or in L1; column minima are in `columns`, one vector per vector of columns.
 template <class K>
 inline void enter_block(const std::uint8_t* a, const std::int32_t* a_offset,
                         const typename K::Vector* a_base, const std::uint8_t* b,

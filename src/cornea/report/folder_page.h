@@ -95,9 +95,7 @@ struct FolderPage {
 // first, ties in the order of their first image.
 CORNEA_API void find_components(FolderPage& page);
 
-// Warnings for the user, most serious first: images without a geometry with the rest, photographs
-// that cannot be shown, few features, watermarks, pairs that were not verified. Call it after
-// find_components().
+// Warnings for the user, the serious ones first. Call it after find_components().
 CORNEA_API std::vector<FolderPageWarning> folder_warnings(const FolderPage& page);
 
 struct CORNEA_API FolderPageOptions {

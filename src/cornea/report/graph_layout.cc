@@ -115,6 +115,7 @@ std::vector<double> strongest_vector(const std::vector<std::vector<double>>& mat
 }
 
 std::vector<Place> pivot_scaling(const Graph& graph) {
+  if (graph.empty()) return {};
   constexpr std::size_t kMostPivots = 40;
   auto columns = pivot_columns(graph, int(std::min(kMostPivots, graph.size())));
   centre(columns);

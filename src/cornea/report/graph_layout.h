@@ -7,7 +7,7 @@
 // neighbours and away from nodes that are too close. Components fill rows, the largest first.
 //
 // The same graph gives the same layout: no random numbers are used, and no function of the
-// mathematical library but square root and floor, which are exact.
+// mathematical library but square root and floor, which are rounded alike everywhere.
 // O(pivots (images + pairs) log images + rounds (images + pairs)).
 #pragma once
 

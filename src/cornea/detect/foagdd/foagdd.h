@@ -38,7 +38,7 @@ struct CORNEA_API FoagddOptions {
   int directions = 8;  // n, 4 to 16
   // s, variances in pixels^2, 1 to 5 of them; the first detects, the others confirm.
   std::vector<double> scales = {1.5, 3, 4.5};
-  double rho = 1.5;                                   // anisotropy: width to length of the filters
+  double rho = 1.5;                                   // anisotropy: length to width of the filters
   int lattice = 31;                                   // side of the filters, pixels, odd, 3 to 63
   PeakOptions peaks{.threshold = 251188643.15095824,  // 10^8.4
                     .nms = 5,

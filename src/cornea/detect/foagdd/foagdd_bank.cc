@@ -58,6 +58,9 @@ FoagddBank make_foagdd_bank(const FoagddOptions& options, double scale) {
     bank.half_widths.push_back(width);
   }
   bank.radius = static_cast<int>(bank.half_widths.size()) - 1;
+  // Padding and tiles have this radius in both directions. With an odd number of directions a row
+  // can be wider; its last weights hardly exceed those that do not count.
+  for (int& width : bank.half_widths) width = std::min(width, bank.radius);
   for (int a = 0; a <= bank.radius; ++a) {
     for (int b = 0; b <= bank.half_widths[a]; ++b) {
       const double share = (a == 0 ? 0.5 : 1) * (b == 0 ? 0.5 : 1);

@@ -43,8 +43,8 @@ using FoagddRows = std::array<std::array<const float*, kFoagddMostDirections>, r
 using FoagddWindow = FoagddRows<2 * kFoagddDiscRadius + 1>;
 using FoagddCellWindow = FoagddRows<2 * kFoagddDiscRadius + 2>;
 
-// open[c] = 0 if no pixel of the cell at columns 2 c and 2 c + 1 of the two rows exceeds the
-// threshold.
+// open[c] = 0 proves that no pixel of the cell at columns 2 c and 2 c + 1 of the two rows exceeds
+// the threshold.
 CORNEA_PER_ISA(void, foagdd_open_cells,
                (const FoagddCellWindow& window, int directions, int count, float threshold,
                 FoagddScratch& scratch, std::uint8_t* open),

@@ -384,6 +384,23 @@ TEST(FoagddBankTest, OmitsWeightsBelowFloatPrecision) {
   EXPECT_EQ(make_foagdd_bank(options, 4.5).radius, 14);
 }
 
+// Padding and tiles have the bank's radius in both directions.
+TEST(FoagddBankTest, NoRowIsWiderThanTheRadius) {
+  for (int directions = 4; directions <= 16; ++directions) {
+    for (double rho : {1.0, 1.5, 2.5, 4.0, 5.0, 7.0}) {
+      for (double scale : {1.0, 1.5, 2.5, 4.0}) {
+        FoagddOptions options;
+        options.directions = directions;
+        options.rho = rho;
+        const FoagddBank bank = make_foagdd_bank(options, scale);
+        for (int width : bank.half_widths) {
+          ASSERT_LE(width, bank.radius) << directions << " " << rho << " " << scale;
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, FoagddTest, testing::every_device(), testing::device_name);
 
 }  // namespace

@@ -110,8 +110,8 @@ CORNEA_INTO_CLONES void measure_row(const TensorRow& m, const HarrisFormula& f,
   }
 }
 
-// The rows that a band keeps: products with room for the mirrored border, and the last w rows of
-// sums.
+// The rows that a band keeps: products with room for the mirrored border, and the last
+// window_ rows of sums.
 class BandRows {
  public:
   BandRows(int width, int radius)
@@ -131,7 +131,7 @@ class BandRows {
       row[width_ - 1 + i] = row[reflect101(width_ - 1 + i, width_)];
     }
   }
-  // The sums along row y of the window; y is relative to the band's first row and may be negative.
+  // The window sums along row y; y is relative to the band's first row and may be negative.
   TensorRow ring(int y) {
     float* first = ring_.data() + std::size_t((y + window_) % window_) * width_;
     const std::size_t plane = std::size_t(window_) * width_;

@@ -7,10 +7,10 @@
 //   Harris:      response = det M - k (trace M)^2
 //   Shi-Tomasi:  response = the smaller eigenvalue of M
 //
-// Ix and Iy are the 3 x 3 Sobel derivatives over 4, of gray values 0..1; the image is mirrored at
-// its border without repeating the edge. These are cv::cornerHarris and cv::cornerMinEigenVal at
-// equal settings (blockSize = window, ksize = 3), to 1e-5 of the largest response. A pixel whose
-// support leaves the image is not a corner.
+// Ix and Iy are the 3 x 3 Sobel derivatives divided by 4, of gray values 0..1; the image is
+// mirrored at its border without repeating the edge. These are cv::cornerHarris and
+// cv::cornerMinEigenVal at equal settings (blockSize = window, ksize = 3), to 1e-5 of the largest
+// response. A pixel whose support leaves the image is not a corner.
 //
 // Cost per pixel: two 3 x 3 derivatives and three separable window sums. With 8-bit images and the
 // default window every sum is an exact integer; in all cases both devices add in the same order

@@ -31,9 +31,9 @@
 //   pair_id = 2147483647 image_id1 + image_id2, image_id1 < image_id2
 //
 // In COLMAP the centre of the first pixel is (0.5, 0.5), in Cornea (0, 0), and the orientation bins
-// of a descriptor are in reverse order. This interface uses Cornea's conventions; points, F, H and
-// descriptors are converted inside. Blobs are little-endian; unset values and blobs without rows
-// are NULL.
+// of a descriptor are in reverse order. Points, F, H and descriptors are in Cornea's conventions
+// here; the parameters of cameras are COLMAP's. Blobs are little-endian; unset values and blobs
+// without rows are NULL.
 //
 // Every change is part of a transaction. A process that is killed leaves the database as it was
 // after its last commit (SQLite's write-ahead log). A power failure may also undo the last commits;
@@ -226,8 +226,8 @@ class CORNEA_API Database {
   // This function and those below throw DamagedRow if a blob does not have the length that its row
   // says.
   std::vector<Point> points(Id image) const;
-  // The sizes of the points in pixels: the square root of the area of the shape's unit square. 0 if
-  // the keypoints have no shape.
+  // The sizes of the points in pixels: sqrt |det| of the shape. 0 if the keypoints have no
+  // shape.
   std::vector<float> scales(Id image) const;
   // Appends count x 128 bytes and returns the count.
   int read_descriptors(Id image, std::vector<std::uint8_t>& out) const;
@@ -239,11 +239,11 @@ class CORNEA_API Database {
 
   // Matched pairs without a two-view geometry: their number, and those in first..last, inclusive.
   std::int64_t unverified_count() const;
+  std::vector<Id> unverified_pairs(Id first, Id last) const;
   // Of these, the pairs that do not name two images of the database with the lower id first: their
   // number, and the first `most` of them.
   std::int64_t unverifiable_count() const;
   std::vector<Id> unverifiable_pairs(int most) const;
-  std::vector<Id> unverified_pairs(Id first, Id last) const;
   // Values that the database has no column for are left out: camera1 and camera2 are new in 4.2.
   void write_two_view(Id pair_id, const TwoViewRow& row);
   std::optional<TwoViewRow> two_view(Id pair_id) const;
@@ -264,8 +264,8 @@ class CORNEA_API Database {
   // The sum of the row counts stored in keypoints, descriptors, matches or two_view_geometries.
   std::int64_t total(const std::string& table) const;
 
-  // Visits the records of images whose points are still those that Cornea wrote, in ascending order
-  // of ids; `visit` must not change the database.
+  // Visits the records of images whose number of points is still the recorded one, in ascending
+  // order of ids; `visit` must not change the database.
   void visit_records(const std::function<void(const ImageRecord&)>& visit) const;
   void write_record(const ImageRecord& record);  // replaces the record of the image
   // The distinct options of all records, as text.
@@ -275,8 +275,8 @@ class CORNEA_API Database {
   std::vector<std::string> options_of_step(const std::string& step) const;
   void add_options_of_step(const std::string& step, const std::string& options);
   void forget_options_of_step(const std::string& step);
-  // The pairs that were chosen from the inputs described by this text; empty if another choice or
-  // none is stored.
+  // The pairs that were chosen from the inputs described by this text; nullopt if another choice
+  // or none is stored.
   std::optional<std::vector<Id>> chosen_pairs(const std::string& from) const;
   // Replaces any stored choice.
   void write_chosen_pairs(const std::string& from, std::span<const Id> pairs);

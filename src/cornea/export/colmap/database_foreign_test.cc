@@ -118,7 +118,7 @@ TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {
   expect_error(ErrorCode::io, "numbers; 2, 4 or 6 per point", [&] { database.points(1); });
 }
 
-// A pair_id of such images does not fit into 64 bits.
+// A pair_id of such images is not unique, or does not fit into 64 bits.
 TEST_F(ColmapDatabase, ImageIdsThatDoNotFitAPairIdAreDamage) {
   for (const char* id : {"9223372036854775807", "2147483647", "-1"}) {
     SCOPED_TRACE(id);

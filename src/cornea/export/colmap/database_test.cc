@@ -217,8 +217,7 @@ TEST_F(ColmapDatabase, MatchesAndGeometriesHaveTheirBytes) {
                   "4294967297"),
             "2x2 0000000007000000"
             "0201000000000100");
-  // For x2 = x1 + t the shift changes [t]x only by the position of the epipole: the lines pass
-  // through t + shift.
+  // The shift by half a pixel moves the epipole from (3, 5, 2) ~ (1.5, 2.5) to (2, 3) ~ (4, 6, 2).
   EXPECT_EQ(value("SELECT hex(F) FROM two_view_geometries"),
             hexadecimal(std::vector<double>{0, -2, 6, 2, 0, -4, -6, 4, 0}));
   EXPECT_EQ(value("SELECT config || ifnull(E, 'NULL') || ifnull(qvec, 'NULL') FROM "

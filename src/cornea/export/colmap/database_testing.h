@@ -27,8 +27,8 @@ class ColmapDatabase : public ::testing::Test {
     transaction.commit();
   }
 
-  // One value of the first row of a query, read with plain SQL instead of our own code. Blobs are
-  // returned as hexadecimal digits.
+  // One value of the first row of a query, read with plain SQL instead of our own code. Use
+  // hex() for blobs.
   std::string value(const std::string& sql) const {
     sqlite3* handle = nullptr;
     EXPECT_EQ(sqlite3_open(file.c_str(), &handle), SQLITE_OK);

@@ -16,7 +16,7 @@
 namespace cornea::colmap {
 namespace {
 
-// Columns added by later versions of COLMAP, in the order in which they are bound here.
+// Columns that only some versions of COLMAP have, in the order in which two_view() reads them.
 constexpr const char* kColumns[] = {"F", "E", "H", "qvec", "tvec", "camera1", "camera2"};
 
 template <std::size_t N>

@@ -25,6 +25,11 @@ void refuse(const std::string& file, const std::string& image, const std::string
   refused->push_back(text(image, ": ", reason, "; it is left out"));
 }
 
+// COLMAP's keypoints: positions, with scale and angle, or with an affine shape.
+bool is_keypoint_width(std::int64_t columns) {
+  return columns == 2 || columns == 4 || columns == kKeypointColumns;
+}
+
 // Whether a count fits an int.
 bool is_count(std::int64_t count) { return count >= 0 && count <= std::numeric_limits<int>::max(); }
 
@@ -165,7 +170,7 @@ std::vector<Database::FeatureCount> Database::descriptor_counts(
     const std::int64_t points = row.integer(1), length = row.integer(3), bytes = row.integer(4);
     const std::int64_t columns = row.integer(6);
     if (is_count(points) &&
-        (columns < 2 || columns > kKeypointColumns || row.integer(7) != points * columns * 4)) {
+        (!is_keypoint_width(columns) || row.integer(7) != points * columns * 4)) {
       refuse(file_, row.text(5),
              text("has ", points, " points of ", columns, " numbers in ", row.integer(7),
                   " bytes; extract it again with the option redo"),
@@ -229,7 +234,7 @@ std::vector<float> keypoint_numbers(const Database& database, Id image, std::int
   if (!row.bind(image).next()) return {};
   const std::int64_t rows = row.integer(0);
   columns = row.integer(1);
-  if (!is_count(rows) || columns < 2 || columns > kKeypointColumns) {
+  if (!is_count(rows) || !is_keypoint_width(columns)) {
     throw DamagedRow(text(database.file(), ": image ", image, " has keypoints of ", rows, " x ",
                           columns, " numbers; 2, 4 or 6 per point are needed"));
   }

@@ -58,6 +58,7 @@ void fail_sqlite(sqlite3* handle, const std::string& file, int code) {
 }
 
 Statement::Statement(const Database& database, const char* sql) : database_(database) {
+  errno = 0;  // read by fail_sqlite
   check(sqlite3_prepare_v2(database.handle_.get(), sql, -1, &statement_, nullptr));
 }
 

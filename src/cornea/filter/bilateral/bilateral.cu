@@ -146,6 +146,12 @@ void Windows::enqueue_windows(DeviceView<const float> first, DeviceView<float> f
   const std::size_t bytes = (3 * radius + 2 * kPixels + 2) * sizeof(float);
   const auto kernel = options_.exponential == Exponential::exact ? bilateral_kernel<FloatOps>
                                                                  : bilateral_kernel<FastOps>;
+  constexpr std::size_t kUsualShared = 48 << 10;  // bytes that a kernel gets without asking
+  if (bytes > kUsualShared) {
+    cuda_check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
+        "bilateral filter: shared memory");
+  }
   kernel<<<grid(kPixels), kBlock, bytes, stream>>>(scaled, first, first_out, spatial, range, radius,
                                                    rows_per_piece(radius));
   cuda_check_launch("bilateral filter");

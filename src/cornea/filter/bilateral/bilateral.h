@@ -5,7 +5,7 @@
 //   out = I + sum D w / sum w, D(m, n) = I(x + m, y + n) - I(x, y), |m|, |n| <= radius
 //   w = exp(-(m^2 + n^2) / (2 sigma^2)) exp(-D^2 / (2 sigma_range^2))
 //
-// Neighbours outside the image are skipped. Weights are computed, with a relative error of 6e-6,
+// Neighbours outside the image are skipped. Weights are computed (relative error: at most 1e-4),
 // not looked up in a table.
 #pragma once
 

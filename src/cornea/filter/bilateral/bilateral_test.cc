@@ -121,6 +121,15 @@ TEST(BilateralThreads, GiveTheSameBytes) {
 
 // CPU and CUDA on images of many sizes and windows of many radii, so that every border of an image
 // and of a piece of work is covered, including flat and black regions.
+// Its table of weights is larger than what a kernel gets without asking.
+TEST(BilateralDevices, RunTheWidestWindow) {
+  if (cuda_devices().empty()) GTEST_SKIP() << "no CUDA device";
+  const Image<float> image = testing::random_image<float>(5000, 2, 9);
+  BilateralFilter widest(Context::cuda(), {1, 20, 4096}), enough(Context::cuda(), {1, 20, 10});
+  const Image<float> a = widest.apply(image), b = enough.apply(image);
+  for (int x = 0; x < 5000; x += 37) EXPECT_NEAR(a(x, 1), b(x, 1), 3e-6);
+}
+
 TEST(BilateralDevices, GiveTheSameBits) {
   if (cuda_devices().empty()) GTEST_SKIP() << "no CUDA device";
   const Context cpu = Context::cpu(), cuda = Context::cuda();

@@ -11,8 +11,8 @@ namespace cornea::geometry {
 
 // Householder reflections of `rows` 9-vectors (the rows of a system A x = 0), one after the other:
 // afterwards the rows span the first `rows` axes, and the reflected remaining axes span the null
-// space. `rank` (squared) becomes the smallest fraction of a row that is independent of the rows
-// before it.
+// space. `rank` becomes the least fraction of a row's squared norm that is independent of the
+// rows before it.
 template <int rows, class T>
 struct Reflections {
   T v[rows][9];  // in: the system. out: the vectors of the reflections, each from its own axis on

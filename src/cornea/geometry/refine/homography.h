@@ -68,17 +68,20 @@ CORNEA_HD inline Matrix3<double> moved_plane(const Matrix3<double>& h,
 //
 //   e^T C^-1 e,   e = H x1 - x2,   C = I + k A A^T,   A = d(H x1) / d(x1),
 //
-// in units of the second image; k is the square of the first scale divided by the second. Where an
-// image is foreshortened, the transfer error of the other one exceeds this error by the factor of
-// the foreshortening, and a fit that minimises it follows these points only.
+// in units of the second image; k = (first scale / second scale)^2. If the plane is foreshortened
+// in one image, the transfer error in the other exceeds this error by that factor and dominates a
+// fit that minimises it.
 //
 // The normal equations of this error at an H of norm 1, with Tukey's loss (1 - (1 - z)^3) / 3,
-// z = error / width^2, constant from z = 1 on, and the loss itself.
+// z = error / width^2, constant from z = 1 on, and the loss itself. Where the nearest
+// correspondence is at quite another depth, near the line that H maps to infinity, the first order
+// says nothing: the loss is that of an outlier.
 template <class Team>
 CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double k, double width,
                                double (&sums)[normal_sums(kPlaneUnknowns)]) {
   constexpr int kSums = normal_sums(kPlaneUnknowns);
   constexpr double kOutlierLoss = 1 / 3.0;
+  constexpr double kMostDeeper = 0.5;  // change of depth, as a fraction of the depth
   const SphereFrame sphere(h);
   const double inverse = 1 / (width * width);
   team.template sums<kSums>(sums, [&](const PointPair& p, double* terms) {
@@ -89,24 +92,26 @@ CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double k, d
     const double e0 = ax - p.x2, e1 = ay - p.y2;
     const double a00 = (h.v[0] - ax * h.v[6]) * az, a01 = (h.v[1] - ax * h.v[7]) * az;
     const double a10 = (h.v[3] - ay * h.v[6]) * az, a11 = (h.v[4] - ay * h.v[7]) * az;
-    // C = L D L^T with L = (1, 0; ratio, 1). The residuals r = L^-1 e are independent; their
-    // variances are D.
+    // C = L D L^T with L = (1, 0; ratio, 1) and D = (1 / d0, 1 / d1). The residuals r = L^-1 e are
+    // independent. The determinant is that of I + k A A^T, at least 1.
     const double c00 = 1 + k * (a00 * a00 + a01 * a01), c01 = k * (a00 * a10 + a01 * a11);
-    const double c11 = 1 + k * (a10 * a10 + a11 * a11), determinant = c00 * c11 - c01 * c01;
+    const double c11 = 1 + k * (a10 * a10 + a11 * a11), area = k * (a00 * a11 - a01 * a10);
+    const double determinant = c00 + c11 - 1 + area * area;
     const double product = 1 / (c00 * determinant);
     const double d0 = determinant * product, d1 = c00 * c00 * product, ratio = c01 * d0;
     const double r0 = e0, r1 = e1 - ratio * e0;
     const double z = (r0 * r0 * d0 + r1 * r1 * d1) * inverse;
     terms[kSums - 1] = kOutlierLoss;
-    if (!(z < 1)) return true;
+    const double l1 = r1 * d1, l0 = r0 * d0 - ratio * l1;
+    const double dx = -k * (a00 * l0 + a10 * l1), dy = -k * (a01 * l0 + a11 * l1);
+    const double deeper = az * (h.v[6] * dx + h.v[7] * dy);
+    if (!(z < 1 && fabs(deeper) < kMostDeeper)) return true;
     const double rest = 1 - z, weight = rest * rest;
     terms[kSums - 1] = kOutlierLoss * (1 - weight * rest);
     // H is differentiated at the x1 of the nearest correspondence, which is -k A^T C^-1 e away and
     // to first order is mapped to (bx, by): this accounts for the derivatives of C.
-    const double l1 = r1 * d1, l0 = r0 * d0 - ratio * l1;
-    const double dx = -k * (a00 * l0 + a10 * l1), dy = -k * (a01 * l0 + a11 * l1);
     const double bx = ax + a00 * dx + a01 * dy, by = ay + a10 * dx + a11 * dy;
-    const double bz = az * (1 - az * (h.v[6] * dx + h.v[7] * dy));
+    const double bz = az * (1 - deeper);
     const Vector3<double> s = {(p.x1 + dx) * bz, (p.y1 + dy) * bz, bz};
     // Adds one residual, whose derivative with respect to H's entry (i, j) is q_i s_j.
     auto add = [&](double residual, double factor, const Vector3<double>& q) {
@@ -124,7 +129,7 @@ CORNEA_HD void plane_equations(Team& team, const Matrix3<double>& h, double k, d
   });
 }
 
-// The width of the loss in pixels per threshold. The threshold limits the sum of both transfer
+// The width of the loss divided by the threshold. The threshold limits the sum of both transfer
 // distances, which without foreshortening is 2.8 times the root of Sampson's error.
 inline constexpr double kPlaneLossWidth = 0.5;
 

@@ -160,6 +160,28 @@ TEST(HomographyRefinement, TreatsBothImagesOfAForeshortenedPlaneAlike) {
   EXPECT_LT(exchanged, 0.02 * minimised);
 }
 
+// The loss of a single correspondence at a width of 1.5 pixels.
+double loss_of(const PointPair& p, const Matrix3<double>& h) {
+  CalibratedScene scene;
+  scene.rays.push_back(p);
+  core::Random none(0);
+  HostTeam<EpipolarMetric> team = team_of(scene, none);
+  double sums[kSums];
+  plane_equations(team, normalised(h), 1, 1.5 / kFocal, sums);
+  return sums[kSums - 1];
+}
+
+// To first order, a point near the line that H maps to infinity is near every correspondence.
+TEST(HomographyRefinement, AWrongMatchNearTheHorizonIsAnOutlier) {
+  const Matrix3<double> h = {{1, 0, 0, 0, 1, 0, 1, 0, 1}};
+  EXPECT_DOUBLE_EQ(loss_of({-0.9995, 0.3, 0.2, -0.4}, h), 1 / 3.0);
+}
+
+TEST(HomographyRefinement, NearlySingularHomographiesHaveNoNegativeLoss) {
+  const Matrix3<double> h = {{0.7, 0.3, 0.2, 0.2, 0.9, -0.3, 0.9, 1.2, -0.09999}};
+  EXPECT_DOUBLE_EQ(loss_of({0.09, 0.0158633333, 0.3, -0.2}, h), 1 / 3.0);
+}
+
 TEST(HomographyRefinement, OptimisesAHypothesisOfNoisyPoints) {
   core::Random random(5);
   double before = 0, after = 0, error_before = 0, error_after = 0;

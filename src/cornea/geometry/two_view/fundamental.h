@@ -5,8 +5,8 @@
 //
 // Distance of a correspondence to F: the distance of x2 to the line F x1 plus that of x1 to the
 // line F^T x2, in pixels. An inlier's distance is below the threshold. If both distances are equal,
-// the sum is twice the distance to one line and 2 sqrt(2) times Sampson's error, which OpenCV's
-// USAC, COLMAP and PoseLib compare with their thresholds.
+// the sum is twice the distance to one line and 2 sqrt(2) times the Sampson distance, which
+// OpenCV's USAC, COLMAP and PoseLib compare with their thresholds.
 //
 // Repeated correspondences (equal in all four coordinates) count once: they take part once, every
 // copy gets the same mark, and `inlier_count` and all minimum counts refer to distinct
