@@ -59,7 +59,7 @@ FoagddBank make_foagdd_bank(const FoagddOptions& options, double scale) {
   }
   bank.radius = static_cast<int>(bank.half_widths.size()) - 1;
   // Padding and tiles have this radius in both directions. With an odd number of directions a row
-  // can be wider; its last weights hardly exceed those that do not count.
+  // can be wider; its last weights, a few times the limit, are omitted too.
   for (int& width : bank.half_widths) width = std::min(width, bank.radius);
   for (int a = 0; a <= bank.radius; ++a) {
     for (int b = 0; b <= bank.half_widths[a]; ++b) {

@@ -387,7 +387,7 @@ TEST(FoagddBankTest, OmitsWeightsBelowFloatPrecision) {
 // Padding and tiles have the bank's radius in both directions.
 TEST(FoagddBankTest, NoRowIsWiderThanTheRadius) {
   for (int directions = 4; directions <= 16; ++directions) {
-    for (double rho : {1.0, 1.5, 2.5, 4.0, 5.0, 7.0}) {
+    for (double rho : {0.1, 1.0, 1.5, 2.5, 4.0, 5.0, 7.0, 10.0}) {
       for (double scale : {1.0, 1.5, 2.5, 4.0}) {
         FoagddOptions options;
         options.directions = directions;

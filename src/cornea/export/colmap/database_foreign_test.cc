@@ -116,6 +116,15 @@ TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {
     database.matches(pair_id({1, 2}));
   });
   expect_error(ErrorCode::io, "numbers; 2, 4 or 6 per point", [&] { database.points(1); });
+  for (int columns : {3, 5}) {
+    change("UPDATE keypoints SET rows = 0, data = NULL, cols = " + std::to_string(columns));
+    expect_error(ErrorCode::io, "numbers; 2, 4 or 6 per point", [&] { database.points(1); });
+  }
+  for (int columns : {0, 3, 5, 7}) {
+    ForeignFeatures features;
+    features.columns = columns;
+    EXPECT_THROW(database.write_foreign_features(1, features), Error) << columns;
+  }
 }
 
 // A pair_id of such images is not unique, or does not fit into 64 bits.

@@ -4,6 +4,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/export/colmap/database.h"
+#include "cornea/export/colmap/layout.h"
 #include "cornea/export/colmap/statement.h"
 
 namespace cornea::colmap {
@@ -18,6 +19,8 @@ bool equal(std::span<const std::uint8_t> bytes, const std::vector<T>& values) {
 }  // namespace
 
 void Database::write_foreign_features(Id image, const ForeignFeatures& features) {
+  require(is_keypoint_width(features.columns), file_, ": keypoints of ", features.columns,
+          " numbers; 2, 4 or 6 per point are needed");
   const auto rows = std::int64_t(features.size());
   const bool has_descriptors = features.descriptor_bytes > 0;
   require(!has_descriptors || features.descriptor_type == 0 || descriptors_have_type_, file_,

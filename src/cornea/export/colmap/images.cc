@@ -25,11 +25,6 @@ void refuse(const std::string& file, const std::string& image, const std::string
   refused->push_back(text(image, ": ", reason, "; it is left out"));
 }
 
-// COLMAP's keypoints: positions, with scale and angle, or with an affine shape.
-bool is_keypoint_width(std::int64_t columns) {
-  return columns == 2 || columns == 4 || columns == kKeypointColumns;
-}
-
 // Whether a count fits an int.
 bool is_count(std::int64_t count) { return count >= 0 && count <= std::numeric_limits<int>::max(); }
 

@@ -28,6 +28,10 @@ inline constexpr float kShift = 0.5f;
 inline constexpr int kCameraSensor = 0;
 
 inline constexpr int kKeypointColumns = 6;
+// COLMAP reads positions, with scale and angle, or with an affine shape.
+inline bool is_keypoint_width(std::int64_t columns) {
+  return columns == 2 || columns == 4 || columns == kKeypointColumns;
+}
 inline std::vector<float> keypoint_blob(std::span<const Keypoint> keypoints) {
   std::vector<float> blob;
   blob.reserve(keypoints.size() * kKeypointColumns);

@@ -119,9 +119,7 @@ TEST(BilateralThreads, GiveTheSameBytes) {
   for (int i = 0; i < 150 * 90; ++i) ASSERT_EQ(a(i % 150, i / 150), b(i % 150, i / 150));
 }
 
-// CPU and CUDA on images of many sizes and windows of many radii, so that every border of an image
-// and of a piece of work is covered, including flat and black regions.
-// Its table of weights is larger than what a kernel gets without asking.
+// The table of exponents is larger than the shared memory that a kernel gets without asking.
 TEST(BilateralDevices, RunTheWidestWindow) {
   if (cuda_devices().empty()) GTEST_SKIP() << "no CUDA device";
   const Image<float> image = testing::random_image<float>(5000, 2, 9);
@@ -130,6 +128,8 @@ TEST(BilateralDevices, RunTheWidestWindow) {
   for (int x = 0; x < 5000; x += 37) EXPECT_NEAR(a(x, 1), b(x, 1), 3e-6);
 }
 
+// CPU and CUDA on images of many sizes and windows of many radii, so that every border of an image
+// and of a piece of work is covered, including flat and black regions.
 TEST(BilateralDevices, GiveTheSameBits) {
   if (cuda_devices().empty()) GTEST_SKIP() << "no CUDA device";
   const Context cpu = Context::cpu(), cuda = Context::cuda();

@@ -63,9 +63,9 @@ struct FloatOps {
 };
 
 // The weight of a difference d, in units of 1 / k_r, at a position with the given spatial part of
-// E. The relative error is 6e-6. Weights below 2^-125.5 are 0, so that no weight is denormal. The
-// integer part of 126 E goes into the exponent; 2 2^f for |f| <= 1/2 is a polynomial. All
-// operations are rounded alike on every processor.
+// E. The relative error is 6e-6, with the rounding of E at most 1e-4. Weights below 2^-125.5 are 0,
+// so that no weight is denormal. The integer part of 126 E goes into the exponent; 2 2^f for |f| <=
+// 1/2 is a polynomial. All operations are rounded alike on every processor.
 template <class Ops>
 CORNEA_HD inline typename Ops::Real weight(typename Ops::Real d, typename Ops::Real place) {
   using Real = typename Ops::Real;

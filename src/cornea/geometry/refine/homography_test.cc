@@ -160,6 +160,28 @@ TEST(HomographyRefinement, TreatsBothImagesOfAForeshortenedPlaneAlike) {
   EXPECT_LT(exchanged, 0.02 * minimised);
 }
 
+// The same points, with those of the second image in normalised units of half the size.
+TEST(HomographyRefinement, WeighsImagesByTheirScales) {
+  core::Random random(7);
+  const Matrix3<double> truth = normalised({{0.25, 0.02, 0.1, 0.05, 1, 0, 0.3, 0.1, 1}});
+  CalibratedScene scene, half;
+  for (int i = 0; i < 100; ++i) {
+    const double x = random.uniform(-0.5, 0.5), y = random.uniform(-0.5, 0.5);
+    const Vector3<double> to = truth * Vector3<double>{x, y, 1};
+    auto noisy = [&](double v) { return v + 0.7 / kFocal * random.normal(); };
+    const PointPair p = {noisy(x), noisy(y), noisy(to.x / to.z), noisy(to.y / to.z)};
+    scene.rays.push_back(p);
+    half.rays.push_back({p.x1, p.y1, 0.5 * p.x2, 0.5 * p.y2});
+  }
+  core::Random none(0);
+  HostTeam<EpipolarMetric> team = team_of(scene, none), of_half = team_of(half, none);
+  const Matrix3<double> scaling = {{0.5, 0, 0, 0, 0.5, 0, 0, 0, 1}};
+  const Matrix3<double> h = minimise_homography(team, truth, kPixel, 4);
+  const Matrix3<double> g = minimise_homography(of_half, normalised(scaling * truth),
+                                                {kPixel.first, 0.5 * kPixel.second}, 4);
+  EXPECT_LT(difference(g, normalised(scaling * h)), 1e-3 * difference(h, truth));
+}
+
 // The loss of a single correspondence at a width of 1.5 pixels.
 double loss_of(const PointPair& p, const Matrix3<double>& h) {
   CalibratedScene scene;
