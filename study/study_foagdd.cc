@@ -246,9 +246,9 @@ study::Section times(const StudyDevices& devices, const StudyCommand& c, Progres
   }
   const std::string what = text(
       "8-bit image in host memory to corners in host memory; checkerboards of 48-pixel cells. The "
-      "plain "
-      "implementation runs once on ",
-      devices.cpu.threads(), " threads, the others as often as the table says (medians).");
+      "plain implementation runs once on ",
+      devices.cpu.threads(),
+      " threads, the others as often as the table of stages says (medians).");
   stages.caption = what +
                    " The library measures further scales around candidates alone, the plain "
                    "implementation at every pixel. Rest: preparation, upload, download.";

@@ -320,6 +320,21 @@ TEST_F(CamerasCli, PairWithCamerasHasThePose) {
   expect_refused(pair + "--camera1 9,9,9,9", 2, "--camera2 is missing");
 }
 
+// E holds for points on a plane too, unlike F.
+TEST_F(CamerasCli, PairSaysThatTheSceneOfAPoseIsAPlane) {
+  ASSERT_EQ(shell("cornea scene -o s --kind plane --views 2 --width 640 --height 480").code, 0);
+  const Json view = Json::parse(read_text(folder / "s/cameras.json"))["views"][0];
+  const Matrix K = matrix_of(view["K"]);
+  const std::string pair =
+      text("cornea pair s/view_000.png s/view_001.png -o o --ratio 0.6 --camera ", K[0], ",", K[4],
+           ",", K[2], ",", K[5]);
+  const Json json = json_of(pair);
+  ASSERT_EQ(json["model"], "E");
+  ASSERT_EQ(json["configuration"], "planar");
+  const std::string screen = shell(pair + " --device cpu").out;
+  EXPECT_NE(screen.find("lie on one plane, which E allows"), std::string::npos) << screen;
+}
+
 TEST_F(CamerasCli, EssentialFindsASharedFocalLength) {
   write_matches("m.csv", straight);
   const std::string guess = "cornea essential m.csv --camera 1300,1307.2,639.5,479.5";

@@ -98,6 +98,24 @@ TEST_F(Changes, ImagesWithImpossibleIdsAreNamedAndLeftOut) {
   }
 }
 
+// An image with itself, and two with the higher id first, as a program without checks may write
+// them.
+TEST_F(Changes, PairsThatNameNoTwoImagesAreCountedAndKept) {
+  make_windows(4);
+  ASSERT_EQ(run(extract()).code, 0);
+  ASSERT_EQ(run(on_database("match-all")).code, 0);
+  change(
+      "INSERT INTO matches VALUES(2 * 2147483647 + 2, 1, 2, zeroblob(8));"
+      "INSERT INTO matches VALUES(3 * 2147483647 + 1, 1, 2, zeroblob(8))");
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    EXPECT_EQ(json_of(on_database("verify"), 1)["missing"], 2);
+    EXPECT_NE(last_error.find("w101.png with w101.png, w102.jpg with w100.jpg"), std::string::npos)
+        << last_error;
+    EXPECT_EQ(rows_in(database, "two_view_geometries"), 6);
+    EXPECT_EQ(rows_in(database, "matches"), 8);
+  }
+}
+
 TEST_F(Changes, DescriptorsThatAreNotSiftsAreNamedAndLeftOut) {
   make_windows(4);
   ASSERT_EQ(run(extract()).code, 0);

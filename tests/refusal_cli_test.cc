@@ -65,6 +65,20 @@ TEST_F(Cli, WrongUsageIsExitCode2) {
   expect_refused("cornea bench --match 5", 2, "--match");
 }
 
+TEST_F(Cli, WholeNumbersAreDecimal) {
+  expect_refused("cornea scene -o s --seed -5", 2, "takes a whole number of 0 or more, not -5");
+  expect_refused("cornea scene -o s --views 0x2", 2, "takes a whole number, not 0x2");
+  expect_refused("cornea scene -o s --views 2.5", 2, "--views");
+  expect_refused("cornea scene -o s --views -", 2, "--views");
+  expect_refused("cornea scene -o s --seed 18446744073709551616", 2, "--seed");
+  expect_refused("cornea verify --db s.db --seed -5", 2, "takes a whole number of 0 or more");
+  expect_refused("cornea match-all --db s.db --sequential 0", 2, "positive whole number");
+  // 0100 is 64 in octal, which is refused too, and 012 is 10.
+  ASSERT_EQ(shell("cornea scene -o s --views 002 --width 0320 --height 240 --quiet").code, 0);
+  EXPECT_TRUE(fs::exists(folder / "s/view_001.png"));
+  EXPECT_EQ(read_gray(folder / "s/view_000.png").width(), 320);
+}
+
 TEST_F(Cli, WrongInputIsExitCode1AndNamesTheFile) {
   expect_refused("cornea match small.png none.png", 1, "none.png");
   fs::create_directory(folder / "directory.png");

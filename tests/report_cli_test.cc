@@ -79,6 +79,10 @@ TEST_F(ReportCli, RefusesMissingFiles) {
   EXPECT_EQ(no_database.code, 1);
   EXPECT_EQ(run({"report", "--db", database, "-o", folder / "page"}).code, 2);
   EXPECT_EQ(run(report({"--thumbnail-side", "3"})).code, 2);
+  const std::string photograph = fs::directory_iterator(images)->path();
+  const Outcome overwriting = run(report({"--json", photograph}));
+  EXPECT_EQ(overwriting.code, 2);
+  EXPECT_NE(overwriting.err.find("would be overwritten"), std::string::npos) << overwriting.err;
   EXPECT_FALSE(fs::exists(folder / "page"));
 }
 

@@ -105,6 +105,11 @@ TEST_F(ShardCommandTest, RefusesOptionsThatThePlanFixesAndMissingItems) {
   refused({"match-all", "--work", work, "--shard", "1/1"}, 1, "choose is not done");
   refused({"shard", "pairs", work, "--ratio", "0.7"}, 2, "--ratio=0.7 is fixed");
   refused({"shard", "pairs", work}, 1, "item 1 of the step extract is not done");
+  refused({"shard", "pairs", work, "-o", folder / "other"}, 2, "shard pairs has no --out");
+  refused({"shard", "status", work, "--size", "5"}, 2, "shard status has no --size");
+  refused({"shard", "status", work, "--redo"}, 2, "a flag of shard pairs");
+  refused({"shard", "further", work, "--check"}, 2, "a flag of shard status");
+  refused({"shard", "plan", images, "-o", work, "--check"}, 2, "shard plan has no --check");
   refused({"shard", "plan", images, "-o", work, "--size", "2"}, 1, "other options");
   refused({"shard", "plan", images}, 2, "-o WORK");
   refused({"shard", "start", images}, 2, "plan, pairs, further or status");

@@ -49,9 +49,9 @@ Run add_certify(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "certify", "check that this machine reproduces the recorded answers to the bit");
   command->footer(
-      "Hashes of corners, features, matches, F and filtered images of generated scenes are "
-      "compared\n"
-      "with those in the program. Exit code 0: all are equal; 1: some differ.");
+      "Hashes of corners, features, matches, retrieved pairs, F, E, H and filtered images\n"
+      "of generated scenes are compared with those in the program. Exit code 0: all are\n"
+      "equal; 1: some differ.");
   add_common_options(*command, *common);
   return [common] { return run_certify(*common); };
 }

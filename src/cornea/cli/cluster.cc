@@ -15,7 +15,7 @@ namespace cornea::cli {
 namespace {
 
 struct ClusterCommand {
-  std::string photographs, work, address, database, components, local, list;
+  std::string photographs, work, address, database, components, local;
   double gpus = 1, cpus = 1;
   int workers = 0, retries = 3, size = 1000;
   bool quiet = false;

@@ -72,6 +72,32 @@ void learn_flags(const CLI::App& app) {
   }
 }
 
+void check_whole_numbers(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    for (CLI::Option* option : command->get_options()) {
+      const std::string type = option->get_type_name();
+      const bool is_unsigned = type == "UINT";
+      if (!is_unsigned && type != "INT" && type != "N") continue;
+      option->transform(CLI::Validator(
+          [is_unsigned](std::string& given) {
+            const std::size_t begin = given.starts_with('-');
+            const std::size_t digits =
+                std::min(given.find_first_not_of('0', begin), given.size() - 1);
+            std::uint64_t value = 0;
+            const char* const end = given.data() + given.size();
+            const auto read = std::from_chars(given.data() + begin, end, value);
+            if (read.ec != std::errc() || read.ptr != end || (is_unsigned && begin > 0)) {
+              return text("takes a whole number", is_unsigned ? " of 0 or more" : "", ", not ",
+                          given);
+            }
+            given.erase(begin, digits - begin);
+            return std::string();
+          },
+          ""));
+    }
+  }
+}
+
 Context CommonOptions::context() const {
   return usage_checked([&] { return Context::from_name(device, threads); });
 }

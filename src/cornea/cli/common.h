@@ -82,6 +82,9 @@ void print_error(const std::string& sentence);
 // Learns the flags of the program: error sentences of the library name its options (max_points),
 // and print_error() writes those with a flag as that flag (--max-points).
 void learn_flags(const CLI::App& app);
+// CLI11 reads 010 as 8, 0x10 as 16, and -5 as 2^64 - 5 where the number has no sign. Adds checks
+// to all options of whole numbers, after which they are decimal and -5 is refused there.
+void check_whole_numbers(CLI::App& app);
 
 // For options that name a folder: an error sentence if the name is that of a stream, otherwise
 // empty.

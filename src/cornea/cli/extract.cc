@@ -8,6 +8,7 @@
 #include "cornea/cli/folder.h"
 #include "cornea/cli/folder_steps.h"
 #include "cornea/cli/shard.h"
+#include "cornea/core/build.h"
 
 namespace cornea::cli {
 namespace {
@@ -119,9 +120,9 @@ FolderListing listed_photographs(const ExtractFlags& c, const ExtractOptions& op
             ? ""
             : text("; ", listing.ignored.size(), " of other formats: ", first_of(listing.ignored));
     fail(ErrorCode::io, c.folder,
-         ": holds no .jpg, .jpeg, .png, .tif or .tiff file (hidden folders are not entered, and "
-         "links to folders not followed)",
-         others);
+         kHasWebp ? ": holds no .jpg, .jpeg, .png, .tif, .tiff or .webp file"
+                  : ": holds no .jpg, .jpeg, .png, .tif or .tiff file",
+         " (hidden folders are not entered, and links to folders not followed)", others);
   }
   if (!c.masks.empty()) check_masks(options.masks, listing.names);
   return listing;

@@ -80,14 +80,14 @@ FolderRunEvents without_old_table(const FolderRunEvents& events, const fs::path&
 // Pairs that count as failures and that no step has reported.
 void print_missing(const FolderCommand& c, const FolderReport& report) {
   if (report.match.missing > 0) {
-    print_error(text(c.pairs, ": ", counted(report.match.missing, "pair"),
+    print_error(text(input_name(c.pairs), ": ", counted(report.match.missing, "pair"),
                      " not matched because an image has no features"));
   }
   const std::int64_t unverified = std::max(report.verify.missing, report.verify_further.missing);
   if (unverified > 0) {
     print_error(text(c.in_folder("database.db").string(), ": ", counted(unverified, "pair"),
-                     " not verified because an image is missing in the database; their rows are "
-                     "kept unchanged"));
+                     " not verified because the id does not name two images of the database, the "
+                     "lower id first; their rows are kept unchanged"));
   }
 }
 

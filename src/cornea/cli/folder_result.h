@@ -34,9 +34,8 @@ struct FolderCommand {
 // Adds the options of choosing pairs and those of all steps; options of SIFT and those common to
 // all commands are added last (add_sift_options).
 void add_step_options(CLI::App* command, FolderCommand* c);
-// The options from all flags; invalid ones are wrong usage.
-// The options of the steps. Without `files_must_exist` the list of pairs and the folder of masks
-// may be missing, as on a machine that does not use them.
+// The options of the steps from all flags; invalid ones are wrong usage. Without `files_must_exist`
+// the list of pairs and the folder of masks may be missing, as on a machine that does not use them.
 FolderOptions folder_options(const FolderCommand& c, bool files_must_exist = true);
 
 struct FolderOutcome {

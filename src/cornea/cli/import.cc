@@ -11,6 +11,8 @@
 namespace cornea::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 // COLMAP 4's numbers.
 const std::map<std::string, int>& descriptor_types() {
   static const std::map<std::string, int> types = {
@@ -50,18 +52,30 @@ void print_import(const ImportCommand& c, const ImportReport& features,
             << "\ndatabase: " << c.database << std::endl;
 }
 
+std::vector<NamedInput> inputs_of(const ImportCommand& c) {
+  std::vector<NamedInput> inputs = {{c.database, kTheDatabase}};
+  if (!c.matches.empty()) inputs.push_back({c.matches});
+  if (c.keypoints.empty()) return inputs;
+  for (const std::string& name : images_with_points(c.keypoints)) {
+    for (const std::string& folder : {c.keypoints, c.descriptors}) {
+      if (!folder.empty()) inputs.push_back({(fs::path(folder) / (name + ".npy")).string()});
+    }
+    if (!c.images.empty()) inputs.push_back({(fs::path(c.images) / name).string()});
+  }
+  return inputs;
+}
+
 // Checks that inputs can be read before a database is created for them.
 void check_inputs(const ImportCommand& c, std::ifstream& matches) {
-  if (!c.keypoints.empty()) images_with_points(c.keypoints);
   for (const std::string& folder : {c.descriptors, c.images}) {
     std::error_code ignored;
-    if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+    if (!folder.empty() && !fs::is_directory(folder, ignored)) {
       fail(ErrorCode::io, folder, ": is not a folder");
     }
   }
   if (c.matches.empty() || is_standard(c.matches)) return;
   matches.open(c.matches, std::ios::binary);
-  if (!matches || std::filesystem::is_directory(c.matches)) {
+  if (!matches || fs::is_directory(c.matches)) {
     fail(ErrorCode::io, c.matches,
          ": cannot be read; name a text file with pairs of images and their matches");
   }
@@ -79,9 +93,7 @@ int run_import(const ImportCommand& c) {
   options.camera_model = c.cameras.camera_model;
   options.camera_params = c.cameras.camera_params;
   usage_checked([&] { options.validate(); });
-  std::vector<NamedInput> inputs = {{c.database, kTheDatabase}};
-  if (!c.matches.empty()) inputs.push_back({c.matches});
-  check_outputs(inputs, c.common.outputs({}));
+  check_outputs(inputs_of(c), c.common.outputs({}));
   std::ifstream file;
   check_inputs(c, file);
   FolderProgress progress("import", c.common.quiet);

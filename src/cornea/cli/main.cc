@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
   add(cli::add_completion);
   add(cli::add_manual);
   cli::learn_flags(app);
+  cli::check_whole_numbers(app);
   try {
     check_command(app, words);
     try {

@@ -52,7 +52,8 @@ int run_logged(std::vector<std::string> words, const fs::path& log) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  std::signal(SIGCHLD, SIG_DFL);  // ignored, as some shells leave it, no status could be waited for
+  // If SIGCHLD is ignored, as some shells leave it, waitpid() gets no status.
+  std::signal(SIGCHLD, SIG_DFL);
   pid_t process = 0;
   const int failed =
       posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);

@@ -77,7 +77,7 @@ int run_match_all(const MatchAllCommand& c) {
                        {"database", c.database},
                        {"device", context.name()}});
   if (report.missing > 0) {
-    print_error(text(c.pairs, ": ", report.missing,
+    print_error(text(input_name(c.pairs), ": ", report.missing,
                      report.missing == 1 ? " pair has an image" : " pairs have an image",
                      " without features; run cornea extract again"));
   }

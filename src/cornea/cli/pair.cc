@@ -132,7 +132,7 @@ Run add_pair(CLI::App& app, const std::vector<std::string>& words) {
   command->add_flag("--open", c->open, "open the page in the browser");
   command
       ->add_option("--mask1", c->mask1,
-                   "mask of the size of A (as read: upright); no points where it is black")
+                   "mask of the size of A as it is read; no points where it is black")
       ->type_name("FILE");
   command->add_option("--mask2", c->mask2, "the same for B")->type_name("FILE");
   add_described_detector_option(*command, c->options.detector);

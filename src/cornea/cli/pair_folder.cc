@@ -28,9 +28,12 @@ std::string default_pair_folder(const std::string& first, const std::string& sec
   std::error_code ignored;
   const auto place = [&](const std::string& file) { return fs::weakly_canonical(file, ignored); };
   const Json& images = json["images"];
-  // For images from standard input it is unknown whether they are the same.
-  const bool streamed = first == "-" || second == "-";
-  const bool same = !streamed && images.is_array() && images.size() == 2 && images[0].is_string() &&
+  if (first == "-" || second == "-") {
+    throw UsageError(text(folder,
+                          " holds an earlier result, and photographs from standard input cannot be "
+                          "compared with those of it; name a folder with -o"));
+  }
+  const bool same = images.is_array() && images.size() == 2 && images[0].is_string() &&
                     images[1].is_string() && place(images[0]) == place(first) &&
                     place(images[1]) == place(second);
   if (!same) {

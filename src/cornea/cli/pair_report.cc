@@ -152,7 +152,7 @@ std::vector<std::pair<std::string, std::string>> pose_facts(const PairOutcome& o
                        (is_undistorted(o) ? ", in undistorted pixels" : "")},
       {"Median angle", angle},
       {"Points", text(grouped(std::size_t(points)), " in front of both cameras")}};
-  if (v.essential.kind == TwoView::planar) {
+  if (v.configuration == Configuration::planar) {
     facts.push_back({"Scene", "the points lie on one plane, which E allows"});
   }
   return facts;

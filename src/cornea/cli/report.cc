@@ -7,6 +7,7 @@
 #include "cornea/cli/shell_words.h"
 #include "cornea/core/build.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/pipeline/folder/extract.h"
 #include "cornea/pipeline/folder/overview.h"
 
 namespace cornea::cli {
@@ -28,8 +29,11 @@ void check_report_paths(const ReportCommand& c) {
     fail(ErrorCode::io, c.images,
          ": is not a folder; name the folder of photographs that the database was made from");
   }
-  check_outputs({{c.database, kTheDatabase}},
-                c.common.outputs({(fs::path(c.out) / "report.html").string()}));
+  std::vector<NamedInput> inputs = {{c.database, kTheDatabase}};
+  for (const std::string& name : list_images(c.images).names) {
+    inputs.push_back({(fs::path(c.images) / name).string()});
+  }
+  check_outputs(inputs, c.common.outputs({(fs::path(c.out) / "report.html").string()}));
 }
 
 int run_report(const ReportCommand& c) {
@@ -94,7 +98,8 @@ Run add_report(CLI::App& app, const std::vector<std::string>& words) {
       "report",
       "write a page that shows the contents of a COLMAP database of a folder of photographs");
   add_database_option(*command, c->database,
-                      "COLMAP database with features, matches and geometries; it is not changed");
+                      "COLMAP database with features, matches and geometries; its contents are not "
+                      "changed");
   command
       ->add_option("--images", c->images,
                    "folder of the photographs, for thumbnails; those that are missing are shown as "

@@ -208,10 +208,30 @@ int run_status(const ShardCommand& c) {
   return status.damaged.empty() ? 0 : 1;
 }
 
+// Flags of other actions would be ignored.
+void refuse_flags_of_others(const ShardCommand& c) {
+  struct Own {
+    const char* flag;
+    std::vector<std::string> actions;
+  };
+  static const Own all[] = {{"--out", {"plan"}},
+                            {"--size", {"plan"}},
+                            {"--list", {"plan"}},
+                            {"--check", {"status"}},
+                            {"--redo", {"pairs", "further"}}};
+  for (const auto& [flag, actions] : all) {
+    if (c.command->count(flag) == 0) continue;
+    if (std::find(actions.begin(), actions.end(), c.action) != actions.end()) continue;
+    throw UsageError(text("cornea shard ", c.action, " has no ", flag,
+                          ", which is a flag of shard ", actions.front()));
+  }
+}
+
 int run_shard(ShardCommand& c) {
+  refuse_flags_of_others(c);
   if (c.action == "plan") return run_plan(c);
   // The folder is that of the work, and all options that affect results are fixed by the plan.
-  if (c.item.work.empty()) c.item.work = c.folder.photographs.folder;
+  c.item.work = c.folder.photographs.folder;
   if (!kept_words(c).empty()) {
     throw UsageError(
         text(kept_words(c).front(), " is fixed by the plan; give it to cornea shard plan"));

@@ -79,7 +79,7 @@ Json configurations_json(const VerifyReport& report) {
   return all;
 }
 
-// "a.jpg and 17" if an image has no name any more.
+// "a.jpg with 17" if an image has no name any more.
 std::vector<std::string> missing_pairs(const colmap::Database& database) {
   constexpr int kMost = 4;
   const std::vector<colmap::Id> pairs = database.unverifiable_pairs(kMost);
@@ -142,7 +142,8 @@ int run_verify(const VerifyCommand& c) {
   }
   if (report.missing > 0) {
     print_error(text(c.database, ": ", counted(report.missing, "pair"),
-                     " not verified because an image is missing in the database: ",
+                     " not verified because the id does not name two images of the database, the "
+                     "lower id first: ",
                      first_of(summary.missing), "; their rows are kept unchanged"));
   }
   return report.missing + report.bad + report.bad_images + report.bad_cameras > 0 ? 1 : 0;

@@ -30,7 +30,8 @@ void check_file(const std::string& file, Database::Open how) {
   if (fs::is_directory(status)) {
     fail(ErrorCode::io, file, ": is a folder; name a file for the database in it");
   }
-  if (how != Database::Open::create && how != Database::Open::scratch && !fs::exists(status)) {
+  const bool may_be_new = how == Database::Open::create || how == Database::Open::scratch;
+  if (!may_be_new && status.type() == fs::file_type::not_found) {
     fail(ErrorCode::io, file,
          ": there is no such database; extract a folder of images into it first");
   }
@@ -51,7 +52,7 @@ std::string uri_of_finished(const fs::path& file) {
       uri += escaped;
     }
   }
-  return uri + "?immutable=1";
+  return uri + "?immutable=1&mode=ro";
 }
 
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests with COLMAP databases that other programs wrote, extended or damaged: columns and frames of
 // COLMAP 4.x, files of another kind, and rows with invalid contents.
+#include <unistd.h>
+
 #include "cornea/export/colmap/database_testing.h"
+#include "cornea/export/colmap/transfer.h"
 #include "cornea/io/file_testing.h"
 
 namespace cornea::colmap {
@@ -20,6 +23,22 @@ TEST_F(ColmapDatabase, OtherFilesAreRefusedByName) {
                [&] { Database d(folder / "other.db", Database::Open::create); });
   expect_error(ErrorCode::io, "cannot be opened or created",
                [&] { Database d(folder / "missing/c.db", Database::Open::create); });
+}
+
+TEST_F(ColmapDatabase, AMissingPartIsNamedAndNotCreated) {
+  Database database = create();
+  const std::filesystem::path part = folder / "part.db";
+  expect_error(ErrorCode::io, "part.db: cannot be read",
+               [&] { Attached attached(database, part); });
+  EXPECT_FALSE(std::filesystem::exists(part));
+}
+
+TEST_F(ColmapDatabase, AFolderThatMayNotBeEnteredIsNotCalledMissing) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may enter every folder";
+  { create(); }
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::none);
+  expect_error(ErrorCode::io, "Permission denied", [&] { Database d(file); });
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
 }
 
 // COLMAP 4.x adds columns and tables to a database that it opens.
@@ -125,6 +144,26 @@ TEST_F(ColmapDatabase, BlobsOfAnotherLengthAreDamage) {
     features.columns = columns;
     EXPECT_THROW(database.write_foreign_features(1, features), Error) << columns;
   }
+}
+
+TEST_F(ColmapDatabase, FeaturesOfAnotherLengthAreNotWritten) {
+  Database database = create();
+  add_images(database, 1);
+  Features without_descriptors;
+  without_descriptors.keypoints = {{10, 10, 2, 0, 1, 0}};
+  EXPECT_THROW(database.write_features(1, without_descriptors), Error);
+  ForeignFeatures features;
+  features.columns = 2;
+  features.keypoints = {1, 2, 3};
+  EXPECT_THROW(database.write_foreign_features(1, features), Error);
+  features.keypoints = {1, 2};
+  features.descriptor_bytes = 128;
+  features.descriptors.resize(100);
+  EXPECT_THROW(database.write_foreign_features(1, features), Error);
+  EXPECT_EQ(value("SELECT count(*) FROM keypoints"), "0");
+  features.descriptors.resize(128);
+  database.write_foreign_features(1, features);
+  EXPECT_EQ(database.points(1).size(), 1u);
 }
 
 // A pair_id of such images is not unique, or does not fit into 64 bits.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Features of other programs in a COLMAP database.
+#include <algorithm>
 #include <cstring>
 
 #include "cornea/core/error.h"
@@ -22,7 +23,13 @@ void Database::write_foreign_features(Id image, const ForeignFeatures& features)
   require(is_keypoint_width(features.columns), file_, ": keypoints of ", features.columns,
           " numbers; 2, 4 or 6 per point are needed");
   const auto rows = std::int64_t(features.size());
+  require(features.keypoints.size() % std::size_t(features.columns) == 0, file_, ": ",
+          features.keypoints.size(), " numbers are no whole number of keypoints of ",
+          features.columns);
   const bool has_descriptors = features.descriptor_bytes > 0;
+  const std::int64_t bytes = rows * std::max(features.descriptor_bytes, 0);
+  require(std::int64_t(features.descriptors.size()) == bytes, file_, ": descriptors of ", rows,
+          " keypoints take ", bytes, " bytes, not ", features.descriptors.size());
   require(!has_descriptors || features.descriptor_type == 0 || descriptors_have_type_, file_,
           ": has no column for the type of descriptors, which these need because they are not "
           "SIFT's; leave them out, "

@@ -197,6 +197,9 @@ std::vector<Database::FeatureCount> Database::descriptor_counts(
 
 void Database::write_features(Id image, const Features& features) {
   const auto rows = std::int64_t(features.size());
+  require(features.descriptors.size() == features.size() * Features::kLength, file_, ": ",
+          features.size(), " keypoints have descriptors of ", features.size() * Features::kLength,
+          " bytes, not ", features.descriptors.size());
   const std::vector<float> keypoints = keypoint_blob(features.keypoints);
   std::vector<std::uint8_t> descriptors = features.descriptors;
   swap_directions(descriptors);

@@ -27,7 +27,12 @@ std::int64_t version_of(const Database& database, const char* schema) {
 Attached::Attached(Database& to, const std::filesystem::path& from)
     : to_(to), from_(from.string()) {
   const std::string uri = uri_of_finished(from);
-  Statement(to, "ATTACH DATABASE ? AS other").bind(uri).run();
+  try {
+    Statement(to, "ATTACH DATABASE ? AS other").bind(uri).run();
+  } catch (const Error&) {
+    fail(ErrorCode::io, from.string(),
+         ": cannot be read; check that it is there and its permissions");
+  }
   if (version_of(to, "other") == version_of(to, "main")) return;
   execute(to, "DETACH DATABASE other");
   fail(ErrorCode::io, from.string(), ": has the tables of another version of COLMAP than ",

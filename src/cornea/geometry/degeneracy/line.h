@@ -54,7 +54,7 @@ CORNEA_HD inline double line_width(double threshold) {
 
 // Whether, in one image, the points for which counts(p) is true lie on a line: apart from a few,
 // and less than a third, their standard deviation from it is below the width, pixels. A line and a
-// few wrong matches fit many models, and the more the more others there are.
+// few wrong matches fit many models, and of many other points some agree with one by chance.
 template <class Team, class Counts>
 CORNEA_HD bool on_a_line(Team& team, const Scales& scales, double width, const Counts& counts) {
   const int points = team.list(counts), half = points / 2;

@@ -47,7 +47,7 @@ class ChoosePairs : public OnEveryDevice {
   const fs::path photographs = folder.path();
 };
 
-// Not a question of which pairs: how match_all goes through those that retrieval chose.
+// Tests the order in which match_all reads the images, not the choice of pairs.
 TEST_P(ChoosePairs, AreMatchedSoThatImagesAreReadTogether) {
   constexpr int kGroups = 4, kPerGroup = 3, kPoints = 60;
   Database database = made(), by_id = made("by_id.db");
@@ -113,7 +113,7 @@ TEST_P(ChoosePairs, RetrieveFindsWhatLooksAlikeAndIsRemembered) {
   EXPECT_FALSE(choose(database, options).remembered);  // only the last choice is kept
   add(database, "one more", 9);
   EXPECT_FALSE(choose(database, options).remembered);
-  // So do other features of the same number, of which only their bytes tell.
+  // Other descriptors of the same number also lead to another choice.
   EXPECT_TRUE(choose(database, options).remembered);
   change_file(database.file(),
               "UPDATE descriptors SET data = (SELECT data FROM descriptors WHERE image_id = 8) "

@@ -109,6 +109,33 @@ TEST_P(Folder, MatchesReplacedMeanwhileAreNotVerified) {
   EXPECT_TRUE(database.two_view(pair_id({2, 3})).has_value());
 }
 
+// A pair without matches has no geometry once its row was deleted: a later run matches it anew.
+TEST_P(Folder, PairsDeletedMeanwhileAreNotVerified) {
+  Database database = made();
+  extract_folder(context, images, database);
+  match_all(context, database);
+  {
+    Database::Transaction transaction(database);
+    database.write_matches({1, 2}, {});
+    transaction.commit();
+  }
+  FolderEvents events;
+  int asked = 0;
+  events.stop = [&] {
+    if (++asked == 3) {
+      Database other(database.file());
+      Database::Transaction transaction(other);
+      other.delete_pair(pair_id({1, 2}));
+      transaction.commit();
+    }
+    return false;
+  };
+  verify_all(context, database, {}, events);
+  EXPECT_EQ(asked, 3);
+  EXPECT_FALSE(database.two_view(pair_id({1, 2})).has_value());
+  EXPECT_TRUE(database.two_view(pair_id({2, 3})).has_value());
+}
+
 TEST_P(Folder, ADamagedImageIsReportedAndTheRestIsDone) {
   const fs::path damaged = images / "view_001b.png";
   fs::copy_file(images / "view_001.png", damaged);

@@ -13,6 +13,7 @@
 #include "cornea/geometry/two_view/fundamental.h"
 #include "cornea/geometry/two_view/homography.h"
 #include "cornea/geometry/two_view/relative_pose.h"
+#include "cornea/pipeline/folder/changes.h"
 #include "cornea/pipeline/folder/thumbnails.h"
 
 namespace cornea {
@@ -106,7 +107,9 @@ class Overview {
     if (page_.title.empty()) {
       page_.title = photographs_.lexically_normal().parent_path().filename().string();
     }
-    if (page_.title.empty() || page_.title == ".") page_.title = photographs_.string();
+    if (page_.title.empty() || page_.title == ".") {
+      page_.title = std::filesystem::path(canonical_name(photographs_)).filename().string();
+    }
     read_images();
     list_pairs();
     const std::size_t photographs = options_.thumbnails ? page_.images.size() : 0;

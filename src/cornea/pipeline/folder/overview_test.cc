@@ -73,6 +73,11 @@ class FolderOverview : public colmap::ColmapDatabase {
 TEST_F(FolderOverview, ReadsImagesPairsAndComponents) {
   const FolderPage page = overview();
   EXPECT_EQ(page.title, "photos");
+  {
+    const colmap::Database database(file);
+    const FolderPage here = folder_overview(Context::cpu(1), database, ".", {.thumbnails = false});
+    EXPECT_EQ(here.title, fs::current_path().filename());
+  }
   ASSERT_EQ(page.images.size(), 5u);
   EXPECT_EQ(page.images[1].name, "image 1.jpg");
   EXPECT_EQ(page.images[1].width, 640);

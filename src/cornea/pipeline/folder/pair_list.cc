@@ -31,6 +31,7 @@ PairList folder::read_pair_list(const fs::path& file, const ImageNames& names) {
   PairList list;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
+    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // byte order mark
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
       line.pop_back();
     if (line.empty() || line[0] == '#') continue;
@@ -46,6 +47,7 @@ PairList folder::read_pair_list(const fs::path& file, const ImageNames& names) {
     }
     list.pairs.push_back(ways[0]);
   }
+  if (in.bad()) fail(ErrorCode::io, file.string(), ": cannot be read to its end");
   if (list.pairs.empty() && !list.refused.empty()) fail(ErrorCode::io, list.refused.front());
   return list;
 }

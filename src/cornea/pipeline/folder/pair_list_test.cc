@@ -43,6 +43,14 @@ TEST_F(PairLists, LinesThatDoNotNameTwoImagesAreRefused) {
   EXPECT_NE(list.refused[2].find("line 6: 'b' does not name"), std::string::npos);
 }
 
+TEST_F(PairLists, AByteOrderMarkIsNoPartOfTheFirstLine) {
+  EXPECT_EQ(read("\xEF\xBB\xBF"
+                 "a b\n")
+                .pairs,
+            (std::vector<ImagePair>{{1, 2}}));
+  EXPECT_TRUE(read("\xEF\xBB\xBF# two per line\na b\n").refused.empty());
+}
+
 // Every space is a possible split; copying both parts at each of them would take hours for this
 // line.
 TEST_F(PairLists, ALineOfMegabytesIsRefusedAtOnceInAShortSentence) {

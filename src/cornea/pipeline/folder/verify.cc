@@ -131,12 +131,13 @@ class Verification {
     }
   }
 
-  // The pairs of an image of one block with those of another have consecutive ids.
+  // The pairs of an image of one block with those of another have consecutive ids, in which the
+  // lower id of an image comes first.
   void verify_blocks(PointBlock& a, PointBlock& b) {
     for (const Id image : a.images) {
       const Id base = colmap::kMostImages * image;
-      for (const Id pair :
-           database_.unverified_pairs(base + b.images.front(), base + b.images.back())) {
+      const Id first = std::max(image + 1, b.images.front());
+      for (const Id pair : database_.unverified_pairs(base + first, base + b.images.back())) {
         report_.stopped = events_.stop();
         if (report_.stopped) return finish_batch();
         const Id second = colmap::pair_of(pair).second;
@@ -242,7 +243,8 @@ class Verification {
       const auto [first, second] = colmap::pair_of(pair.id);
       const std::vector<IndexPair> matches = database_.matches(pair.id);
       const std::vector<Point> a = database_.points(first), b = database_.points(second);
-      current = matches == pair.matches;
+      // A row without matches may have been deleted, too.
+      current = matches == pair.matches && !database_.matched_pairs(pair.id, pair.id).empty();
       for (std::size_t i = 0; i < matches.size() && current; ++i) {
         const IndexPair& m = matches[i];
         current = m.first < a.size() && m.second < b.size() &&

@@ -52,7 +52,7 @@ struct CORNEA_API VerifyOptions {
 struct CORNEA_API VerifyReport {
   std::int64_t pairs = 0;    // with matches
   std::int64_t skipped = 0;  // had a geometry already
-  std::int64_t missing = 0;  // of images that are not in the database
+  std::int64_t missing = 0;  // whose id does not name two images, the lower id first
   std::int64_t redone = 0;   // had a geometry, which was deleted
   std::int64_t bad = 0;      // left out, each reported in a sentence
   int bad_images = 0;        // with impossible ids, each reported in a sentence
@@ -64,8 +64,8 @@ struct CORNEA_API VerifyReport {
   std::int64_t general() const;  // E or F
   std::int64_t planar() const;   // H: a plane, a camera that only rotated, or either
   std::int64_t done() const;     // all
-  // Of these pairs, if `use_cameras`: E was estimated too; a focal length was guessed; a camera
-  // model is not supported.
+  // Of these pairs, if `use_cameras`: E was estimated too; a focal length was guessed; a camera is
+  // missing, invalid or of an unsupported model.
   std::int64_t with_cameras = 0, guessed_cameras = 0, unread_cameras = 0;
   std::uint64_t inliers = 0;
   double milliseconds = 0;  // the whole call

@@ -42,7 +42,9 @@ class Merging {
     const core::Stopwatch watch;
     if (merge_.whole) require_folder_of(database);
     require_other_folder(database);
+    if (merge_.whole) require_replaceable(database);
     find_files();
+    if (merge_.whole) require_no_item(database);
     for (const ItemFile& file : shards_) take_failures(file);
     take_failures(choice_);
     read_graph();
@@ -70,6 +72,28 @@ class Merging {
     if (fs::weakly_canonical(folder, ignored) != fs::weakly_canonical(database, ignored)) return;
     fail(ErrorCode::invalid_argument, folder.string(),
          ": is named for the database and for the folder of its components");
+  }
+
+  // Only a database is replaced, or an empty file.
+  static void require_replaceable(const fs::path& database) {
+    std::error_code failed;
+    if (fs::is_regular_file(database, failed) && fs::file_size(database, failed) == 0) return;
+    if (fs::exists(database, failed)) Database(database, Database::Open::finished);
+  }
+
+  void require_no_item(const fs::path& database) const {
+    std::vector<fs::path> items = {choice_.path};
+    for (const ItemFile& file : shards_) items.push_back(file.path);
+    for (const BlockFiles& block : blocks_) {
+      items.push_back(block.matches.path);
+      items.push_back(block.geometries.path);
+    }
+    for (const fs::path& item : items) {
+      std::error_code ignored;
+      if (!fs::equivalent(item, database, ignored)) continue;
+      fail(ErrorCode::invalid_argument, database.string(),
+           ": is an item of the plan and would be replaced; choose another name");
+    }
   }
 
   static void make_folder(const fs::path& folder) {

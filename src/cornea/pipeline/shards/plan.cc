@@ -195,6 +195,12 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
       fail(ErrorCode::io, list.string(), ", line ", number,
            ": is not a file size in bytes, a space and the file name");
     }
+    // As `find` writes names, with "./" in front.
+    image->name = fs::path(image->name).lexically_normal().generic_string();
+    if (image->name.starts_with("..") || image->name.starts_with('/')) {
+      fail(ErrorCode::io, list.string(), ", line ", number, ": ", image->name,
+           " is not a name below the folder of the photographs");
+    }
     if (folder::kind_of_name(image->name) == folder::NameKind::image) {
       plan.images.push_back(std::move(*image));
     }

@@ -175,5 +175,20 @@ TEST_F(Shards, MergingReplacesADatabaseWithItsLog) {
   EXPECT_FALSE(fs::exists(file.string() + "-wal"));
 }
 
+TEST_F(Shards, MergingReplacesNothingButADatabase) {
+  write_shard_plan(work, plan_shards(photos, {}, 7));
+  run_steps(options(PairChoice::sequential));
+  std::ofstream(folder / "photo.jpg") << "no database";
+  for (const fs::path& file :
+       {work / "plan.txt", folder / "photo.jpg", file_of(ShardStep::extract, 1)}) {
+    const std::uintmax_t bytes = fs::file_size(file);
+    EXPECT_THROW(merge_shards(work, file, options(PairChoice::sequential)), Error) << file;
+    EXPECT_EQ(fs::file_size(file), bytes);
+  }
+  EXPECT_NO_THROW(read_shard_plan(work));
+  std::ofstream(folder / "empty.db");
+  EXPECT_GT(merge_shards(work, folder / "empty.db", options(PairChoice::sequential)).bytes, 0);
+}
+
 }  // namespace
 }  // namespace cornea

@@ -149,11 +149,16 @@ TEST_F(Shards, AListGivesThePlanOfItsFolder) {
       std::string name = it->name;
       if (const std::size_t at = name.find('%'); at != std::string::npos)
         name.replace(at, 1, "%25");
-      list << it->bytes << " " << name << "\r\n";  // as Windows writes it
+      if ((it - plan.images.rbegin()) % 2) name = "./" + name;  // as find writes it
+      list << it->bytes << " " << name << "\r\n";               // as Windows writes it
     }
     list << "5 notes.txt\n7 .hidden/a.png\n9 ._a.png\n";
   }
   EXPECT_EQ(plan_listed_shards(plan.photographs, folder / "list", 4).key(), plan.key());
+  for (const char* outside : {"5 ../a.png\n", "5 a/../../a.png\n", "5 /a.png\n"}) {
+    std::ofstream(folder / "list") << outside;
+    EXPECT_THROW(plan_listed_shards(plan.photographs, folder / "list", 4), Error) << outside;
+  }
   std::ofstream(folder / "list") << "five a.png\n";
   EXPECT_THROW(plan_listed_shards(plan.photographs, folder / "list", 4), Error);
   std::ofstream(folder / "list") << "5 a.png\n5 a.png\n";
