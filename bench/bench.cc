@@ -277,6 +277,7 @@ int run_bench(const BenchCommand& c) {
     for (const FilterEntry* entry : filters) entry->make(context, settings);
     if (estimates) find_estimator("fundamental").make(context, settings);
   });
+  check_outputs({{c.image}}, c.common.outputs({}));
   Json json = {{"device", context.description()}, {"compiler", kCompiler}, {"cuda", kCudaVersion}};
   for (const auto& [key, value] : parse_pairs(c.labels, "--label")) json.emplace(key, value);
   json["repeat"] = c.repeat;

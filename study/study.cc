@@ -57,6 +57,7 @@ int run_study(const StudyCommand& c) {
   for (const Study& study : kStudies) {
     if (c.name != study.name) continue;
     check_outputs({{c.matches}}, c.common.outputs({}));
+    check_outputs_in({c.images}, c.common.outputs({}));
     const auto labels = pairs_of(c.labels);
     if (!c.output.empty()) make_folder(c.output);  // fail now rather than after minutes of work
     const StudyDevices devices = devices_of(c.common);

@@ -127,6 +127,7 @@ TEST_F(Evaluate, RefusesInvalidData) {
   fs::create_directories(folder / "empty");
   expect_refused("cornea evaluate empty", 1, "no image, sequence, labelled correspondences");
   expect_refused("cornea evaluate missing", 1, "missing: there is no such folder");
+  expect_refused("cornea evaluate data --write-images data/new", 2, "name another folder");
   write("bad/H1to2.txt", "1 0 0 0 1 0 0 0\n");
   write_image(folder / "bad/img1.png", testing::random_image<std::uint8_t>(64, 48, 1));
   write_image(folder / "bad/img2.png", testing::random_image<std::uint8_t>(64, 48, 1));

@@ -153,7 +153,7 @@ TEST_F(ImportCommandTest, TheSameImportTwiceChangesNothing) {
   EXPECT_EQ(done(words({"--keypoints", points, "--descriptors", described}))["skipped"], kImported);
   // Different features are refused unless redo is given.
   write_bytes(points / (name_of(1) + ".npy"), npy_table(2, places(2)));
-  expect_lines(everything(), 1, 1, "has other features of this image; the option --redo");
+  expect_lines(everything(), 1, 2, "has other features of this image; the option --redo");
   write_bytes(matches, "image1,image2,index1,index2\n" + text(quoted(0), ",", quoted(1), ",3,4\n"));
   expect_lines(words({"--matches", matches}), 1, 1, "have other matches already");
   EXPECT_TRUE(dump(database) == before);
@@ -161,6 +161,29 @@ TEST_F(ImportCommandTest, TheSameImportTwiceChangesNothing) {
   EXPECT_EQ(redone["redone"], 1);
   EXPECT_EQ(rows_in(database, "matches"), 3);  // those of the other images
   EXPECT_EQ(done(words({"--matches", matches, "--redo"}))["pairs_imported"], 1);
+}
+
+// Their indices would be taken for those of the features that are there.
+TEST_F(ImportCommandTest, MatchesOfPointsThatWereNotImportedAreNotWritten) {
+  done(features({}));
+  for (int i = 0; i < kImported; ++i) {
+    write_bytes(points / (name_of(i) + ".npy"), npy_table(2, places((i + 1) % kImported)));
+  }
+  const Outcome o = run(everything());
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("no match was imported, since the points of 4 images were not"),
+            std::string::npos)
+      << o.err;
+  EXPECT_EQ(rows_in(database, "matches"), 0);
+}
+
+TEST_F(ImportCommandTest, GeometriesWithoutMatchesAreNotDeletedUnasked) {
+  done(everything());
+  ASSERT_EQ(run(on_database("verify")).code, 0);
+  change("DELETE FROM matches");
+  const auto before = dump(database);
+  expect_lines(words({"--matches", matches}), 1, 1, "the option --redo replaces them");
+  EXPECT_TRUE(dump(database) == before);
 }
 
 TEST_F(ImportCommandTest, InvalidPointsAreNamedAndTheOtherImagesDone) {

@@ -72,6 +72,8 @@ TEST_F(Cli, WholeNumbersAreDecimal) {
   expect_refused("cornea scene -o s --views -", 2, "--views");
   expect_refused("cornea scene -o s --seed 18446744073709551616", 2, "--seed");
   expect_refused("cornea verify --db s.db --seed -5", 2, "takes a whole number of 0 or more");
+  expect_refused("cornea match small.png small.png --max-features 0x10", 2, "not 0x10");
+  expect_refused("cornea evaluate --points 0x10", 2, "not 0x10");
   expect_refused("cornea match-all --db s.db --sequential 0", 2, "positive whole number");
   // 0100 is 64 in octal, which is refused too, and 012 is 10.
   ASSERT_EQ(shell("cornea scene -o s --views 002 --width 0320 --height 240 --quiet").code, 0);

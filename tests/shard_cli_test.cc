@@ -110,6 +110,19 @@ TEST_F(ShardCommandTest, RefusesOptionsThatThePlanFixesAndMissingItems) {
   refused({"shard", "status", work, "--redo"}, 2, "a flag of shard pairs");
   refused({"shard", "further", work, "--check"}, 2, "a flag of shard status");
   refused({"shard", "plan", images, "-o", work, "--check"}, 2, "shard plan has no --check");
+  refused({"shard", "status", work, "--local", "l"}, 2, "shard status has no --local");
+  const fs::path plan = work / "plan.txt", photograph = images / "w101.png";
+  const std::string kept = read_text(plan) + read_text(photograph);
+  for (const fs::path& file : {plan, photograph}) {
+    refused({"shard", "status", work, "--json", file}, 2, "would be overwritten");
+    refused({"merge", work, "--by-component", folder / "parts", "--json", file}, 2,
+            "would be overwritten");
+    refused({"extract", "--work", work, "--shard", "1/2", "--json", file}, 2,
+            "would be overwritten");
+    refused({"shard", "plan", images, "-o", work, "--size", "2", "--no-root", "--json", file}, 2,
+            "would be overwritten");
+  }
+  EXPECT_EQ(read_text(plan) + read_text(photograph), kept);
   refused({"shard", "plan", images, "-o", work, "--size", "2"}, 1, "other options");
   refused({"shard", "plan", images}, 2, "-o WORK");
   refused({"shard", "start", images}, 2, "plan, pairs, further or status");

@@ -64,6 +64,8 @@ class FundamentalBench(Bench):
                                        "failures": sum(e > FAILURE for e in row),
                                        "milliseconds": statistics.median(ms)}
                               for p, row, ms in zip(pairs, errors, r["milliseconds"])}}
+                for p in pairs:
+                    summary["pairs"][p.name].update(matches=len(p.matches), labelled=len(p.truth))
                 out[name][column] = summary
                 rows.append([column, label(threshold), f"{summary['mean']:.3f}",
                              f"{summary['median']:.3f}", f"{summary['worst_seed']:.2f}",

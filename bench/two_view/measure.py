@@ -66,9 +66,10 @@ class Bench:
                 print(f"skipped: this program of Cornea has no {model}")
 
     def columns(self, model, threshold_of):
-        """(name, estimator, threshold, budget): Cornea with its defaults, then all at their best
-        thresholds."""
+        """(name, estimator, threshold, budget): Cornea with its defaults, and with its default
+        threshold within the budget; then all at their best thresholds."""
         for estimator in self.with_model(model):
             if estimator is self.cornea:
                 yield "Cornea, defaults", estimator, None, None
+                yield "Cornea, default threshold", estimator, None, self.budget
             yield estimator.name, estimator, threshold_of(estimator), self.budget

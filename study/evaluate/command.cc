@@ -178,6 +178,12 @@ int run_evaluate(const EvaluateCommand& c) {
   usage_checked([&] { c.match.validate(); });
   add_candidates(c, evaluation);
   check_outputs({}, c.common.outputs({}));
+  check_outputs_in(c.folders, c.common.outputs({}));
+  for (const std::string& folder : c.folders) {
+    if (c.images.empty() || !is_inside(folder, c.images)) continue;
+    throw UsageError(c.images + ": is in the folder " + folder +
+                     " that is evaluated; name another folder for the images");
+  }
   if (!c.output.empty()) make_folder(c.output);  // fail now rather than after minutes of work
   const Found found =
       c.folders.empty() ? generated_scenes(evaluation.context) : look_into(c.folders);

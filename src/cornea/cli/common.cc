@@ -75,9 +75,10 @@ void learn_flags(const CLI::App& app) {
 void check_whole_numbers(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     for (CLI::Option* option : command->get_options()) {
-      const std::string type = option->get_type_name();
+      std::string type = option->get_type_name();
+      type.erase(std::min(type.find(':'), type.size()));  // CLI11's checks
       const bool is_unsigned = type == "UINT";
-      if (!is_unsigned && type != "INT" && type != "N") continue;
+      if (!is_unsigned && type != "INT" && type != "N" && type != "SIDE") continue;
       option->transform(CLI::Validator(
           [is_unsigned](std::string& given) {
             const std::size_t begin = given.starts_with('-');
@@ -295,6 +296,25 @@ std::vector<fs::path> CommonOptions::outputs(const std::vector<std::string>& oth
   }
   if (!json.empty()) files.push_back(json);
   return files;
+}
+
+bool is_inside(const fs::path& folder, const fs::path& path) {
+  const fs::path base = same_name(folder), name = same_name(path);
+  return std::mismatch(base.begin(), base.end(), name.begin(), name.end()).first == base.end();
+}
+
+void check_outputs_in(const std::vector<std::string>& folders,
+                      const std::vector<fs::path>& outputs) {
+  for (const fs::path& output : outputs) {
+    std::error_code ignored;
+    if (is_standard(output) || !fs::exists(output, ignored)) continue;
+    if (output.extension() == ".json" && output.filename() != "cameras.json") continue;
+    for (const std::string& folder : folders) {
+      if (folder.empty() || !is_inside(folder, output)) continue;
+      throw UsageError(output.string() + ": is a file in " + folder +
+                       " and would be overwritten; choose another name");
+    }
+  }
 }
 
 }  // namespace cornea::cli

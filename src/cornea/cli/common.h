@@ -106,6 +106,11 @@ inline constexpr char kTheDatabase[] = "the database";
 // standard input can be read only once, and standard output takes one result.
 void check_outputs(const std::vector<NamedInput>& inputs,
                    const std::vector<std::filesystem::path>& outputs);
+// The same for folders of inputs: a result may be written there, but over nothing except an earlier
+// result (.json, but not cameras.json).
+void check_outputs_in(const std::vector<std::string>& folders,
+                      const std::vector<std::filesystem::path>& outputs);
+bool is_inside(const std::filesystem::path& folder, const std::filesystem::path& path);
 
 // Each of these functions adds a command to the program. The returned function runs it and returns
 // the exit code.

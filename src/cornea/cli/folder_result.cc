@@ -74,7 +74,7 @@ std::string pairs_csv(const colmap::Database& database, const FolderPage& page) 
   std::string all = "image1,image2,matches,inliers,kind,median_distance,angle_degrees\n";
   for (const auto& pair : database.pair_summaries()) {
     const auto [first, second] = colmap::pair_of(pair.pair);
-    if (!names.contains(first) || !names.contains(second)) continue;
+    if (first >= second || !names.contains(first) || !names.contains(second)) continue;
     all += text(csv_cell(names[first]), ",", csv_cell(names[second]), ",", pair.matches, ",",
                 pair.inliers, ",", with_underscores(name(pair.configuration)));
     const auto on_page = listed.find({names[first], names[second]});

@@ -38,7 +38,7 @@ void print_import(const ImportCommand& c, const ImportReport& features,
               << " failed; " << counted(std::int64_t(features.features), "feature")
               << " imported\n";
   }
-  if (!c.matches.empty() && !features.stopped) {
+  if (!c.matches.empty() && !features.stopped && features.failed == 0) {
     std::cout << counted(matches.pairs, "pair") << ": "
               << grouped(matches.matched - matches.matched_redone) << " new, ";
     if (matches.matched_redone > 0) {
@@ -104,7 +104,8 @@ int run_import(const ImportCommand& c) {
         c.images.empty() ? colmap::Database::Open::existing : colmap::Database::Open::create;
     colmap::Database database(c.database, how, c.schema);
     if (!c.keypoints.empty()) features = import_features(database, options, progress.events);
-    if (!c.matches.empty() && !features.stopped) {
+    // Matches by index belong to the points that were to be imported.
+    if (!c.matches.empty() && !features.stopped && features.failed == 0) {
       matches = import_matches(database, is_standard(c.matches) ? std::cin : file,
                                input_name(c.matches), c.options.redo);
     }
@@ -128,6 +129,10 @@ int run_import(const ImportCommand& c) {
   if (features.stopped) {
     return interrupted(c.database, features.imported, features.images - features.skipped,
                        "images are imported", kGoesOn);
+  }
+  if (features.failed > 0 && !c.matches.empty()) {
+    print_error(text(c.matches, ": no match was imported, since the points of ",
+                     counted(features.failed, "image"), " were not"));
   }
   return features.failed > 0 ? 1 : 0;
 }

@@ -34,10 +34,12 @@ int run_merge(const MergeCommand& c) {
   MergeOptions options = c.options;
   options.by_component = c.components;
   options.whole = !c.database.empty();
+  const ShardPlan plan = read_shard_plan(c.work);
   if (options.whole) check_outputs({{c.database, kTheDatabase}}, c.common.outputs({}));
+  check_outputs_in({c.work, c.components, plan.photographs}, c.common.outputs({}));
   FolderProgress progress("merge", c.common.quiet);
-  const MergeReport report = merge_shards(
-      c.work, c.database, options_of(read_shard_plan(c.work), c.local), options, progress.events);
+  const MergeReport report =
+      merge_shards(c.work, c.database, options_of(plan, c.local), options, progress.events);
   progress.clear();
   if (report.stopped) {
     print_error("interrupted; what was being written is not kept; the same command begins again");

@@ -153,7 +153,7 @@ std::vector<std::pair<std::string, std::string>> pose_facts(const PairOutcome& o
       {"Median angle", angle},
       {"Points", text(grouped(std::size_t(points)), " in front of both cameras")}};
   if (v.configuration == Configuration::planar) {
-    facts.push_back({"Scene", "the points lie on one plane, which E allows"});
+    facts.push_back({"Scene", "most points lie on one plane, which E allows"});
   }
   return facts;
 }

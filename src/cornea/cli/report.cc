@@ -7,7 +7,6 @@
 #include "cornea/cli/shell_words.h"
 #include "cornea/core/build.h"
 #include "cornea/core/stopwatch.h"
-#include "cornea/pipeline/folder/extract.h"
 #include "cornea/pipeline/folder/overview.h"
 
 namespace cornea::cli {
@@ -30,8 +29,9 @@ void check_report_paths(const ReportCommand& c) {
          ": is not a folder; name the folder of photographs that the database was made from");
   }
   std::vector<NamedInput> inputs = {{c.database, kTheDatabase}};
-  for (const std::string& name : list_images(c.images).names) {
-    inputs.push_back({(fs::path(c.images) / name).string()});
+  std::vector<std::string> refused;  // images with impossible ids
+  for (const colmap::ImageRow& row : colmap::Database(c.database).images(&refused)) {
+    inputs.push_back({(fs::path(c.images) / row.name).string()});
   }
   check_outputs(inputs, c.common.outputs({(fs::path(c.out) / "report.html").string()}));
 }

@@ -135,6 +135,9 @@ int run_plan(const ShardCommand& c) {
     throw UsageError("--pairs - can be read only once, but many processes use a plan; name a file");
   }
   if (c.item.work.empty()) throw UsageError("shard plan takes -o WORK, the folder of its items");
+  const std::vector<fs::path> outputs = c.folder.common().outputs({});
+  check_outputs({{c.list}, {c.folder.pairs}}, outputs);
+  check_outputs_in({c.item.work, c.folder.photographs.folder}, outputs);
   std::vector<std::string> unreadable;
   const std::string& photographs = c.folder.photographs.folder;
   ShardPlan plan = usage_checked([&] {
@@ -168,6 +171,7 @@ int run_plan(const ShardCommand& c) {
 
 int run_status(const ShardCommand& c) {
   const ShardPlan plan = read_shard_plan(c.item.work);
+  check_outputs_in({c.item.work, plan.photographs}, c.folder.common().outputs({}));
   const ShardOptions options = options_of(plan, "");
   const ShardStatus status = shard_status(c.item.work, options, c.check);
   const CommonOptions& common = c.folder.common();
@@ -218,6 +222,7 @@ void refuse_flags_of_others(const ShardCommand& c) {
                             {"--size", {"plan"}},
                             {"--list", {"plan"}},
                             {"--check", {"status"}},
+                            {"--local", {"pairs", "further"}},
                             {"--redo", {"pairs", "further"}}};
   for (const auto& [flag, actions] : all) {
     if (c.command->count(flag) == 0) continue;

@@ -69,6 +69,7 @@ void print_item(const ShardItemReport& report, const ShardItem& item, int count,
 int run_one(const CommonOptions& common, const ItemFlags& flags, ShardItem item, int count,
             const ShardPlan& plan, const std::string& photographs) {
   const Context context = common.context();
+  check_outputs_in({flags.work, plan.photographs, photographs}, common.outputs({}));
   ShardOptions options = options_of(plan, flags.local);
   options.redo = flags.redo;
   options.folder.extract.decoders = flags.decoders;

@@ -28,8 +28,7 @@ TEST_F(ColmapDatabase, OtherFilesAreRefusedByName) {
 TEST_F(ColmapDatabase, AMissingPartIsNamedAndNotCreated) {
   Database database = create();
   const std::filesystem::path part = folder / "part.db";
-  expect_error(ErrorCode::io, "part.db: cannot be read",
-               [&] { Attached attached(database, part); });
+  expect_error(ErrorCode::io, "part.db: is missing", [&] { Attached attached(database, part); });
   EXPECT_FALSE(std::filesystem::exists(part));
 }
 

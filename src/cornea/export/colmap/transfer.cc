@@ -27,11 +27,14 @@ std::int64_t version_of(const Database& database, const char* schema) {
 Attached::Attached(Database& to, const std::filesystem::path& from)
     : to_(to), from_(from.string()) {
   const std::string uri = uri_of_finished(from);
+  std::error_code ignored;
+  if (!std::filesystem::exists(from, ignored)) {
+    fail(ErrorCode::io, from.string(), ": is missing or cannot be reached");
+  }
   try {
     Statement(to, "ATTACH DATABASE ? AS other").bind(uri).run();
-  } catch (const Error&) {
-    fail(ErrorCode::io, from.string(),
-         ": cannot be read; check that it is there and its permissions");
+  } catch (const Error& error) {
+    fail(error.code(), from.string(), ": cannot be attached (", error.what(), ")");
   }
   if (version_of(to, "other") == version_of(to, "main")) return;
   execute(to, "DETACH DATABASE other");

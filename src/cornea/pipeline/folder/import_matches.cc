@@ -111,15 +111,17 @@ ImportReport import_matches(Database& database, std::istream& in, const std::str
   for (const io::NamedMatches& pair : given) import.add(pair);
   for (const auto& [pair, matches] : import.pairs) {
     const Id id = colmap::pair_id(pair);
-    const bool again = !database.matched_pairs(id, id).empty();
-    if (again && database.matches(id) == matches) {
+    const bool matched = !database.matched_pairs(id, id).empty();
+    const bool again = matched || database.two_view(id).has_value();
+    if (matched && database.matches(id) == matches) {
       ++report.matched_skipped;
       continue;
     }
     if (again && !redo) {
       fail(ErrorCode::io, database.file(), ": images ", pair.first, " and ", pair.second,
-           " have other matches already, and no match was written; the option redo replaces them "
-           "and deletes their geometry");
+           matched ? " have other matches" : " have a geometry",
+           " already, and no match was written; the option redo replaces them and deletes their "
+           "geometry");
     }
     database.delete_pair(id);
     database.write_matches(pair, matches);

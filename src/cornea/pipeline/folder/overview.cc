@@ -107,9 +107,10 @@ class Overview {
     if (page_.title.empty()) {
       page_.title = photographs_.lexically_normal().parent_path().filename().string();
     }
-    if (page_.title.empty() || page_.title == ".") {
+    if (page_.title.empty() || page_.title == "." || page_.title == "..") {
       page_.title = std::filesystem::path(canonical_name(photographs_)).filename().string();
     }
+    if (page_.title.empty()) page_.title = photographs_.string();
     read_images();
     list_pairs();
     const std::size_t photographs = options_.thumbnails ? page_.images.size() : 0;

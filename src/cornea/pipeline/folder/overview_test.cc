@@ -77,6 +77,9 @@ TEST_F(FolderOverview, ReadsImagesPairsAndComponents) {
     const colmap::Database database(file);
     const FolderPage here = folder_overview(Context::cpu(1), database, ".", {.thumbnails = false});
     EXPECT_EQ(here.title, fs::current_path().filename());
+    const FolderPage above =
+        folder_overview(Context::cpu(1), database, "..", {.thumbnails = false});
+    EXPECT_EQ(above.title, fs::current_path().parent_path().filename());
   }
   ASSERT_EQ(page.images.size(), 5u);
   EXPECT_EQ(page.images[1].name, "image 1.jpg");

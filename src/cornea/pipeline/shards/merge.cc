@@ -69,20 +69,25 @@ class Merging {
     const fs::path& folder = merge_.by_component;
     std::error_code ignored;
     if (folder.empty() || !merge_.whole) return;
-    if (fs::weakly_canonical(folder, ignored) != fs::weakly_canonical(database, ignored)) return;
-    fail(ErrorCode::invalid_argument, folder.string(),
-         ": is named for the database and for the folder of its components");
+    const fs::path name = fs::weakly_canonical(fs::absolute(database, ignored), ignored);
+    const fs::path parts = fs::weakly_canonical(fs::absolute(folder, ignored), ignored);
+    require(name != parts, folder.string(),
+            ": is named for the database and for the folder of its components");
+    require(name.parent_path() != parts || !name.filename().string().starts_with("component_"),
+            database.string(), ": has the name of a component; choose another name");
   }
 
   // Only a database is replaced, or an empty file.
   static void require_replaceable(const fs::path& database) {
     std::error_code failed;
     if (fs::is_regular_file(database, failed) && fs::file_size(database, failed) == 0) return;
+    // If the run that created it was killed early, its tables are in its log alone.
+    if (fs::exists(database.string() + "-wal", failed)) return;
     if (fs::exists(database, failed)) Database(database, Database::Open::finished);
   }
 
   void require_no_item(const fs::path& database) const {
-    std::vector<fs::path> items = {choice_.path};
+    std::vector<fs::path> items = {choice_.path, further_.path};
     for (const ItemFile& file : shards_) items.push_back(file.path);
     for (const BlockFiles& block : blocks_) {
       items.push_back(block.matches.path);
@@ -116,7 +121,8 @@ class Merging {
     }
     const std::string digest = colmap::note(choice, "digest");
     find_blocks(ShardStep::match, ShardStep::verify, digest, colmap::count_blocks(choice));
-    const Database further(require_further(work_, options_, digest).path, Database::Open::finished);
+    further_ = require_further(work_, options_, digest);
+    const Database further(further_.path, Database::Open::finished);
     find_blocks(ShardStep::match_further, ShardStep::verify_further,
                 colmap::note(further, "digest"), colmap::count_blocks(further));
   }
@@ -288,7 +294,7 @@ class Merging {
   const FolderEvents& events_;
   const LocalFolder local_;
   MergeReport report_;
-  ItemFile choice_;
+  ItemFile choice_, further_;
   std::vector<ItemFile> shards_;
   std::vector<BlockFiles> blocks_;
   std::vector<std::vector<Id>> components_;

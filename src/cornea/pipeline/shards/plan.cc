@@ -188,6 +188,7 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
   int number = 0;
   for (std::string_view line : lines_of(*all)) {
     ++number;
+    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
     auto image = image_of(line);
@@ -195,11 +196,12 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
       fail(ErrorCode::io, list.string(), ", line ", number,
            ": is not a file size in bytes, a space and the file name");
     }
-    // As `find` writes names, with "./" in front.
-    image->name = fs::path(image->name).lexically_normal().generic_string();
-    if (image->name.starts_with("..") || image->name.starts_with('/')) {
+    while (image->name.starts_with("./")) image->name.erase(0, 2);  // as `find` writes names
+    const fs::path name = image->name;
+    if (name.is_absolute() || std::find(name.begin(), name.end(), "..") != name.end()) {
       fail(ErrorCode::io, list.string(), ", line ", number, ": ", image->name,
-           " is not a name below the folder of the photographs");
+           " is not relative to the folder of the photographs (find -printf '%s %P\\n' writes "
+           "such names)");
     }
     if (folder::kind_of_name(image->name) == folder::NameKind::image) {
       plan.images.push_back(std::move(*image));

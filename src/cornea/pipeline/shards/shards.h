@@ -64,7 +64,8 @@ CORNEA_API ShardPlan plan_shards(const std::filesystem::path& photographs,
                                  const std::filesystem::path& masks = {}, int size = 1000,
                                  std::vector<std::string>* unreadable = nullptr);
 // Plans a list instead: a file with one line "BYTES NAME" per image, in which control characters
-// and % of NAME are written as %XX. Names that list_images() would not accept are left out.
+// and % of NAME are written as %XX. Names are relative to the folder; those that list_images()
+// would not accept are left out.
 CORNEA_API ShardPlan plan_listed_shards(const std::string& photographs,
                                         const std::filesystem::path& list, int size = 1000);
 // Creates WORK and writes the plan to it. Does nothing if WORK has the same plan; an error if it

@@ -168,7 +168,10 @@ TEST_F(Shards, MergingReplacesADatabaseWithItsLog) {
     old.add_image("old.png", old.add_camera({.width = 1, .height = 1}));
     transaction.commit();
     fs::copy_file(file.string() + "-wal", kept);
+    fs::copy_file(file, folder / "kept.db");
   }
+  // As a killed process leaves it: the tables are in the log.
+  fs::copy_file(folder / "kept.db", file, fs::copy_options::overwrite_existing);
   fs::copy_file(kept, file.string() + "-wal");
   const Tables tables = merged(options(PairChoice::sequential));
   EXPECT_EQ(tables.at("images").size(), std::size_t(2 * kWindows + 1));
@@ -180,12 +183,16 @@ TEST_F(Shards, MergingReplacesNothingButADatabase) {
   run_steps(options(PairChoice::sequential));
   std::ofstream(folder / "photo.jpg") << "no database";
   for (const fs::path& file :
-       {work / "plan.txt", folder / "photo.jpg", file_of(ShardStep::extract, 1)}) {
+       {work / "plan.txt", folder / "photo.jpg", file_of(ShardStep::extract, 1),
+        file_of(ShardStep::choose, 1), file_of(ShardStep::choose_further, 1)}) {
     const std::uintmax_t bytes = fs::file_size(file);
     EXPECT_THROW(merge_shards(work, file, options(PairChoice::sequential)), Error) << file;
     EXPECT_EQ(fs::file_size(file), bytes);
   }
   EXPECT_NO_THROW(read_shard_plan(work));
+  EXPECT_THROW(merge_shards(work, folder / "parts" / "component_0001.db",
+                            options(PairChoice::sequential), {.by_component = folder / "parts"}),
+               Error);
   std::ofstream(folder / "empty.db");
   EXPECT_GT(merge_shards(work, folder / "empty.db", options(PairChoice::sequential)).bytes, 0);
 }

@@ -145,6 +145,7 @@ TEST_F(Shards, AListGivesThePlanOfItsFolder) {
   const ShardPlan plan = plan_shards(photos, {}, 4);
   {
     std::ofstream list(folder / "list");
+    list << "\xEF\xBB\xBF";  // as Windows writes it
     for (auto it = plan.images.rbegin(); it != plan.images.rend(); ++it) {
       std::string name = it->name;
       if (const std::size_t at = name.find('%'); at != std::string::npos)
@@ -152,9 +153,14 @@ TEST_F(Shards, AListGivesThePlanOfItsFolder) {
       if ((it - plan.images.rbegin()) % 2) name = "./" + name;  // as find writes it
       list << it->bytes << " " << name << "\r\n";               // as Windows writes it
     }
-    list << "5 notes.txt\n7 .hidden/a.png\n9 ._a.png\n";
+    list << "5 notes.txt\n7 .hidden/a.png\n9 ._a.png\n9 ..data/a.png\n";
   }
   EXPECT_EQ(plan_listed_shards(plan.photographs, folder / "list", 4).key(), plan.key());
+  std::ofstream(folder / "list") << "5 ..a.png\n7 b//c.png\n";
+  const ShardPlan odd = plan_listed_shards("s3://bucket", folder / "list", 4);
+  ASSERT_EQ(odd.images.size(), 2u);
+  EXPECT_EQ(odd.images[0].name, "..a.png");
+  EXPECT_EQ(odd.images[1].name, "b//c.png");
   for (const char* outside : {"5 ../a.png\n", "5 a/../../a.png\n", "5 /a.png\n"}) {
     std::ofstream(folder / "list") << outside;
     EXPECT_THROW(plan_listed_shards(plan.photographs, folder / "list", 4), Error) << outside;
