@@ -12,6 +12,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/lower_case.h"
+#include "cornea/io/text_lines.h"
 
 namespace cornea::io {
 namespace {
@@ -79,9 +80,7 @@ PointTable read_points_csv(std::istream& in, const std::string& name) {
     fail(ErrorCode::io, name,
          ": is empty; its first line should name the columns, for example x,y");
   }
-  std::string_view first = line;
-  if (first.starts_with("\xEF\xBB\xBF")) first.remove_prefix(3);
-  split(first, cells);
+  split(without_byte_order_mark(line), cells);
   const Places places = places_of(cells, name);
   const std::size_t columns = cells.size();
   PointTable table;

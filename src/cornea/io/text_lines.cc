@@ -26,7 +26,7 @@ TextLines::TextLines(std::istream& in, const std::string& name, std::uint64_t mo
 bool TextLines::next(std::string_view& line) {
   if (!read()) return false;
   line = std::string_view(buffer_.data(), length_);
-  if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+  if (number_ == 1) line = without_byte_order_mark(line);
   return true;
 }
 

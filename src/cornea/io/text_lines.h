@@ -18,6 +18,11 @@ using Cells = std::vector<std::string>;
 
 std::string_view trimmed(std::string_view text, const char* space);
 
+// The first line of a file without UTF-8's byte order mark, which programs of Windows write.
+inline std::string_view without_byte_order_mark(std::string_view line) {
+  return line.starts_with("\xEF\xBB\xBF") ? line.substr(3) : line;
+}
+
 // The lines of a stream. A line longer than 1 MiB and a stream of more than `most_bytes` are errors
 // that name the file and the line.
 class TextLines {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cornea/core/error.h"
+#include "cornea/io/text_lines.h"
 #include "cornea/pipeline/folder/image_names.h"
 #include "cornea/pipeline/folder/match_all.h"
 
@@ -31,7 +32,7 @@ PairList folder::read_pair_list(const fs::path& file, const ImageNames& names) {
   PairList list;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
-    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // byte order mark
+    if (number == 1) line = std::string(io::without_byte_order_mark(line));
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
       line.pop_back();
     if (line.empty() || line[0] == '#') continue;

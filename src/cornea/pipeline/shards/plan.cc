@@ -10,6 +10,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/io/content_hash.h"
+#include "cornea/io/text_lines.h"
 #include "cornea/io/whole_file.h"
 #include "cornea/pipeline/folder/changes.h"
 #include "cornea/pipeline/folder/extract_listed.h"
@@ -188,7 +189,7 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
   int number = 0;
   for (std::string_view line : lines_of(*all)) {
     ++number;
-    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    if (number == 1) line = io::without_byte_order_mark(line);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
     auto image = image_of(line);
