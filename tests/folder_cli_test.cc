@@ -398,6 +398,19 @@ TEST_F(MappingFolder, AMapperThatFailsIsNamed) {
   EXPECT_NE(run(folder_words({"--map"})).err.find("made no model"), std::string::npos);
 }
 
+TEST_F(MappingFolder, AnInterruptedMapperLeavesTheDatabaseAndSaysSo) {
+  install("kill -INT $PPID; exit 3\n");
+  const Outcome o = run(folder_words({"--map"}));
+  EXPECT_EQ(o.code, 130) << o.err;
+  EXPECT_NE(o.err.find("interrupted; all pairs are verified and kept in "), std::string::npos)
+      << o.err;
+  const Json json = Json::parse(o.out);
+  EXPECT_EQ(json["stopped"], true);
+  EXPECT_EQ(json["nothing_to_do"], false);
+  EXPECT_EQ(json["tried"], 3);
+  EXPECT_FALSE(json.contains("models"));
+}
+
 TEST_F(MappingFolder, WithoutColmapItIsAnErrorBeforeAnyWork) {
   ::setenv("PATH", (folder / "nothing").c_str(), 1);
   expect_refused(folder_words({"--map"}), 1, "--map needs the program colmap");

@@ -150,9 +150,8 @@ int run_folder_command(const FolderCommand& c) {
     }
   }
   progress.clear();
-  if (!report.stopped && Interrupt::raised()) {
-    return interrupted_folder(c, "all pairs are verified");
-  }
+  const std::string kept = report.stopped ? kept_of(report) : "all pairs are verified";
+  report.stopped |= Interrupt::raised();  // also while the page was written
   note_twelve_bit(c.common(), report.extract);
   if (c.map && !report.stopped) {
     std::string note;
@@ -162,15 +161,15 @@ int run_folder_command(const FolderCommand& c) {
       outcome.map = run_mapper(c.mapper(), c.in_folder("mapper.log"), note);
     } catch (const Error&) {
       progress.clear();
-      if (!Interrupt::raised()) throw;
-      return interrupted_folder(c, "all pairs are verified");
+      report.stopped = Interrupt::raised();
+      if (!report.stopped) throw;
     }
     progress.clear();
     if (!note.empty()) print_error("note: " + note);
   }
   if (c.common().talks() && !report.stopped) print_folder(outcome);
   c.common().write_json(folder_json(outcome));
-  if (report.stopped) return interrupted_folder(c, kept_of(report));
+  if (report.stopped) return interrupted_folder(c, kept);
   print_missing(c, report);
   if (c.open) open_in_browser(c.in_folder("report.html"));
   return report.failures() > 0 ? 1 : 0;
