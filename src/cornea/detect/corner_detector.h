@@ -31,7 +31,8 @@ class CORNEA_API CornerDetector {
   CornerDetector(CornerDetector&&) noexcept;
 
   // The corners of an image, in reading order. A pixel where the mask is 0 never becomes a corner;
-  // a subpixel position may lie just beyond the edge of the mask.
+  // a subpixel position may lie beyond the edge of the mask, by up to half a pixel, with
+  // Subpixel::gradient by up to three quarters of subpixel_radius.
   std::vector<Corner> detect(AnyView image, AnyView mask = {});
 
   // The same for many images of one size and type in one call.

@@ -88,6 +88,10 @@ std::uint64_t content_hash(std::span<const std::uint8_t> bytes) {
   return hash.value();
 }
 
+std::uint64_t hash_of_text(std::string_view text) {
+  return content_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
 std::uint64_t content_hash_of_file(const std::filesystem::path& file) {
   const File in(std::fopen(file.c_str(), "rb"));
   std::vector<std::uint8_t> bytes(std::size_t{1} << 20);

@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 namespace cornea::io {
 
 std::uint64_t content_hash(std::span<const std::uint8_t> bytes);
+std::uint64_t hash_of_text(std::string_view text);
 
 // The same hash, for bytes that arrive in several parts.
 class ContentHash {

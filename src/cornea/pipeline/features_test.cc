@@ -8,6 +8,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/testing.h"
+#include "cornea/io/file_testing.h"
 #include "cornea/match/match.h"
 
 namespace cornea {
@@ -73,8 +74,11 @@ TEST_P(Extraction, AShiftedPictureMatchesAtItsShift) {
 INSTANTIATE_TEST_SUITE_P(, Extraction, testing::every_device(), testing::device_name);
 
 TEST(ExtractionErrors, UnknownDetectorsAndSettingsAreNamed) {
-  EXPECT_THROW(FeatureExtractor(Context::cpu(1), "sobel"), Error);
-  EXPECT_THROW(FeatureExtractor(Context::cpu(1), "sift", {{"k", "1"}}), Error);
+  testing::expect_error(ErrorCode::invalid_argument, "sobel",
+                        [] { FeatureExtractor(Context::cpu(1), "sobel"); });
+  testing::expect_error(ErrorCode::invalid_argument, "k", [] {
+    FeatureExtractor(Context::cpu(1), "sift", {{"k", "1"}});
+  });
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ FundamentalResult result_of(const EssentialResult& e, const IntrinsicsPair& came
 
 void PairOptions::validate() const {
   require(max_features >= 0, "max_features must be 0 (no limit) or more, not ", max_features);
+  core::check_max_size(max_size);
   match.validate();
   fundamental.validate();
   essential.validate();

@@ -78,8 +78,8 @@ class CORNEA_API PairPipeline {
   PairResult run(AnyView first, AnyView second);
   // As above; a result passed by reference keeps its memory from call to call.
   void run(AnyView first, AnyView second, PairResult& out);
-  // As above, but points are discarded where an image's mask is 0. A mask has the size of its
-  // image; an empty one masks nothing.
+  // As above, but without points where an image's mask is 0 (as in FeatureExtractor). A mask has
+  // the size of its image; an empty one masks nothing.
   void run(AnyView first, AnyView second, const PairMasks& masks, PairResult& out);
   // As above, with the cameras of both images if they are known.
   void run(AnyView first, AnyView second, const PairMasks& masks,

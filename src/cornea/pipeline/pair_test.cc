@@ -11,6 +11,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/testing.h"
+#include "cornea/io/file_testing.h"
 #include "cornea/scene/scene.h"
 
 namespace cornea {
@@ -282,16 +283,21 @@ TEST(PairOptions, ReachTheStages) {
 }
 
 TEST(PairOptions, InvalidOnesAreNamed) {
-  const Context context = Context::cpu(1);
-  EXPECT_THROW(PairPipeline(context, {.detector = "sobel"}), Error);
-  EXPECT_THROW(PairPipeline(context, {.settings = {{"colour", "1"}}}), Error);
-  EXPECT_THROW(PairPipeline(context, {.max_features = -1}), Error);
+  const auto expect_named = [](const char* what, const PairOptions& options) {
+    testing::expect_error(ErrorCode::invalid_argument, what,
+                          [&] { PairPipeline(Context::cpu(1), options); });
+  };
+  expect_named("sobel", {.detector = "sobel"});
+  expect_named("colour", {.settings = {{"colour", "1"}}});
+  expect_named("max_features", {.max_features = -1});
+  expect_named("max_size", {.max_size = -5});
   PairOptions options;
   options.fundamental.threshold = -1;
-  EXPECT_THROW(PairPipeline(context, options), Error);
+  expect_named("threshold", options);
   options = {};
   options.match.ratio = -1;
-  EXPECT_THROW(PairPipeline(context, options), Error);
+  expect_named("ratio", options);
+  EXPECT_THROW(PairOptions{.max_size = -5}.validate(), Error);
 }
 
 TEST(TransferDistance, IsTheSumOverBothDirections) {

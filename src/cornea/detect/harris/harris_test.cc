@@ -104,8 +104,9 @@ TEST_P(HarrisTest, AgreesWithTheDefinitionOn16Bit) {
 }
 TEST_P(HarrisTest, AgreesWithTheDefinitionOnFloat) { agrees_with_the_definition<float>(1); }
 
-TEST_P(HarrisTest, GivesTheCpusBytes) {
-  // On the CPU itself this compares one thread with two.
+// The CPU's bytes with one thread, by two threads or by the GPU.
+template <class T>
+void gives_the_cpus_bytes(const Context& context) {
   const Context reference = Context::cpu(1);
   const Context other = context.is_cuda() ? context : Context::cpu(2);
   Random random(19);
@@ -113,7 +114,7 @@ TEST_P(HarrisTest, GivesTheCpusBytes) {
     const int w = random.integer(17, 200), h = random.integer(17, 300);
     HarrisOptions options = random_options(random);
     options.peaks.subpixel = Subpixel::quadratic;
-    const Image<std::uint8_t> image = testing::random_image<std::uint8_t>(w, h, round);
+    const Image<T> image = testing::random_image<T>(w, h, round);
     const Image<float> a = Harris(reference, options).response(image);
     const Image<float> b = Harris(other, options).response(image);
     int wrong = 0;
@@ -124,6 +125,10 @@ TEST_P(HarrisTest, GivesTheCpusBytes) {
     EXPECT_TRUE(Harris(reference, options).detect(image) == Harris(other, options).detect(image));
   }
 }
+
+TEST_P(HarrisTest, GivesTheCpusBytesOn8Bit) { gives_the_cpus_bytes<std::uint8_t>(context); }
+TEST_P(HarrisTest, GivesTheCpusBytesOn16Bit) { gives_the_cpus_bytes<std::uint16_t>(context); }
+TEST_P(HarrisTest, GivesTheCpusBytesOnFloat) { gives_the_cpus_bytes<float>(context); }
 
 TEST_P(HarrisTest, FindsTheFourCornersOfASquareSymmetrically) {
   // Corners between pixels: the square covers 15.5 .. 40.5 and 12.5 .. 30.5.

@@ -330,6 +330,9 @@ template std::vector<Corner> search_peaks(const Context&, HostView<const double>
 template <class R>
 std::vector<Corner> find_peaks(const Context& context, HostView<const R> map,
                                const PeakOptions& options, HostView<const std::uint8_t> mask) {
+  require(options.subpixel != Subpixel::gradient,
+          "subpixel is gradient, which needs the image; take its corners from a detector, or pass "
+          "those found here to refine_corners()");
   return peaks::search_peaks(context, map, inside_margin(map.width, map.height, 0), mask, options,
                              1, {});
 }

@@ -46,7 +46,7 @@ __device__ bool may_be_peak(const R* above, const R* row, const R* below, int x,
   const R v = __ldg(row + x), l = __ldg(row + max(x - 1, 0)),
           r = __ldg(row + min(x + 1, width - 1));
   const R a = __ldg(above + x), b = __ldg(below + x);
-  return v > cutoff && (!suppress || (v >= l && v >= r && v >= a && v >= b));
+  return v > cutoff && (!suppress || !(l > v || r > v || a > v || b > v));  // NaN is not larger
 }
 
 // The full test without a branch, for a pixel whose square lies inside the map.

@@ -12,6 +12,7 @@
 #include "cornea/core/transfer.h"
 #include "cornea/detect/peaks/device_peaks.h"
 #include "cornea/detect/peaks/peaks_math.h"
+#include "cornea/io/file_testing.h"
 
 namespace cornea {
 namespace {
@@ -187,7 +188,7 @@ class Peaks : public testing::OnEveryDevice {
 TEST_P(Peaks, AgreeWithTheDefinitionOnFloatMaps) { agrees_with_the_definition<float>(); }
 TEST_P(Peaks, AgreeWithTheDefinitionOnDoubleMaps) { agrees_with_the_definition<double>(); }
 
-TEST(PeaksOnTheCpu, ANanNeighbourSuppressesNothing) {
+TEST_P(Peaks, ANanNeighbourSuppressesNothing) {
   Random random(29);
   for (int round = 0; round < 20; ++round) {
     Image<float> map = random_map<float>(70, 40, round, 50);
@@ -198,8 +199,15 @@ TEST(PeaksOnTheCpu, ANanNeighbourSuppressesNothing) {
     o.nms = 2 * (round % 4) + 1;
     const auto expected = plain_peaks(map, {0, 0, 70, 40}, {}, o, 1);
     EXPECT_FALSE(expected.empty());
-    EXPECT_TRUE(find_peaks<float>(Context::cpu(), map.host(), o) == expected) << "round " << round;
+    EXPECT_TRUE(search(context, map, {0, 0, 70, 40}, {}, o, 1) == expected) << "round " << round;
   }
+}
+
+TEST(PeaksOfAMap, CannotBeRefinedByGradientsOfAnImage) {
+  const Image<float> map = random_map<float>(20, 20, 1, 50);
+  testing::expect_error(ErrorCode::invalid_argument, "refine_corners()", [&] {
+    find_peaks<float>(Context::cpu(1), map.host(), {.subpixel = Subpixel::gradient});
+  });
 }
 
 TEST_P(Peaks, ReturnsAllPeaksOfAMapFullOfThem) {

@@ -13,8 +13,8 @@
 
 namespace cornea::peaks {
 
-// Several peaks around one corner are refined to nearly the same position, whereas peaks themselves
-// are farther apart than this.
+// Several peaks around one corner are refined to nearly the same position, whereas the pixels
+// of peaks are never closer than this.
 inline constexpr double kLeastBetweenRefined = 1;
 
 // The minimum distance according to the options, pixels; 0: none.

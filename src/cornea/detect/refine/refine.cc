@@ -76,7 +76,13 @@ void refine_corners(const Context& context, AnyView image, int radius, std::span
   require(radius >= 1 && radius <= kLargestRefineRadius,
           "the radius of the refinement is from 1 to ", kLargestRefineRadius, " pixels, not ",
           radius);
+  if (corners.empty()) return;
   visit_gray(image, [&](auto view) {
+    for (const Corner& c : corners) {
+      require(c.x >= 0 && c.y >= 0 && c.x <= view.width - 1 && c.y <= view.height - 1,
+              "the corner at ", c.x, ", ", c.y, " is not in the image of ", view.width, " x ",
+              view.height, " pixels");
+    }
     using T = std::remove_const_t<std::remove_pointer_t<decltype(view.data)>>;
     parallel_for(context, static_cast<int>(corners.size()), kCornersPerPiece,
                  [&](int begin, int end) {

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cornea/core/testing.h"
 #include "cornea/detect/harris/harris.h"
+#include "cornea/io/file_testing.h"
 
 namespace cornea {
 namespace {
@@ -75,6 +77,19 @@ Image<float> checkerboard(double side, double angle) {
 }
 
 class RefineOnDevice : public testing::OnEveryDevice {};
+
+TEST(RefineCorners, CornersOutsideTheImageAreRefused) {
+  const Image<std::uint8_t> image(20, 10), empty;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const Corner& corner : {Corner{19.5f, 3}, Corner{3, -1}, Corner{nan, 3}, Corner{3, 1e10f}}) {
+    std::vector<Corner> corners = {{3, 3}, corner};
+    testing::expect_error(ErrorCode::invalid_argument, "is not in the image of 20 x 10 pixels",
+                          [&] { refine_corners(Context::cpu(1), image, 3, corners); });
+  }
+  std::vector<Corner> one = {{0, 0}}, none;
+  EXPECT_THROW(refine_corners(Context::cpu(1), empty, 3, one), Error);
+  refine_corners(Context::cpu(1), image, 3, none);
+}
 
 TEST_P(RefineOnDevice, HarrisWithGradientsFindsTheCrossingOnEveryDevice) {
   HarrisOptions options;

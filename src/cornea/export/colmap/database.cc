@@ -55,6 +55,20 @@ std::string uri_of_finished(const fs::path& file) {
   return uri + "?immutable=1&mode=ro";
 }
 
+bool is_empty_database(const fs::path& file) {
+  sqlite3* handle = nullptr;
+  sqlite3_stmt* tables = nullptr;
+  const bool is_empty =
+      sqlite3_open_v2(uri_of_finished(file).c_str(), &handle,
+                      SQLITE_OPEN_URI | SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK &&
+      sqlite3_prepare_v2(handle, "SELECT 1 FROM sqlite_master", -1, &tables, nullptr) ==
+          SQLITE_OK &&
+      sqlite3_step(tables) == SQLITE_DONE;
+  sqlite3_finalize(tables);
+  sqlite3_close(handle);
+  return is_empty;
+}
+
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 Database::~Database() = default;
 Database::Database(Database&&) noexcept = default;
@@ -86,14 +100,13 @@ Database::Database(const fs::path& file, Open how, std::optional<Schema> schema)
   if (!may_be_new && !has_tables) {
     fail(ErrorCode::io, file_, ": has no tables yet; extract a folder of images into it first");
   }
-  if (has_tables && schema && *schema != this->schema()) {
-    fail(ErrorCode::invalid_argument, file_, ": has the tables of COLMAP ",
-         *schema == Schema::colmap_4 ? "3" : "4",
-         " already; leave the option schema out, or begin a new database");
-  }
+  if (has_tables) require_schema(schema);
   if (how == Open::scratch) use_no_log();
   if (how == Open::existing || how == Open::create) use_log();
-  if (may_be_new) make_tables(schema.value_or(Schema::colmap_3_8));
+  if (!has_tables) {
+    make_tables(schema.value_or(Schema::colmap_3_8));
+    require_schema(schema);  // another process may have made them
+  }
   descriptors_have_type_ =
       finds("SELECT 1 FROM pragma_table_info('descriptors') WHERE name = 'type'");
   find_two_view_columns();
@@ -164,9 +177,16 @@ bool Database::check_tables() {
   return true;
 }
 
+void Database::require_schema(std::optional<Schema> wanted) const {
+  if (!wanted || *wanted == schema()) return;
+  fail(ErrorCode::invalid_argument, file_, ": has the tables of COLMAP ",
+       *wanted == Schema::colmap_4 ? "3" : "4",
+       " already; leave the option schema out, or begin a new database");
+}
+
 void Database::make_tables(Schema schema) {
-  if (finds("SELECT 1 FROM sqlite_master WHERE type = 'table'")) return;
   Transaction transaction(*this);
+  if (check_tables()) return;
   run(tables_of(schema));
   make_record_tables();
   transaction.commit();

@@ -234,6 +234,8 @@ class CORNEA_API Database {
 
   // Pair ids in first..last, inclusive, that have a row in matches.
   std::vector<Id> matched_pairs(Id first, Id last) const;
+  // The first index of a match is of a feature of pair.first. The database has the lower id first
+  // and gets the matches in that order.
   void write_matches(ImagePair pair, std::span<const IndexPair> matches);
   std::vector<IndexPair> matches(Id pair_id) const;
 
@@ -294,8 +296,10 @@ class CORNEA_API Database {
  private:
   friend class Statement;
   void run(const char* sql);
+  // Unless another process has made them meanwhile.
   void make_tables(Schema schema);
-  bool check_tables();        // whether there are any
+  bool check_tables();  // whether there are any
+  void require_schema(std::optional<Schema> wanted) const;
   void make_record_tables();  // creates Cornea's own tables
   bool has_records() const;
   bool has_camera_records() const;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the layout of a COLMAP database, byte by byte, as SQLite and COLMAP 3.8 have it.
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <thread>
 
 #include "cornea/export/colmap/database_testing.h"
 #include "cornea/export/colmap/layout.h"
@@ -186,6 +188,29 @@ TEST_F(ColmapDatabase, EmptyBlobsAreNull) {
             "021");
 }
 
+// Two processes that create one file with different schemas: one of them wins, the other is told.
+TEST_F(ColmapDatabase, IsNeverAMixtureOfTwoSchemas) {
+  for (int round = 0; round < 8; ++round) {
+    const std::filesystem::path file = folder / text("both", round, ".db");
+    std::atomic<int> made = 0;
+    const auto make = [&](Schema schema) {
+      try {
+        EXPECT_EQ(Database(file, Database::Open::create, schema).schema(), schema);
+        ++made;
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("has the tables of COLMAP"), std::string::npos)
+            << error.what();
+      }
+    };
+    std::thread other(make, Schema::colmap_4);
+    make(Schema::colmap_3_8);
+    other.join();
+    EXPECT_EQ(made, 1);
+    const Database database(file, Database::Open::existing);
+    EXPECT_EQ(database.says_type_of_descriptors(), database.schema() == Schema::colmap_4);
+  }
+}
+
 TEST_F(ColmapDatabase, MatchesAndGeometriesHaveTheirBytes) {
   // Points of the two images in Cornea's pixels, related by F = [t]x with t = (3, 5, 2) and by a
   // homography; the relations must also hold in COLMAP's pixels.
@@ -196,7 +221,7 @@ TEST_F(ColmapDatabase, MatchesAndGeometriesHaveTheirBytes) {
     Database database = create();
     add_images(database, 3);
     Database::Transaction transaction(database);
-    database.write_matches({3, 2}, matches);
+    database.write_matches({3, 2}, std::vector<IndexPair>{{7, 0}, {65536, 258}});
     database.write_matches({1, 3}, matches);
     database.write_two_view(pair_id({2, 3}), {Configuration::uncalibrated, matches, F, H});
     transaction.commit();

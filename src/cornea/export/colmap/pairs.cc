@@ -38,6 +38,11 @@ std::vector<Id> Database::matched_pairs(Id first, Id last) const {
 }
 
 void Database::write_matches(ImagePair pair, std::span<const IndexPair> matches) {
+  std::vector<IndexPair> exchanged;
+  if (pair.first > pair.second) {
+    for (const IndexPair& match : matches) exchanged.push_back({match.second, match.first});
+    matches = exchanged;
+  }
   Statement(*this, "INSERT OR REPLACE INTO matches(pair_id, rows, cols, data) VALUES(?, ?, ?, ?)")
       .bind(pair_id(pair))
       .bind(std::int64_t(matches.size()))

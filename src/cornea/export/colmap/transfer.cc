@@ -217,14 +217,12 @@ int read_count(const Database& database, Id image) {
   return row.bind(image).next() ? int(row.integer(0)) : 0;
 }
 
-PairBlock read_block(const Database& database, int number, bool with_pairs) {
+PairBlock read_block(const Database& database, int number) {
   Statement row(database, "SELECT rows, images, features, data FROM cornea_blocks WHERE block = ?");
   if (!row.bind(number).next()) {
     fail(ErrorCode::io, database.file(), ": has no block ", number, "; create this file again");
   }
-  PairBlock block{{}, row.integer(1), row.integer(2)};
-  if (with_pairs) block.pairs = row.blob<Id>(3, row.integer(0), "a block of pairs");
-  return block;
+  return {row.blob<Id>(3, row.integer(0), "a block of pairs"), row.integer(1), row.integer(2)};
 }
 
 }  // namespace cornea::colmap

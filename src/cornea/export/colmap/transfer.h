@@ -17,6 +17,8 @@ namespace cornea::colmap {
 
 // The URI by which SQLite reads a file without locks (Database::Open::finished).
 std::string uri_of_finished(const std::filesystem::path& file);
+// Whether a file is a database without any table, not counting its log.
+bool is_empty_database(const std::filesystem::path& file);
 
 // Attaches a finished database to the one that its rows are copied into. Must be constructed
 // outside of a transaction; the copies are part of one. Both must have the same schema version.
@@ -88,6 +90,6 @@ int count_blocks(const Database& database);
 // The number of features of an image that is stored in another database.
 void write_count(Database& database, Id image, int features);
 int read_count(const Database& database, Id image);  // 0 if it is not known
-PairBlock read_block(const Database& database, int number, bool with_pairs = true);
+PairBlock read_block(const Database& database, int number);
 
 }  // namespace cornea::colmap

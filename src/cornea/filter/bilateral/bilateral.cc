@@ -50,26 +50,28 @@ Windows::Windows(const Context& context, const BilateralOptions& options)
 void Windows::run(HostView<const float> image, HostView<float> out, float unit, StageClock& clock) {
   const auto range = static_cast<float>(exponent_scale(options_.sigma_range * unit));
   const int h = image.height, radius = radius_of(image.width, h);
-  const PaddedImage padded(context(), image, radius, kOutside, range);
-  const std::vector<float> exponents = window_exponents(options_.sigma, radius);
-  const int rows = rows_per_piece(radius);
+  const int reach = std::min(radius, h - 1);  // rows outside the image add nothing
+  const PaddedImage padded(context(), image, radius, reach, kOutside, range);
+  const std::vector<float> exponents = window_exponents(options_.sigma, radius, reach);
+  const int rows = rows_per_piece(reach);
   // The sums of a piece also cover the rows of the next piece that its windows reach.
   struct Piece {
     PaddedImage sums, weights;
   };
   std::vector<std::optional<Piece>> pieces((h + rows - 1) / rows);
   parallel_for(context(), h, rows, [&](int begin, int end) {
-    const int reached = end - begin + radius;
+    const int reached = end - begin + reach;
     std::optional<Piece>& piece = pieces[begin / rows];
     piece = Piece{PaddedImage(image.width, reached, radius, 0),
                   PaddedImage(image.width, reached, radius, 0)};
-    bilateral_pairs(padded, begin, end, radius, exponents.data(), piece->sums, piece->weights);
+    bilateral_pairs(padded, begin, end, radius, reach, exponents.data(), piece->sums,
+                    piece->weights);
   });
   parallel_for(context(), h, rows, [&](int begin, int end) {
     const Piece& piece = *pieces[begin / rows];
     for (int y = begin; y < end; ++y) {
       const float *sums = piece.sums.row(y - begin), *weights = piece.weights.row(y - begin);
-      const bool reached = begin > 0 && y < begin + radius;
+      const bool reached = begin > 0 && y < begin + reach;
       const Piece* before = reached ? &*pieces[begin / rows - 1] : nullptr;
       const float* more_sums = before ? before->sums.row(rows + y - begin) : nullptr;
       const float* more_weights = before ? before->weights.row(rows + y - begin) : nullptr;

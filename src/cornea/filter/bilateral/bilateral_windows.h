@@ -30,7 +30,7 @@ class Windows : public filter::FloatFilter {
   // Rows per piece of work on the CPU. A pair of pixels spans at most two pieces, so its weight
   // reaches only the next piece; the sum of a pixel consists of the parts from its own piece and
   // the one before.
-  static int rows_per_piece(int radius) { return std::max(32, radius); }
+  static int rows_per_piece(int reach) { return std::max(32, reach); }
 
   BilateralOptions options_;
   int radius_ = 0;

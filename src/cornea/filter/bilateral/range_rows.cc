@@ -25,8 +25,8 @@ PaddedImage::PaddedImage(int width, int height, int margin, int rows_beside)
       data_(stride_ * (std::size_t(height) + 2 * rows_beside) + kSlack) {}
 
 PaddedImage::PaddedImage(const Context& context, HostView<const float> image, int margin,
-                         float outside, float scale)
-    : PaddedImage(image.width, image.height, margin) {
+                         int rows_beside, float outside, float scale)
+    : PaddedImage(image.width, image.height, margin, rows_beside) {
   if (outside != 0) fill_margin(outside);
   parallel_for(context, height_, kRowsPerPiece, [&](int begin, int end) {
     for (int y = begin; y < end; ++y) {
@@ -43,11 +43,11 @@ void PaddedImage::fill_margin(float value) {
   }
 }
 
-std::vector<float> window_exponents(double sigma, int radius) {
+std::vector<float> window_exponents(double sigma, int radius, int reach) {
   const auto k = static_cast<float>(exponent_scale(sigma));
   std::vector<float> exponents;
-  exponents.reserve((2 * std::size_t(radius) + 1) * (2 * std::size_t(radius) + 1));
-  for (int n = -radius; n <= radius; ++n) {
+  exponents.reserve((2 * std::size_t(radius) + 1) * (2 * std::size_t(reach) + 1));
+  for (int n = -reach; n <= reach; ++n) {
     for (int m = -radius; m <= radius; ++m) {
       exponents.push_back(column_exponent(k, m) + row_exponent(k, n));
     }

@@ -18,8 +18,8 @@ class PaddedImage {
   PaddedImage(int width, int height, int margin) : PaddedImage(width, height, margin, margin) {}
   // With a different number of extra rows above and below.
   PaddedImage(int width, int height, int margin, int rows_beside);
-  PaddedImage(const Context& context, HostView<const float> image, int margin, float outside,
-              float scale = 1);
+  PaddedImage(const Context& context, HostView<const float> image, int margin, int rows_beside,
+              float outside, float scale);
 
   void fill_margin(float value);
 
@@ -35,17 +35,18 @@ class PaddedImage {
   std::vector<float> data_;
 };
 
-// The spatial part of E for each position of a square window, row by row: 1 - (k m)^2 - (k n)^2.
-std::vector<float> window_exponents(double sigma, int radius);
+// The spatial part of E for each position of a window, row by row: 1 - (k m)^2 - (k n)^2. The
+// window has `radius` columns on each side, and `reach` rows above and below.
+std::vector<float> window_exponents(double sigma, int radius, int reach);
 
 // Adds the mutual contributions of pairs of pixels whose first pixel lies in the rows [begin, end):
 // D w to `sums` and w to `weights`. Row 0 of both stands for row `begin`; the second pixel of a
-// pair may lie up to `radius` rows below. The image, and so D, is multiplied by the exponent's
-// scale k_r; its margin is filled with kOutside.
+// pair may lie up to `reach` rows below, and `radius` columns beside. The image, and so D, is
+// multiplied by the exponent's scale k_r; its margin is filled with kOutside.
 CORNEA_PER_ISA(void, bilateral_pairs,
-               (const PaddedImage& image, int begin, int end, int radius, const float* exponents,
-                PaddedImage& sums, PaddedImage& weights),
-               (image, begin, end, radius, exponents, sums, weights))
+               (const PaddedImage& image, int begin, int end, int radius, int reach,
+                const float* exponents, PaddedImage& sums, PaddedImage& weights),
+               (image, begin, end, radius, reach, exponents, sums, weights))
 
 // Row y of the weighted means of two images. The weights are those of a bilateral filter of a third
 // image, whose margin is filled with kOutside; the margins of the two are zero.

@@ -13,7 +13,7 @@ using namespace core;
 // The window is traversed column by column, each downwards, so that values just written are not
 // read again at once; columns go from right to left, so that the contributions to a pixel arrive in
 // reading order, whatever the width of a block.
-void bilateral_pairs(const PaddedImage& image, int begin, int end, int radius,
+void bilateral_pairs(const PaddedImage& image, int begin, int end, int radius, int reach,
                      const float* exponents, PaddedImage& sums, PaddedImage& weights) {
   const int side = 2 * radius + 1;
   for (int y = begin; y < end; ++y) {
@@ -25,11 +25,11 @@ void bilateral_pairs(const PaddedImage& image, int begin, int end, int radius,
       }
       for (int m = radius; m >= -radius; --m) {
         const int first = m > 0 ? 0 : 1;
-        const float* exponent = exponents + (radius + first) * side + radius + m;
+        const float* exponent = exponents + (reach + first) * side + radius + m;
         const float* other = image.row(y + first) + x + m;
         float* other_sum = sums.row(y + first - begin) + x + m;
         float* other_weight = weights.row(y + first - begin) + x + m;
-        for (int n = first; n <= radius; ++n) {
+        for (int n = first; n <= reach; ++n) {
           const Floats spatial = pack_of(*exponent);
           // All loads come before all stores: a processor that compares only the low bits of
           // addresses (4K aliasing) would otherwise stall.

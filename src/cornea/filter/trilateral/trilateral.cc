@@ -167,7 +167,7 @@ void TrilateralSteps::run(HostView<const float> image, HostView<float> out, floa
   clock.mark("min-max stack");
 
   const auto range = static_cast<float>(exponent_scale(gradients.sigma_r));
-  const std::vector<float> exponents = window_exponents(options_.sigma, half);
+  const std::vector<float> exponents = window_exponents(options_.sigma, half, half);
   Image<float> a(w, h), b(w, h);
   parallel_for(context(), h, kRowsPerPiece, [&](int begin, int end) {
     for (int y = begin; y < end; ++y) {
@@ -187,7 +187,7 @@ void TrilateralSteps::run(HostView<const float> image, HostView<float> out, floa
   if (options_.grouping == Grouping::sorted) order = level_order(levels.host());
   clock.mark("adaptive level");
 
-  const PaddedImage source(context(), image, 0, 0, range);
+  const PaddedImage source(context(), image, 0, 0, 0, range);
   const PlaneWindows windows(options_.sigma, reach_);
   auto filter_pixel = [&](int x, int y) {
     const int widest = static_cast<int>(windows.reach.size()) - 1;

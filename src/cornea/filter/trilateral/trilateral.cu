@@ -300,7 +300,7 @@ DeviceTrilateral::DeviceTrilateral(const Context& context, const TrilateralOptio
                                   stack_bytes(kMostLevels)),
              "trilateral levels: shared memory");
   reach_radius_ = static_cast<int>(reach.size()) - 1;
-  const std::vector<float> exponents = window_exponents(sigma_, reach_radius_);
+  const std::vector<float> exponents = window_exponents(sigma_, reach_radius_, reach_radius_);
   const auto upload = [&]<class T>(const std::vector<T>& from, Buffer& to) {
     cuda_check(
         cudaMemcpyAsync(to.reserve<T>(context_, from.size()), from.data(), from.size() * sizeof(T),

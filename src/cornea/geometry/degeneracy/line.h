@@ -37,8 +37,8 @@ CORNEA_HD inline Line fit_line(const double* sums, double& variance) {
   return half < 0 ? line_through(x, y, xy, r - half) : line_through(x, y, half + r, xy);
 }
 
-// Lines through pairs of points are tried on some of the points. No two of the first half of the
-// pairs share a point, so that a few wrong points cannot spoil all.
+// Lines through pairs of points are tried on some of the points. From 32 points on, no two of the
+// first half of the pairs share a point, so that a few wrong points cannot spoil all.
 inline constexpr int kLinesTried = 32, kLineJudges = 32;
 inline constexpr int kLineFits = 3;
 // Points farther from the line than this many widths are off it.

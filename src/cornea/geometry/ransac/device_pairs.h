@@ -24,7 +24,7 @@ struct DevicePairs {
   int* list;                   // room for one index per correspondence
   const std::uint32_t* first;  // index of each pair's first correspondence, and the total
   const std::uint64_t* keys;   // random keys of each pair's samples
-  const Normalisation* given;  // of each pair, or null
+  const Normalisation* given;  // of each pair; scales of 0: computed from its points
   Search* searches;
   RoundBest* block_bests;  // `blocks` per pair
   int blocks;              // per round

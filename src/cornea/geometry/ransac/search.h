@@ -10,6 +10,7 @@
 //   Problem::Outcome            the result of a pair's search
 //   problem.search              the options of the search
 //   problem.make(sample)        the models of a sample: Models<kModels>
+//   problem.inlier_of(..)       the test whether a correspondence is an inlier of an outcome
 //   problem.optimise(..)        local optimisation of the best model of a round
 //   problem.conclude(..)        the outcome: degeneracy tests and the final fits
 #pragma once
@@ -49,7 +50,7 @@ inline constexpr double kNear = 2;
 
 struct Search {
   Normalisation normalisation;
-  bool hopeless = false;  // all points of an image are equal
+  bool hopeless = false;  // in one image all points are equal, apart from outlying ones
   bool fixed = false;     // a sample has determined a model, possibly one that was rejected
   Model best;
   double near = 0;  // correspondences within kNear thresholds of the best model

@@ -66,7 +66,7 @@ CORNEA_HD inline EpipolarFrame moved_frame(EpipolarFrame frame, const double (&x
   return frame;
 }
 
-// The width of the loss in pixels per threshold. The threshold limits the sum of both epipolar
+// The width of the loss divided by the threshold. The threshold limits the sum of both epipolar
 // distances, which is about 2.8 times the Sampson error.
 inline constexpr double kPoseLossWidth = 0.4;
 

@@ -26,7 +26,8 @@ CORNEA_HD inline void add_residual(double r, const double (&j)[unknowns], double
   }
 }
 
-// The step that solves the normal equations: -(J^T W J + damping)^-1 J^T W r.
+// The step that solves the damped normal equations, with A = J^T W J:
+// -(A + damping diag(A) + 1e-12 trace(A) I)^-1 J^T W r.
 template <int unknowns>
 CORNEA_HD inline void solve_step(const double (&sums)[normal_sums(unknowns)], double damping,
                                  double (&x)[unknowns]) {

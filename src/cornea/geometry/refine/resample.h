@@ -16,7 +16,6 @@ struct InnerSamples {
   int count;      // samples
   double nearby;  // pixels: largest distance from the model of the points that are drawn
   double width;   // pixels: threshold at which they are scored
-  int first;      // number of the first sample
 };
 
 // make(sample, add) calls add(Matrix3<float>) for each model of a sample of `size`; optimise(model,
@@ -36,7 +35,7 @@ CORNEA_HD bool resample(Team& team, std::uint64_t seed, std::uint64_t pair, cons
   const int judges = count < kInnerJudges ? count : kInnerJudges;
   const RoundBest best = team.best_of(inner.count, [&](int h, Matrix3<float>& model) {
     std::uint32_t drawn[size];
-    draw_sample(seed, pair, inner.first + h, Stream::inner, count, size, drawn);
+    draw_sample(seed, pair, h, Stream::inner, count, size, drawn);
     Sample<float, size> s;
     CORNEA_UNROLL
     for (int i = 0; i < size; ++i) {

@@ -192,7 +192,7 @@ struct CalibratedProblem {
         team.score(converted<float>(m), cost_scale(scales, fitted)).inliers;
     if (fitted > kSharpWidth * kDoubtfulWidths || support < kDoubtfulShare * team.count()) {
       const bool better = resample<kSample>(
-          team, search.seed, pair, scales, {kInnerSamples, 2 * search.threshold, kSharpWidth, 0},
+          team, search.seed, pair, scales, {kInnerSamples, 2 * search.threshold, kSharpWidth},
           [](const Sample<float, kSample>& s, const auto& add) {
             Focal::for_each(in_double(s), add);
           },

@@ -110,7 +110,7 @@ struct FundamentalProblem {
     constexpr int kSamples = 256;
     constexpr double kNearby = 1.5;  // widths
     const bool better = resample<8>(
-        team, search.seed, pair, scales, {kSamples, kNearby * width, width, 0},
+        team, search.seed, pair, scales, {kSamples, kNearby * width, width},
         [](const Sample<float, 8>& s, const auto& add) {
           float valid;
           const Matrix3<float> model = from_eight(s, valid);

@@ -14,6 +14,7 @@
 #include "cornea/io/exif.h"
 #include "cornea/pipeline/folder/collection.h"
 #include "cornea/pipeline/folder/image_names.h"
+#include "cornea/pipeline/folder/options_text.h"
 #include "cornea/pipeline/folder/positions.h"
 #include "cornea/pipeline/folder/sequences.h"
 #include "cornea/pipeline/folder/view_graph.h"
@@ -26,10 +27,6 @@ using namespace core;
 namespace fs = std::filesystem;
 using colmap::Id;
 using colmap::ImagePair;
-
-std::uint64_t hash_of(const std::string& text) {
-  return io::content_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-}
 
 // The EXIF data of a photograph; empty if it cannot be read. In a JPEG it precedes the pixels, in
 // other formats it may follow them.
@@ -121,16 +118,12 @@ class Choosing {
       all += text(images_[i].id, " ", images_[i].features, " ", sources[i], " ", images_[i].name,
                   '\n');
     }
-    const RetrieveOptions& r = options_.retrieve;
-    std::string what = text("images=", hash_of(all), " choice=", name(options_.choice));
+    std::string what = text("images=", io::hash_of_text(all), " choice=", name(options_.choice));
     if (chosen_.choice == PairChoice::spatial) {
       return text(what, " nearest=", options_.nearest,
                   " max_metres=", catalog::exact_text(options_.max_metres));
     }
-    what += text(" neighbours=", r.neighbours, " words=", r.words, " training=", r.training,
-                 " iterations=", r.iterations, " power=", catalog::exact_text(r.power),
-                 " threshold=", catalog::exact_text(r.threshold), " seed=", r.seed,
-                 " features=", options_.retrieve_features);
+    what += " " + retrieve_options_text(options_);
     if (options_.choice == PairChoice::automatic) what += text(" overlap=", options_.overlap);
     return what;
   }
@@ -222,7 +215,8 @@ class Choosing {
   void retrieve() {
     RetrieveInput input;
     for (std::size_t i = 0; i < images_.size(); ++i) {
-      input.images.push_back({hash_of(images_[i].name), counted_features(images_[i].features)});
+      input.images.push_back(
+          {io::hash_of_text(images_[i].name), counted_features(images_[i].features)});
     }
     input.read = [this](int image, std::vector<std::uint8_t>& out) {
       read_largest(std::size_t(image), out);
@@ -275,13 +269,22 @@ class Choosing {
 
 std::uint64_t source_of(const colmap::ImageRecord& record) {
   const std::string mask = record.mask ? text("\nmask=", record.mask->hash) : "";
-  return record.file.hash ^ hash_of(record.options + mask);
+  return record.file.hash ^ io::hash_of_text(record.options + mask);
 }
 
 colmap::TakenRow taken_of(const fs::path& file) {
   const std::optional<Exif> exif = exif_of(file);
   if (!exif) return {};
   return {exif->make + '\n' + exif->model, microseconds_of(exif->taken), exif->gps};
+}
+
+std::int64_t expected_pairs(const ChoosePairsOptions& options, std::int64_t images) {
+  const bool few = options.choice == PairChoice::automatic && images <= options.all_up_to;
+  if (options.choice == PairChoice::all || few) return images * (images - 1) / 2;
+  if (options.choice == PairChoice::sequential) return images * options.overlap;
+  if (options.choice == PairChoice::spatial) return images * options.nearest;
+  const int overlap = options.choice == PairChoice::automatic ? options.overlap : 0;
+  return images * (options.retrieve.neighbours + overlap);
 }
 
 ChosenPairs choose_from(const Context& context, Collection& collection,

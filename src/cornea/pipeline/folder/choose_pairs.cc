@@ -79,7 +79,7 @@ class DatabaseCollection : public Collection {
                                sizes.size() * sizeof(float)}),
              " ", fs::file_size(file, ignored), " ",
              fs::last_write_time(file, ignored).time_since_epoch().count());
-    return io::content_hash({reinterpret_cast<const std::uint8_t*>(words.data()), words.size()});
+    return io::hash_of_text(words);
   }
 
   const Database& database_;

@@ -53,6 +53,9 @@ struct ChoiceMemory {
   std::function<void(const std::string& from, const std::vector<colmap::Id>& pairs)> remember;
 };
 
+// An estimate of the number of pairs before they are chosen.
+std::int64_t expected_pairs(const ChoosePairsOptions& options, std::int64_t images);
+
 // choose_pairs() for any collection.
 ChosenPairs choose_from(const Context& context, Collection& collection,
                         const ChoosePairsOptions& options, const FolderEvents& events,

@@ -343,8 +343,9 @@ class Matching {
       ++report_.matched;
       rows.clear();
       for (const Match& m : found[i]) rows.push_back({std::uint32_t(m.a), std::uint32_t(m.b)});
-      database_.write_matches({images_[pairs[i].first].image, images_[pairs[i].second].image},
-                              rows);
+      const auto [low, high] =
+          std::minmax(images_[pairs[i].first].image, images_[pairs[i].second].image);
+      database_.write_matches({low, high}, rows);
       report_.matches += rows.size();
     }
     database_.add_options_of_step(kStep, options_text_);

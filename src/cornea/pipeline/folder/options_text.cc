@@ -84,6 +84,14 @@ std::string options_text(const VerifyOptions& options) {
               " watermark=", options.detect_watermark ? "yes" : "no");
 }
 
+std::string retrieve_options_text(const ChoosePairsOptions& options) {
+  const RetrieveOptions& r = options.retrieve;
+  return text("neighbours=", r.neighbours, " words=", r.words, " training=", r.training,
+              " iterations=", r.iterations, " power=", catalog::exact_text(r.power),
+              " threshold=", catalog::exact_text(r.threshold), " seed=", r.seed,
+              " features=", options.retrieve_features);
+}
+
 std::string options_difference(const std::string& then, const std::string& now) {
   const auto before = values_of(then), after = values_of(now);
   auto names = before;

@@ -8,6 +8,7 @@
 
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/pipeline/folder/collection.h"
 #include "cornea/pipeline/folder/earlier_options.h"
 #include "cornea/pipeline/folder/options_text.h"
 #include "cornea/pipeline/folder/view_graph.h"
@@ -87,15 +88,6 @@ class FolderRun {
     transaction.commit();
   }
 
-  // An estimate of the number of pairs before they are chosen.
-  std::int64_t expected_pairs(std::int64_t images) const {
-    const ChoosePairsOptions& pairs = options_.pairs;
-    const bool few = pairs.choice == PairChoice::automatic && images <= pairs.all_up_to;
-    if (pairs.choice == PairChoice::all || few) return images * (images - 1) / 2;
-    if (pairs.choice == PairChoice::sequential) return images * pairs.overlap;
-    return images * pairs.retrieve.neighbours;
-  }
-
   void begin(FolderStage stage, std::int64_t pairs) {
     report_.reached = stage;
     FolderAhead ahead;
@@ -114,7 +106,7 @@ class FolderRun {
   void extract() {
     const auto images =
         std::int64_t(list_images(photographs_, options_.extract.masks).names.size());
-    begin(FolderStage::extract, expected_pairs(images));
+    begin(FolderStage::extract, folder::expected_pairs(options_.pairs, images));
     ExtractOptions options = options_.extract;
     options.changed = options_.changed;
     options.redo = options_.redo;
@@ -123,7 +115,8 @@ class FolderRun {
   }
 
   void choose() {
-    begin(FolderStage::choose, expected_pairs(database_.count("keypoints")));
+    begin(FolderStage::choose,
+          folder::expected_pairs(options_.pairs, database_.count("keypoints")));
     report_.chosen = choose_pairs(context_, photographs_, database_, options_.pairs, events_.steps);
     for (const std::string& sentence : report_.chosen.refused) events_.steps.report(sentence);
     report_.stopped = report_.chosen.stopped;

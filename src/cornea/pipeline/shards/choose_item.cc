@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cornea/core/error.h"
+#include "cornea/io/content_hash.h"
 #include "cornea/pipeline/folder/collection.h"
 #include "cornea/pipeline/folder/image_order.h"
 #include "cornea/pipeline/folder/view_graph.h"
@@ -195,16 +196,26 @@ void write_blocks(Database& out, const std::vector<ImagePair>& pairs, bool all,
   }
   report.blocks = int(blocks.size());
   report.pairs = std::int64_t(pairs.size());
-  colmap::write_note(out, "digest", hexadecimal(hash_of(digest)));
+  colmap::write_note(out, "digest", hexadecimal(io::hash_of_text(digest)));
   colmap::write_note(out, "made_of", words);
 }
 
-// Reports photographs that were added after the plan was made. Does nothing if the folder does not
-// exist on this machine.
-void report_additions(const Task& task, ShardItemReport& report) {
+// Reports photographs that were added after the plan was made, and those whose size changed after
+// their shard was made. Does nothing if the folder does not exist on this machine.
+void report_changes(const Task& task, const std::vector<folder::CollectionImage>& images,
+                    ShardItemReport& report) {
   std::error_code ignored;
   if (!fs::is_directory(task.photographs, ignored)) return;
-  std::vector<std::string> added;
+  const auto say = [&](const std::vector<std::string>& names, const char* one, const char* several,
+                       const char* what) {
+    if (names.empty()) return;
+    report.failed.push_back(text(task.photographs.string(), ": ", names.size(),
+                                 names.size() == 1 ? one : several, what, names.front(),
+                                 names.size() == 1 ? "" : " and others",
+                                 "; make a new plan in another folder to include all photographs"));
+    task.events.report(report.failed.back());
+  };
+  std::vector<std::string> added, changed;
   for (const std::string& name :
        list_images(task.photographs, task.options.folder.extract.masks).names) {
     const auto at = std::lower_bound(
@@ -212,13 +223,14 @@ void report_additions(const Task& task, ShardItemReport& report) {
         [](const ShardImage& image, const std::string& other) { return image.name < other; });
     if (at == task.plan.images.end() || at->name != name) added.push_back(name);
   }
-  if (added.empty()) return;
-  report.failed.push_back(text(task.photographs.string(), ": ", added.size(),
-                               added.size() == 1 ? " photograph is" : " photographs are",
-                               " not in the plan and therefore left out: ", added.front(),
-                               added.size() == 1 ? "" : " and others",
-                               "; make a new plan in another folder to include all photographs"));
-  task.events.report(report.failed.back());
+  say(added, " photograph is", " photographs are", " not in the plan and therefore left out: ");
+  for (const folder::CollectionImage& image : images) {
+    const std::int64_t planned = task.plan.images[std::size_t(image.id - 1)].bytes;
+    const auto now = fs::file_size(task.photographs / image.name, ignored);
+    if (ignored || std::int64_t(now) != planned) changed.push_back(image.name);
+  }
+  say(changed, " photograph has", " photographs have",
+      " changed since the plan, but not their features: ");
 }
 
 }  // namespace
@@ -226,7 +238,7 @@ void report_additions(const Task& task, ShardItemReport& report) {
 void choose_item(const Task& task, const fs::path& file, ShardItemReport& report) {
   ShardCollection collection(task, report);
   report.images = std::int64_t(collection.images().size());
-  report_additions(task, report);
+  report_changes(task, collection.images(), report);
   std::string from;
   std::vector<Id> remembered;
   const std::string list = hash_of_list(task.options);

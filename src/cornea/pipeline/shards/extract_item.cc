@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "cornea/core/error.h"
+#include "cornea/io/content_hash.h"
 #include "cornea/pipeline/folder/collection.h"
 #include "cornea/pipeline/folder/extract_listed.h"
 #include "cornea/pipeline/shards/steps.h"
@@ -31,7 +32,7 @@ std::string digest_of(const Database& database) {
     all += text(record.image, " ", record.features, " ", folder::source_of(record), " ",
                 record.name, "\n");
   });
-  return hexadecimal(hash_of(all));
+  return hexadecimal(io::hash_of_text(all));
 }
 
 }  // namespace

@@ -104,10 +104,6 @@ void remove_old_parts(const fs::path& folder) {
 
 }  // namespace
 
-std::uint64_t hash_of(const std::string& text) {
-  return io::content_hash({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-}
-
 std::multimap<int, ItemFile> files_of(const fs::path& work, ShardStep step) {
   std::multimap<int, ItemFile> all;
   std::error_code failed;
@@ -174,7 +170,11 @@ ItemFile require_item(const std::multimap<int, ItemFile>& files, const ShardItem
   if (found.file) return *found.file;
   const std::string which = text("item ", item.number, " of the step ", name(item.step));
   if (found.sentences.empty()) fail(ErrorCode::io, which, " is not done; do it first");
-  fail(ErrorCode::io, found.sentences.front(), "; do ", which, " again");
+  // Items of match read parts of many shards and check only their sizes.
+  fail(ErrorCode::io, found.sentences.front(), "; do ", which, " again",
+       found.damaged && item.step == ShardStep::extract
+           ? ", and remove the items of match and verify, which may have read it"
+           : "");
 }
 
 Fits made_of(const std::string& words) {

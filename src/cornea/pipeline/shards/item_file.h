@@ -18,8 +18,6 @@ namespace cornea::shards {
 
 using core::hexadecimal;
 
-std::uint64_t hash_of(const std::string& text);
-
 // A file, described by the fields of its name.
 struct ItemFile {
   std::filesystem::path path = {};

@@ -48,7 +48,7 @@ class Merging {
     for (const ItemFile& file : shards_) take_failures(file);
     take_failures(choice_);
     read_graph();
-    events_.begin(int(shards_.size() + blocks_.size()) * merge_.whole +
+    events_.begin(int(shards_.size() + blocks_.size()) * int(merge_.whole) +
                   int(merge_.by_component.empty() ? 0 : components_.size()));
     if (!merge_.by_component.empty()) make_folder(merge_.by_component);
     if (merge_.whole) write_whole(database);
@@ -82,7 +82,9 @@ class Merging {
     std::error_code failed;
     if (fs::is_regular_file(database, failed) && fs::file_size(database, failed) == 0) return;
     // If the run that created it was killed early, its tables are in its log alone.
-    if (fs::exists(database.string() + "-wal", failed)) return;
+    if (fs::exists(database.string() + "-wal", failed) && colmap::is_empty_database(database)) {
+      return;
+    }
     if (fs::exists(database, failed)) Database(database, Database::Open::finished);
   }
 
@@ -180,10 +182,12 @@ class Merging {
     copy_from(out, choice_.path, [&](Attached& from) {
       for (const Id image : images) from.copy_image(image);
     });
-    for (std::size_t begin = 0; begin < images.size() && !is_stopped();) {
-      const int shard = shard_of(plan_, images[begin]);
+    std::size_t begin = 0;
+    for (int shard = 1; shard <= int(shards_.size()) && !is_stopped(); ++shard) {
+      if (steps) events_.advance(1);
       std::size_t end = begin;
       while (end < images.size() && shard_of(plan_, images[end]) == shard) ++end;
+      if (begin == end) continue;
       copy_from(out, shards_[std::size_t(shard - 1)].path, [&](Attached& from) {
         for (std::size_t i = begin; i < end; ++i) {
           from.copy_keypoints(images[i]);
@@ -192,7 +196,6 @@ class Merging {
           from.copy_record(images[i]);
         }
       });
-      if (steps) events_.advance(1);
       begin = end;
     }
   }
@@ -226,6 +229,13 @@ class Merging {
 
   void place(const fs::path& file, const fs::path& target) {
     report_.bytes += std::int64_t(fs::file_size(file));
+    std::error_code ignored;
+    const fs::path linked = fs::canonical(target, ignored);  // a link stays a link
+    if (!linked.empty()) return replace(file, linked);
+    replace(file, target);
+  }
+
+  static void replace(const fs::path& file, const fs::path& target) {
     // On the target's disk first: what follows cannot fail for want of space.
     const fs::path beside = part_beside(target);
     move_whole(file, beside);
@@ -234,7 +244,12 @@ class Merging {
     for (const char* ending : {"-wal", "-shm", "-journal"}) {
       fs::remove(target.string() + ending, ignored);
     }
-    move_whole(beside, target);
+    try {
+      move_whole(beside, target);
+    } catch (...) {
+      fs::remove(beside, ignored);
+      throw;
+    }
   }
 
   // Components of an earlier merge that there are no more.
@@ -307,6 +322,8 @@ MergeReport merge_shards(const fs::path& work, const fs::path& database,
                          const FolderEvents& events) {
   options.validate();
   require(!merge.whole || !database.empty(), "the merged database needs a file name");
+  require(merge.whole || !merge.by_component.empty(),
+          "whole is off and by_component is empty, so there is nothing to write; give one of them");
   return Merging(work, options, merge, events).run(database);
 }
 

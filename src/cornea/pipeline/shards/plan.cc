@@ -113,7 +113,9 @@ ShardPlan parse(const fs::path& file, const std::string& all) {
   const std::size_t last = all.rfind("hash=");
   if (last == std::string::npos || last == 0 || all[last - 1] != '\n' ||
       all.substr(last) !=
-          text("hash=", shards::hexadecimal(shards::hash_of(all.substr(0, last))), "\n")) {
+          text(
+              "hash=", shards::hexadecimal(io::hash_of_text(std::string_view(all).substr(0, last))),
+              "\n")) {
     fail_damaged(file, "wrong hash");
   }
   const std::vector<std::string_view> lines = lines_of(std::string_view(all).substr(0, last));
@@ -149,7 +151,7 @@ std::optional<std::string> contents_of(const fs::path& file) {
 
 int ShardPlan::shards() const { return int((std::int64_t(images.size()) + size - 1) / size); }
 
-std::uint64_t ShardPlan::key() const { return shards::hash_of(text_of(*this)); }
+std::uint64_t ShardPlan::key() const { return io::hash_of_text(text_of(*this)); }
 
 void ShardPlan::validate() const {
   require(size >= 1 && size <= 1000000, "a shard has 1 to 1,000,000 images, not ", size);
@@ -204,6 +206,7 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
            " is not relative to the folder of the photographs (find -printf '%s %P\\n' writes "
            "such names)");
     }
+    if (!is_url) image->name = name.lexically_normal().string();  // b//c and b/./c are b/c
     if (folder::kind_of_name(image->name) == folder::NameKind::image) {
       plan.images.push_back(std::move(*image));
     }
@@ -216,7 +219,7 @@ ShardPlan plan_listed_shards(const std::string& photographs, const fs::path& lis
 void write_shard_plan(const fs::path& work, const ShardPlan& plan) {
   plan.validate();
   const std::string all = text_of(plan);
-  const std::string whole = text(all, "hash=", shards::hexadecimal(shards::hash_of(all)), "\n");
+  const std::string whole = text(all, "hash=", shards::hexadecimal(io::hash_of_text(all)), "\n");
   const fs::path file = work / kFile;
   if (const auto there = contents_of(file)) {
     if (*there == whole) return;

@@ -117,6 +117,7 @@ struct ShardItemReport {
   // cannot be read or differ from the plan, lines of a list of pairs. If the item was done before,
   // its sentences are reported again.
   std::vector<std::string> failed = {};
+  // The numbers below are those of this run: 0 if the item was done before, except for `blocks`.
   // extract: images with features; blocks: images whose features were read
   std::int64_t images = 0;
   std::int64_t features = 0;                       // of these images

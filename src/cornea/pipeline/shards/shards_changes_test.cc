@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "cornea/io/file_testing.h"
 #include "cornea/pipeline/shards/shards.h"
 #include "cornea/pipeline/shards/shards_testing.h"
 
@@ -176,6 +177,70 @@ TEST_F(Shards, MergingReplacesADatabaseWithItsLog) {
   const Tables tables = merged(options(PairChoice::sequential));
   EXPECT_EQ(tables.at("images").size(), std::size_t(2 * kWindows + 1));
   EXPECT_FALSE(fs::exists(file.string() + "-wal"));
+}
+
+TEST_F(Shards, MergingReplacesNoOtherDatabaseWithItsLog) {
+  write_shard_plan(work, plan_shards(photos, {}, 7));
+  run_steps(options(PairChoice::sequential));
+  const fs::path file = folder / "merged.db", log = file.string() + "-wal";
+  std::ofstream(file) << "no database";
+  std::ofstream(log) << "nor its log";
+  expect_error(ErrorCode::io, "merged.db", [&] { merged(options(PairChoice::sequential)); });
+  EXPECT_TRUE(fs::exists(log));
+  EXPECT_EQ(fs::file_size(file), 11u);
+}
+
+TEST_F(Shards, MergingFollowsALinkToTheDatabase) {
+  write_shard_plan(work, plan_shards(photos, {}, 7));
+  run_steps(options(PairChoice::sequential));
+  const fs::path elsewhere = folder / "large disk";
+  fs::create_directories(elsewhere);
+  std::ofstream(elsewhere / "real.db");
+  fs::create_symlink(elsewhere / "real.db", folder / "merged.db");
+  const Tables tables = merged(options(PairChoice::sequential));
+  EXPECT_TRUE(fs::is_symlink(folder / "merged.db"));
+  expect_equal(everything(elsewhere / "real.db"), tables);
+  EXPECT_EQ(std::distance(fs::directory_iterator(elsewhere), {}), 1);
+}
+
+TEST_F(Shards, MergingReportsItsWholeProgressAndRefusesToWriteNothing) {
+  for (int i = 0; i < kWindows; ++i) std::ofstream(photos / text("a", i, ".png")) << "damaged";
+  write_shard_plan(work, plan_shards(photos, {}, 3));
+  run_steps(options(PairChoice::sequential));  // two shards without an image
+  recorded = {};
+  merged(options(PairChoice::sequential));
+  ASSERT_EQ(recorded.totals.size(), 1u);
+  EXPECT_EQ(recorded.advanced, recorded.totals[0]);
+  expect_error(ErrorCode::invalid_argument, "by_component", [&] {
+    merge_shards(work, folder / "merged.db", options(PairChoice::sequential), {.whole = false});
+  });
+}
+
+TEST_F(Shards, APhotographThatChangedAfterItsShardWasMadeIsNamed) {
+  write_shard_plan(work, plan_shards(photos, {}, 40));
+  run_shard_item(context, work, {}, options());
+  write_window(photos / "a1.png", smooth_noise(400, 120, 5), 77);
+  fs::remove(photos / "a3.png");
+  const ShardItemReport chosen = run_shard_item(context, work, {ShardStep::choose, 1}, options());
+  ASSERT_EQ(chosen.failed.size(), 1u);
+  EXPECT_NE(chosen.failed[0].find("2 photographs have changed since the plan, but not their "
+                                  "features: a1.png and others"),
+            std::string::npos)
+      << chosen.failed[0];
+}
+
+TEST_F(Shards, TwoSpellingsOfAFileAreOnePhotograph) {
+  const auto names = [&](const char* lines) {
+    std::ofstream(folder / "list.txt") << lines;
+    std::string all;
+    for (const ShardImage& image :
+         plan_listed_shards(photos.string(), folder / "list.txt", 4).images) {
+      all += image.name + "\n";
+    }
+    return all;
+  };
+  EXPECT_EQ(names("5 b c//x.png\n5 b c/./y.png\n"), "b c/x.png\nb c/y.png\n");
+  EXPECT_THROW(names("5 b c//x.png\n5 b c/x.png\n"), Error);
 }
 
 TEST_F(Shards, MergingReplacesNothingButADatabase) {

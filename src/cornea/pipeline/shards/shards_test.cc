@@ -101,7 +101,8 @@ TEST_F(Shards, AFileOfAnotherSizeThanPlannedIsNamed) {
   write_window(photos / "a1.png", smooth_noise(400, 120, 5), 77);
   const ShardItemReport done = run_shard_item(context, work, {}, options());
   ASSERT_EQ(done.failed.size(), 1u);
-  EXPECT_NE(done.failed[0].find("bytes but had"), std::string::npos);
+  EXPECT_NE(done.failed[0].find("a1.png"), std::string::npos) << done.failed[0];
+  EXPECT_NE(done.failed[0].find("bytes but had"), std::string::npos) << done.failed[0];
   EXPECT_EQ(done.images, 2 * kWindows);
 }
 

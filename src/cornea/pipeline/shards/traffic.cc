@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cornea/core/error.h"
+#include "cornea/pipeline/folder/collection.h"
 #include "cornea/pipeline/shards/steps.h"
 
 namespace cornea {
@@ -22,16 +23,6 @@ std::int64_t most_features(const ShardOptions& options) {
   const SiftOptions& sift = options.folder.extract.sift;
   const int per_point = std::max(sift.orientations, 1);
   return (sift.max_points > 0 ? sift.max_points : kWithoutLimit) * per_point;
-}
-
-std::int64_t expected_pairs(const ShardOptions& options, std::int64_t images) {
-  const ChoosePairsOptions& pairs = options.folder.pairs;
-  const bool few = pairs.choice == PairChoice::automatic && images <= pairs.all_up_to;
-  if (pairs.choice == PairChoice::all || few) return images * (images - 1) / 2;
-  if (pairs.choice == PairChoice::sequential) return images * pairs.overlap;
-  if (pairs.choice == PairChoice::spatial) return images * pairs.nearest;
-  const int overlap = pairs.choice == PairChoice::automatic ? pairs.overlap : 0;
-  return images * (pairs.retrieve.neighbours + overlap);
 }
 
 std::int64_t expected_further(const ShardOptions& options, std::int64_t images) {
@@ -120,7 +111,7 @@ std::vector<ShardTraffic> shard_traffic(const fs::path& work, const ShardOptions
   } catch (const Error&) {  // pairs are not chosen yet
   }
   if (!known) {
-    const std::int64_t pairs = expected_pairs(options, images);
+    const std::int64_t pairs = folder::expected_pairs(options.folder.pairs, images);
     add_blocks(all, ShardStep::match, ShardStep::verify, expected_sums(options, images, pairs),
                false, features);
   }

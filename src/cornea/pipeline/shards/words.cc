@@ -31,16 +31,12 @@ std::string camera_words(const ExtractOptions& options) {
 
 std::string pair_words(const ShardOptions& options) {
   const ChoosePairsOptions& pairs = options.folder.pairs;
-  const RetrieveOptions& r = pairs.retrieve;
   return text("choice=", name(pairs.choice), " all-up-to=", pairs.all_up_to,
-              " overlap=", pairs.overlap, " neighbours=", r.neighbours, " words=", r.words,
-              " training=", r.training, " iterations=", r.iterations,
-              " power=", catalog::exact_text(r.power),
-              " threshold=", catalog::exact_text(r.threshold), " seed=", r.seed,
-              " features=", pairs.retrieve_features, " nearest=", pairs.nearest,
-              " max-metres=", catalog::exact_text(pairs.max_metres), " list=", pairs.list.string(),
-              " block-images=", options.block_images, " block-pairs=", options.block_pairs,
-              " schema=", schema_words(options), camera_words(options.folder.extract));
+              " overlap=", pairs.overlap, " ", folder::retrieve_options_text(pairs),
+              " nearest=", pairs.nearest, " max-metres=", catalog::exact_text(pairs.max_metres),
+              " list=", pairs.list.string(), " block-images=", options.block_images,
+              " block-pairs=", options.block_pairs, " schema=", schema_words(options),
+              camera_words(options.folder.extract));
 }
 
 // The hash of the list that a choice was made from; empty if there was none.
@@ -87,7 +83,7 @@ std::string words_of_choice(const ShardPlan& plan, const ShardOptions& options,
   std::string all;
   for (const std::string& digest : shard_digests) all += digest + "\n";
   return text("plan=", hexadecimal(plan.key()), " ", pair_words(options),
-              " shards=", hexadecimal(hash_of(all)), " of-list=", list);
+              " shards=", hexadecimal(io::hash_of_text(all)), " of-list=", list);
 }
 
 std::string words_of_matches(const std::string& choice_digest, const ShardOptions& options,
