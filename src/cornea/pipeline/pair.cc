@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cornea/core/error.h"
+#include "cornea/core/reduce.h"
 #include "cornea/core/stopwatch.h"
 #include "cornea/geometry/two_view/relative_pose.h"
 
