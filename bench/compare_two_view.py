@@ -62,6 +62,7 @@ def main():
     parser.add_argument("--cornea", default="build/cpu/cornea")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS)
     parser.add_argument("--peers", nargs="+", help="only estimators whose name contains one of these")
+    parser.add_argument("--defaults", action="store_true", help="Cornea at its defaults alone")
     parser.add_argument("--budget", default="10000", help="maximum number of samples, or `unlimited`")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--grid-seeds", type=int, default=5, help="per threshold of a grid, F")

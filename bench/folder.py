@@ -57,7 +57,9 @@ def steps(cornea, images, database, device, threads, overlap):
     for name, command in (("extract", ("extract", images)), ("match-all", ("match-all", "--sequential", overlap)),
                           ("verify", ("verify",))):
         said, seconds, peak = run(cornea, *command, *common)
-        rows[name] = {"wall_seconds": seconds, "peak_mb": peak, **json.loads(said)}
+        report = json.loads(said)
+        del report["database"]  # a temporary file
+        rows[name] = {"wall_seconds": seconds, "peak_mb": peak, **report}
     return rows
 
 

@@ -144,7 +144,7 @@ def main():
             browser.close()
     if given.json:
         with open(given.json, "w", encoding="utf-8") as out:
-            json.dump(results, out, indent=1)
+            json.dump({"runs": given.runs, "pages": results}, out, indent=1)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 """Fills tables and figures of README.md and of the pages beside this file from the committed results in bench/results.
 
     make_results.py            writes them anew
-    make_results.py --check    exits with 1 if one differs from its result file, or if a figure looks measured and comes
-                               from no result file (stated.py), and says which
+    make_results.py --check    exits with 1 if one differs from its result file, if a figure looks measured and comes
+                               from no result file (stated.py), or if a result file is none of those that
+                               bench/record.py makes; says which
 
 A line `<!-- FILE: TITLE -->` stands before the table of that title of a study's JSON (`cornea study
 NAME --json FILE`), and `<!-- end -->` after it; `<!-- FILE: TITLE: COLUMN; COLUMN -->` takes these columns
@@ -37,6 +38,9 @@ from pathlib import Path
 import stated
 
 DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent / "bench"))
+import record  # noqa: E402
+
 RESULTS = DOCS.parent / "bench" / "results"
 PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
 FIGURE = re.compile(r"(<!-- ([\w.-]+\.json) ([^\n]*?) = ([^\n]*?) -->)(.*?)(<!-- / -->)")
@@ -182,7 +186,11 @@ def row_text(file, path, row):
 def template_text(name):
     text = (DOCS / "figures" / name).read_text()
     text = EACH.sub(lambda m: row_text(m[1], m[2], m[3]), text)
-    return PLACE.sub(lambda f: figure_text(result(f[1]), f[2], f[3], f[1]), text)
+    text = PLACE.sub(lambda f: figure_text(result(f[1]), f[2], f[3], f[1]), text)
+    left = re.search(r"\{\{.*", text)
+    if left:
+        sys.exit(f"figures/{name}: {left[0][:60]} is no figure")
+    return text
 
 
 def filled(text):
@@ -191,8 +199,21 @@ def filled(text):
     return FIGURE.sub(lambda m: m[1] + figure_text(result(m[2]), m[3], m[4], m[2]) + m[6], text)
 
 
+def strays():
+    """Result files that record.py does not make, and those that name no commit."""
+    for file in sorted(RESULTS.glob("*.json")):
+        machine, _, name = file.stem.partition("-")
+        if name not in record.names("cuda" if machine == "h200" else "cpu"):
+            yield f"bench/results/{file.name}: bench/record.py does not make it"
+        report = result(file.name)
+        runs = report["runs"] if isinstance(report.get("runs"), list) else []
+        if not any(isinstance(part, dict) and part.get("commit") for part in (report, report.get("facts"), *runs)):
+            yield f"bench/results/{file.name}: names no commit"
+
+
 def complaints():
-    """Figures that come from no result file, and those that Markdown would not show."""
+    """Figures that come from no result file, those that Markdown would not show, and result files made by hand."""
+    yield from strays()
     known = list(stated.listed())
     for page in [*PAGES, *sorted((DOCS / "figures").glob("*.md"))]:
         name, text = str(page.relative_to(DOCS.parent)), page.read_text()

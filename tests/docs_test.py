@@ -61,6 +61,7 @@ FIGURES = {  # an edit of a page or of the list of stated figures, and what the 
     "a table by hand": ("docs/svd.md", r"\Z", "\n| a | b |\n|---|---|\n| c | 1.5 |\n", "svd.md:\\d+: .*'1.5'"),
     "a figure in a template": ("docs/figures/svd-h200.md", r"\Z", "It takes 3 s.\n", "svd-h200.md:\\d+: .*'3 s'"),
     "a phrase that is not there": ("docs/figures/stated.txt", r"\Z", "docs/svd.md: in 7 ms: bound\n", "'in 7 ms'"),
+    "a result file of no commit": ("bench/results/h200-svd.json", r'"commit": "\w+"', '"commit": ""', "h200-svd.json: names no commit"),
     "a reason that is none": ("docs/figures/stated.txt", r"\Z", "docs/svd.md: in 7 ms: measured\n", "no reason"),
 }
 
@@ -70,6 +71,7 @@ def wrong_figures_are_found():
         copy = Path(folder) / "project"
         shutil.copytree(PROJECT / "docs", copy / "docs", ignore=shutil.ignore_patterns("images", "site", "__pycache__"))
         shutil.copytree(PROJECT / "bench" / "results", copy / "bench" / "results")
+        shutil.copy(PROJECT / "bench" / "record.py", copy / "bench")
         shutil.copy(PROJECT / "README.md", copy)
 
         def check():

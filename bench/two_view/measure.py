@@ -71,5 +71,7 @@ class Bench:
         for estimator in self.with_model(model):
             if estimator is self.cornea:
                 yield "Cornea, defaults", estimator, None, None
+                if self.args.defaults:
+                    continue
                 yield "Cornea, default threshold", estimator, None, self.budget
             yield estimator.name, estimator, threshold_of(estimator), self.budget
