@@ -179,9 +179,9 @@ def bench(program, device, commit, calls):
     return merged
 
 
-def study(given, name, file, *more):
+def study(given, name, file, *more, repeat=20):
     with tempfile.TemporaryDirectory() as folder:
-        run([given.program, "study", name, "--device", given.device, "--repeat", 20, "--label", f"commit={given.commit}",
+        run([given.program, "study", name, "--device", given.device, "--repeat", repeat, "--label", f"commit={given.commit}",
              "-o", folder, "-q", *more])
         shutil.copyfile(Path(folder, "results.json"), file)
         for plot in Path(folder).glob("*.svg") if given.plots and not more else ():
@@ -202,7 +202,8 @@ def study_of_photographs(given, file):
             size = (288, round(288 * pixels.shape[0] / pixels.shape[1]))
             cv2.imwrite(str(photographs / f"{source.parent.name}-{source.stem}.png"),
                         cv2.resize(pixels, size, interpolation=cv2.INTER_AREA))
-        study(given, "trilateral", file, "--images", photographs, "--repeat", 3)
+        study(given, "trilateral", file, "--images", photographs, repeat=3)
+        file.write_text(file.read_text().replace(str(photographs), "photographs"))
 
 
 def folder_page(given, file):
