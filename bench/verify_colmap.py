@@ -4,6 +4,10 @@ reconstructs from both with COLMAP's incremental mapper (pycolmap from PyPI).
 
   python3 bench/verify_colmap.py --cornea build/cpu/cornea [--data FOLDER] [--commit HASH] [--json out.json]
 
+COLMAP's verification differs from run to run (its random numbers depend on the threads), so that it runs five times:
+the agreement is the median of them, and how far its runs agree with each other is reported beside it; the differences
+and the reconstruction are those of the first run.
+
 Two sets of cameras: the true ones, and a guess as from EXIF, a focal length of 1.2 times the width. For each, features
 and matches are Cornea's; `cornea verify` writes the two-view geometries of one copy of the database and
 pycolmap.verify_matches those of another. Reported: the configurations (calibrated, uncalibrated, planar ..) of all
@@ -15,10 +19,12 @@ with 77 (skipped) if pycolmap, NumPy or the photographs are missing.
 """
 import argparse
 import collections
+import itertools
 import json
 import platform
 import shutil
 import sqlite3
+import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -28,7 +34,7 @@ from compare_colmap import centre_error, photographs, run
 NAMES = {0: "undefined", 1: "degenerate", 2: "calibrated", 3: "uncalibrated", 4: "planar", 5: "panoramic",
          6: "planar or panoramic", 7: "watermark", 8: "multiple"}
 MOST = 2147483647  # pair_id = first * MOST + second
-AGREE = 50
+AGREE, RUNS = 50, 5
 
 
 def geometries(database):
@@ -67,14 +73,24 @@ def compare(pycolmap, cornea, images, cameras, parameters, folder):
     camera = ["--cameras", "single", "--camera-model", "PINHOLE", "--camera-params", parameters]
     for step in (["extract", images, *camera], ["match-all"]):
         run(cornea, *step, "--db", database, "--device", "cpu", "--quiet")
-    shutil.copy(database, theirs)
+    copies = [theirs, *(folder / f"colmap{k}.db" for k in range(1, RUNS))]
+    for copy in copies:
+        shutil.copy(database, copy)
     run(cornea, "verify", "--db", database, "--device", "cpu", "--quiet")
-    verify_by_colmap(pycolmap, theirs, folder / "pairs.txt")
-    a, b = geometries(database), geometries(theirs)
-    none = ("none", 0)
+    a, none, runs = geometries(database), ("none", 0), []
+    for copy in copies:
+        verify_by_colmap(pycolmap, copy, folder / "pairs.txt")
+        runs.append(geometries(copy))
+    b = runs[0]
     differences = [{"pair": list(pair), "cornea": a.get(pair, none), "colmap": b.get(pair, none)}
                    for pair in sorted(a | b) if a.get(pair, none)[0] != b.get(pair, none)[0]]
-    result = {"camera": parameters, "pairs": len(a | b), "agree": len(a | b) - len(differences),
+
+    def agreement(one, other):
+        return sum(one.get(pair, none)[0] == other.get(pair, none)[0] for pair in a.keys() | b.keys())
+
+    agree = [agreement(a, run) for run in runs]
+    result = {"camera": parameters, "pairs": len(a | b), "agree": statistics.median(agree), "agree_of_runs": agree,
+              "colmap_with_itself": [agreement(*two) for two in itertools.combinations(runs, 2)],
               "differences": differences}
     for name, file, found in (("cornea", database, a), ("colmap", theirs, b)):
         # The mapper migrates the tables of a file that it opens.
@@ -113,7 +129,8 @@ def main():
                                     Path(folder))
     for name in sets:
         of = results[name]
-        print(f"{name} cameras ({of['camera']}): {of['agree']} of {of['pairs']} configurations agree")
+        print(f"{name} cameras ({of['camera']}): {of['agree']} of {of['pairs']} configurations agree (per run "
+              f"{of['agree_of_runs']}; COLMAP's runs with each other {of['colmap_with_itself']})")
         for row in of["differences"]:
             print(f"  {row['pair']}: cornea {row['cornea']}, COLMAP {row['colmap']}")
         for program in ("cornea", "colmap"):
