@@ -227,10 +227,11 @@ def retrieval(given, file):
     """Recall among the photographs and 1,000 distractors; writes the files of all numbers of descriptors per image."""
     script = [sys.executable, HERE / "retrieve.py"]
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder = given.work or Path(name)
         database, pairs = folder / "photographs.db", folder / "pairs.txt"
         common = ["--db", database, "--device", given.device, "-q"]
-        run([*script, "collect", Path(given.data, "data"), folder / "photographs", "--distractors", 1000])
+        if not (folder / "photographs").exists():
+            run([*script, "collect", Path(given.data, "data"), folder / "photographs", "--distractors", 1000])
         run([given.program, "extract", folder / "photographs", *common])
         run([*script, "pairs", database, pairs])
         run([given.program, "match-all", "--pairs", pairs, *common])
@@ -288,6 +289,7 @@ def main():
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent / "results")
     parser.add_argument("--plots", type=Path, help="where to copy the plots of the studies")
     parser.add_argument("--only", nargs="+", help="files without prefix, as sift-options or study-svd; `times` or `counts`")
+    parser.add_argument("--work", type=Path, help="keeps the collection of retrieve-all here, for a later call to go on with")
     parser.add_argument("--data", default=os.environ.get("CORNEA_DATA", "../shared"), help="folder that holds data/")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
