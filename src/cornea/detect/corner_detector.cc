@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cornea/detect/corner_detector.h"
 
+#include <utility>
+
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
 #include "cornea/core/frames.h"
@@ -46,6 +48,10 @@ struct CornerDetector::Inside {
   std::vector<Corner> detect_on_host(const AnyView& image, const AnyView& mask);
   void enqueue(std::span<const AnyView> images, const AnyView& mask);
   std::vector<std::vector<Corner>> collect(int count);
+  // Another call is about to use the memory of what was queued.
+  void forget_enqueued() {
+    if (std::exchange(enqueued, false)) frames.forget();
+  }
 
   std::unique_ptr<detect::Response> response;
   Context context;
@@ -55,7 +61,7 @@ struct CornerDetector::Inside {
   core::StageClock clock;
   core::Buffer map;
   bool time_stages = false;
-  bool enqueued = false;  // enqueue() was called and no error has occurred since
+  bool enqueued = false;  // enqueue() was called, and since then only collect(), without an error
   DetectReport report;
 };
 
@@ -185,6 +191,7 @@ std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const An
   Inside& in = *inside_;
   const Stopwatch watch;
   in.check_call(images, mask);
+  in.forget_enqueued();
   in.clock.start(in.time_stages);
   std::vector<std::vector<Corner>> corners;
   in.frames.guarded([&] {
@@ -217,6 +224,7 @@ std::vector<Corner> CornerDetector::detect(AnyView image, AnyView mask) {
 Image<float> CornerDetector::response(AnyView image) {
   Inside& in = *inside_;
   core::check_images(in.context, {&image, 1});
+  in.forget_enqueued();
   in.clock.start(false);
   Image<float> result(image.width(), image.height());
   double unit = 1;
@@ -260,7 +268,10 @@ void CornerDetector::enqueue(AnyView device_image, AnyView device_mask) {
 
 std::vector<Corner> CornerDetector::collect() {
   require(inside_->enqueued, "collect() was called and nothing was queued; call enqueue() first");
-  return std::move(inside_->collect(1).front());
+  inside_->enqueued = false;  // remains so after an error
+  std::vector<Corner> corners = std::move(inside_->collect(1).front());
+  inside_->enqueued = true;  // a captured graph may be replayed and collected again
+  return corners;
 }
 
 }  // namespace cornea

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -331,8 +332,26 @@ TEST_P(CornerDetectorTest, CollectReturnsOnlyWhatWasEnqueued) {
   harris.enqueue(on_device);
   const std::vector<AnyView> both = {image, image};
   const auto expected = harris.detect_batch(both).front();
+  EXPECT_THROW(harris.collect(), Error);
   harris.enqueue(on_device);
   EXPECT_TRUE(harris.collect() == expected);
+  harris.enqueue(on_device);
+  harris.response(image);
+  EXPECT_THROW(harris.collect(), Error);
+  // Values that cannot be used are an error of their own image alone, and leave nothing to collect.
+  Image<float> bad(90, 70);
+  for (int y = 0; y < 70; ++y) {
+    for (int x = 0; x < 90; ++x) bad(x, y) = 0.5f;
+  }
+  bad(40, 30) = std::numeric_limits<float>::quiet_NaN();
+  const auto bad_on_device = to_device(context, bad);
+  harris.enqueue(bad_on_device);
+  EXPECT_THROW(harris.collect(), Error);
+  EXPECT_THROW(harris.collect(), Error);
+  harris.enqueue(bad_on_device);
+  EXPECT_TRUE(harris.detect(image) == expected);
+  harris.enqueue(bad_on_device);
+  EXPECT_NO_THROW(harris.response(image));
 }
 
 TEST_P(CornerDetectorTest, ViewsWithoutPixelsOrWithRowsThatOverlapAreRefused) {

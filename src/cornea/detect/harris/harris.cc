@@ -250,9 +250,10 @@ class HarrisResponse : public Response {
 void HarrisOptions::validate() const {
   require(window >= 3 && window <= 2 * kLargestHarrisRadius + 1 && window % 2 == 1, "window is ",
           window, " and must be odd and from 3 to ", 2 * kLargestHarrisRadius + 1, " pixels");
-  require(k >= 0 && k < 0.25, "k is ", k, " and must be in [0, 0.25)");
-  require(shape == WindowShape::box || (sigma > 0 && sigma <= gaussian::kLargestSigma), "sigma is ",
-          sigma, " and must be above 0 and at most ", gaussian::kLargestSigma, " pixels");
+  require(k >= 0 && k < 0.25, "k is ", k, " and must be 0 or more and less than 0.25");
+  require(shape == WindowShape::box || (sigma > 0 && sigma <= gaussian::kLargestSigma),
+          "sigma of the window is ", sigma, " and must be above 0 and at most ",
+          gaussian::kLargestSigma, " pixels");
   peaks.validate();
 }
 
