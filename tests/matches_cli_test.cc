@@ -212,6 +212,8 @@ TEST_F(MatchesCli, TheThresholdHasTwoSpellings) {
   EXPECT_EQ(per_line["inliers"], sum["inliers"]);
   expect_refused("cornea fundamental m.csv --threshold 1 --threshold-per-line 1", 2,
                  "--threshold-per-line");
+  expect_refused("cornea fundamental m.csv --threshold-per-line=-1", 2,
+                 "--threshold-per-line is -1");
   expect_refused("cornea pair a b -o o --threshold 1 --threshold-per-line 1", 2,
                  "--threshold-per-line");
   std::vector<std::string> commands = {"fundamental", "pair"};

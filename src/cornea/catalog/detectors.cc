@@ -52,7 +52,7 @@ void visit(HarrisOptions& o, Visitor& v) {
   v("window", o.window, "side of the window, pixels, odd, 3 to 15");
   v("window-shape", o.shape, "weights of the window", kShapes);
   v("window-sigma", o.sigma, "sigma of a gaussian window, pixels");
-  v("k", o.k, "Harris' constant, 0 to 0.25");
+  v("k", o.k, "Harris' constant, 0 or more and less than 0.25");
   visit(o.peaks, v);
 }
 

@@ -2,6 +2,7 @@
 #include "cornea/catalog/estimators.h"
 
 #include "cornea/catalog/options_table.h"
+#include "cornea/core/error.h"
 #include "cornea/geometry/two_view/fundamental_study.h"
 
 namespace cornea {
@@ -13,8 +14,11 @@ using namespace catalog;
 template <class Visitor>
 void visit_threshold(double& threshold, Visitor& v) {
   v("threshold", threshold, kThresholdHelp);
-  double per_line = threshold / 2;
+  const double half = threshold / 2;
+  double per_line = half;
   v("threshold-per-line", per_line, kThresholdPerLineHelp);
+  require(per_line >= 0 || !(half >= 0), "threshold_per_line is ", per_line,
+          " and must be a positive number of pixels, or 0 to choose it per pair");
   threshold = 2 * per_line;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of detectors and filters as front ends show and set them.
+// Options of detectors, filters and estimators as front ends show and set them.
 #pragma once
 
 #include <map>

@@ -93,7 +93,7 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
   }
   n1 = unit(n1), n2 = unit(n2);
   const double trace = s00 + s11 + s22;
-  const double v = 2 * std::sqrt(std::max(0.0, 1 + trace - m00 - m11 - m22));
+  const double v = 2 * determinant(h);  // 2 sqrt(1 + trace - m00 - m11 - m22), without cancellation
   const double r = std::sqrt(2 + trace + v), length = std::sqrt(std::max(0.0, 2 + trace - v));
   const double along = sign_of(diagonal) * r;
   auto translation = [&](const Vector3<double>& mine, const Vector3<double>& other) {

@@ -97,6 +97,17 @@ TEST(HomographyPose, OfACameraThatOnlyRotatedIsARotation) {
   }
 }
 
+TEST(HomographyPose, OfANearlySingularMatrixIsStillARotation) {
+  for (const double last : {1e-6, 1e-8, 1e-9, 1e-11}) {
+    const auto poses = decompose_homography({{1, 0, 0, 0, 1, 0, 0, 0, last}});
+    ASSERT_FALSE(poses.empty()) << last;
+    for (const PlanePose& pose : poses) {
+      const Matrix3<double> one = transposed(pose.rotation) * pose.rotation;
+      for (int i = 0; i < 9; ++i) EXPECT_NEAR(one.v[i], i % 4 == 0, 1e-6) << last;
+    }
+  }
+}
+
 TEST(HomographyPose, ASingularMatrixHasNone) {
   EXPECT_TRUE(decompose_homography({}).empty());
   EXPECT_TRUE(decompose_homography({{1, 0, 0, 0, 1, 0, 0, 0, 0}}).empty());

@@ -56,11 +56,11 @@ CORNEA_HD inline void poses_of(const EpipolarFrame& frame, Pose (&poses)[4]) {
   }
 }
 
-// Depths along the rays (x1, y1, 1) and (x2, y2, 1) of the points where the rays are closest to
-// each other, times `cross2`, the squared length of the rays' cross product. Their signs are
+// Where the rays (x1, y1, 1) and (x2, y2, 1) are closest to each other. The signs of the depths are
 // reliable if the rays are not parallel.
 struct ScaledDepths {
-  double first, second, cross2;
+  double first, second;  // the depths along the rays, each multiplied by cross2
+  double cross2;         // squared length of the rays' cross product
 };
 CORNEA_HD inline ScaledDepths scaled_depths(const Pose& pose, const PointPair& p) {
   const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1}, b = {p.x2, p.y2, 1};

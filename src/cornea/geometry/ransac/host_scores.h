@@ -19,7 +19,8 @@ struct FloatPoints {
   }
 };
 
-// Cost and inliers of a model. Returns early, with a cost above `limit`, once the cost exceeds it.
+// Cost and inliers of a model. Returns early, with a cost above `limit`, once the cost exceeds it;
+// `inliers` is then incomplete.
 Score score_points(EpipolarMetric, const FloatPoints& points, const CostScale& scale,
                    const Matrix3<float>& m, std::uint32_t limit);
 Score score_points(TransferMetric, const FloatPoints& points, const CostScale& scale,

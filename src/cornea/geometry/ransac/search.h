@@ -44,8 +44,9 @@ CORNEA_HD inline std::uint32_t number_of(std::uint64_t key) {
   return static_cast<std::uint32_t>(key);
 }
 
-// For local optimisation, a sample of near-inliers is as good a start as a sample of inliers. If it
-// is on, the stopping rule counts correspondences within this many thresholds as inliers.
+// For local optimisation, a sample of near-inliers is as good a start as a sample of inliers: with
+// it (SearchOptions::optimise), the stopping rule counts correspondences within this many
+// thresholds as inliers.
 inline constexpr double kNear = 2;
 
 struct Search {
@@ -76,6 +77,7 @@ CORNEA_HD inline int least_inliers(int count) {
 // Further samples would then find no geometry.
 CORNEA_HD inline bool nothing_left(int count, int size, std::uint64_t drawn, double confidence) {
   const int inliers = least_inliers(count);
+  if (inliers > count) return drawn > 0;  // no model can have as many
   double good = 1;
   for (int i = 0; i < size && i <= inliers; ++i) good *= double(inliers - i) / double(count - i);
   return enough_draws(good, drawn, confidence);

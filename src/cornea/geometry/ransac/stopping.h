@@ -9,8 +9,8 @@
 namespace cornea::geometry {
 
 // Whether, with probability `confidence`, at least one of `drawn` samples contains no outliers,
-// where `good` is the fraction of all samples without outliers: (1 - good)^drawn <= 1 - confidence,
-// computed with products only.
+// where `good`, 0 to 1, is the fraction of all samples without outliers: (1 - good)^drawn <= 1 -
+// confidence, computed with products only.
 CORNEA_HD inline bool enough_draws(double good, std::uint64_t drawn, double confidence) {
   double power = 1 - good, missed = 1;
   for (std::uint64_t n = drawn; n; n >>= 1) {

@@ -22,6 +22,24 @@ namespace cornea::geometry {
 // Throws unless all coordinates are finite and there are at most kMostMatches.
 void check_correspondences(std::span<const Correspondence> matches);
 
+// Validates the cameras of `count` pairs; cameras_of(i) points to those of pair i, or is null.
+template <class CamerasOf>
+void check_cameras(std::size_t count, const CamerasOf& cameras_of) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* cameras = cameras_of(i);
+    if (!cameras) continue;
+    for (const auto* camera : {&cameras->first, &cameras->second}) {
+      try {
+        camera->validate();
+      } catch (const Error& error) {
+        if (count == 1) throw;
+        fail(error.code(), "pair ", i, ", ", camera == &cameras->first ? "first" : "second",
+             " camera: ", error.what());
+      }
+    }
+  }
+}
+
 // Scales a matrix to norm 1 with a positive largest entry.
 std::array<double, 9> canonical(const Matrix3<double>& m);
 // Convert F (x2^T F x1 = 0) or H (x2 ~ H x1) from normalised coordinates to pixels.

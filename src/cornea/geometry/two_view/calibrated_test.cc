@@ -2,6 +2,10 @@
 // E and H on generated scenes, on every device.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -162,6 +166,20 @@ TEST_P(CalibratedOnDevice, HandlesFewAndWrongPoints) {
     EXPECT_EQ(homography.estimate(views.matches).inliers.size(), std::size_t(count));
     EXPECT_EQ(both.estimate(views.matches, kCameras).inliers.size(), std::size_t(count));
   }
+  // No model can have 8 inliers, so that one round of samples is enough.
+  for (int count : {5, 6, 7}) {
+    Random wrong(80 + count);
+    std::vector<Correspondence> few;
+    auto v = [&] { return float(wrong.uniform(0, 1000)); };
+    for (int i = 0; i < count; ++i) few.push_back({v(), v(), v(), v()});
+    for (const int round : {1, 256}) {
+      const auto e = EssentialEstimator(context, {.round = round}).estimate(few, kCameras);
+      EXPECT_EQ(e.hypotheses, round) << count;
+      EXPECT_TRUE(e.converged());
+      const auto h = HomographyEstimator(context, {.round = round}).estimate(few);
+      EXPECT_EQ(h.hypotheses, round) << count;
+    }
+  }
   const std::vector<Correspondence> same(50, {1, 2, 3, 4});
   EXPECT_EQ(essential.estimate(same, kCameras).kind, TwoView::too_few_points);
   std::vector<Correspondence> line;
@@ -185,6 +203,17 @@ TEST_P(CalibratedOnDevice, HandlesFewAndWrongPoints) {
     EXPECT_EQ(both.estimate(points, kCameras).configuration, Configuration::degenerate);
   }
   EXPECT_THROW(essential.estimate(line, {{0, 1, 0, 0}, kSecond}), Error);
+  const IntrinsicsPair bad = {kFirst, {0, 1, 0, 0}};
+  const std::vector<std::span<const Correspondence>> pairs(2, line);
+  const std::vector<std::optional<IntrinsicsPair>> cameras = {kCameras, bad};
+  std::vector<TwoViewResult> results(2);
+  const std::uint64_t keys[] = {1, 2};
+  try {
+    both.estimate_batch(pairs, cameras, keys, results);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("pair 1, second camera: fx is 0"), 0u) << error.what();
+  }
   EXPECT_THROW(EssentialEstimator(context, {.threshold = -1}), Error);
   EXPECT_THROW(HomographyEstimator(context, {.confidence = 1}), Error);
   EXPECT_THROW(TwoViewEstimator(context, {.essential_share = 0}), Error);

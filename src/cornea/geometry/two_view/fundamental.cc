@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "cornea/core/build.h"
@@ -291,7 +292,8 @@ std::array<double, 9> with_unit_corner(const std::array<double, 9>& H) {
 double epipolar_distance(const std::array<double, 9>& F, const Correspondence& match) {
   Matrix3<double> f;
   std::copy(F.begin(), F.end(), f.v);
-  return std::sqrt(squared_distance<double>(f, match.x1, match.y1, match.x2, match.y2, 1, 1));
+  const double square = squared_distance<double>(f, match.x1, match.y1, match.x2, match.y2, 1, 1);
+  return std::isfinite(square) ? std::sqrt(square) : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace cornea

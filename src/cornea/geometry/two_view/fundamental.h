@@ -94,7 +94,8 @@ enum class TwoView {
   // Fewer than 8 inliers, or fewer than 15 if they are less than half of the correspondences,
   // before or after refinement; or no more than expected in random correspondences.
   none,
-  // No sample determines F, or in one image all inliers but fewer than 8 lie on a line.
+  // No sample determines F, or in one image the inliers lie on a line, apart from fewer than 8 (and
+  // one more per 50 other correspondences) and fewer than a third of them.
   degenerate,
   too_few_points,  // fewer distinct correspondences than a sample
 };
@@ -110,8 +111,9 @@ struct CORNEA_API FundamentalResult {
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 each; of H if the kind is planar
   int inlier_count = 0;                    // distinct correspondences among the inliers
   int places = 0;                          // distinct correspondences among all that were given
-  // Between inliers and outliers, pixels. If the kind is planar, it is that of the noise, even if a
-  // wider one was given.
+  // The largest distance of an inlier of F, pixels. If the kind is planar, this is the threshold
+  // measured from the noise, even if a wider one was given, and inliers of H are within four times
+  // it.
   double threshold = 0;
   int hypotheses = 0;  // drawn
   int rounds = 0;
@@ -170,7 +172,8 @@ inline constexpr double kPlaneWidth = 4;
 // H / H33, the usual form of a homography; H itself if |H33| is below 1e-6 of the largest entry.
 CORNEA_API std::array<double, 9> with_unit_corner(const std::array<double, 9>& H);
 
-// The distance of a correspondence to F as defined above, pixels.
+// The distance of a correspondence to F as defined above, pixels; infinite if a point has no
+// epipolar line.
 CORNEA_API double epipolar_distance(const std::array<double, 9>& F, const Correspondence& match);
 
 }  // namespace cornea

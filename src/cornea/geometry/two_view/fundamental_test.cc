@@ -66,6 +66,10 @@ TEST(EpipolarDistance, IsTheSumOfTwoDistancesToLines) {
   const std::array<double, 9> F = {0, 0, 0, 0, 0, -1, 0, 1, 0};
   EXPECT_NEAR(epipolar_distance(F, {10, 20, 300, 20}), 0, 1e-12);
   EXPECT_NEAR(epipolar_distance(F, {10, 20, 300, 21.5f}), 3, 1e-12);
+  // An epipole has no epipolar line.
+  const std::array<double, 9> forwards = {0, -1, 0, 1, 0, 0, 0, 0, 0};
+  EXPECT_EQ(epipolar_distance(forwards, {0, 0, 0, 0}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(epipolar_distance({}, {1, 2, 3, 4}), std::numeric_limits<double>::infinity());
 }
 
 TEST_P(FundamentalOnDevice, FindsTheMatrixOfExactPoints) {

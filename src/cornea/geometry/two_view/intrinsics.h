@@ -23,7 +23,7 @@ struct CORNEA_API Intrinsics {
 
   // Throws unless all numbers are finite and the focal lengths are positive.
   void validate() const;
-  double mean_focal() const { return (fx + fy) / 2; }
+  double mean_focal() const { return fx / 2 + fy / 2; }
   bool is_distorted() const { return k1 != 0 || k2 != 0 || p1 != 0 || p2 != 0; }
 
   // The pixel of an undistorted position.

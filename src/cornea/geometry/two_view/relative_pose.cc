@@ -41,6 +41,7 @@ Rotation rotation_of(const Matrix& R) {
   // 2 sin(a) times the axis; the trace of R is 2 cos(a) + 1.
   const Vector twice = {R[7] - R[5], R[2] - R[6], R[3] - R[1]};
   const double sine = length(twice) / 2, cosine = (R[0] + R[4] + R[8] - 1) / 2;
+  if (R == Matrix{}) return {};  // there is no pose
   const double angle = std::atan2(sine, cosine);
   Rotation rotation{angle * 180 / std::numbers::pi, {}};
   if (sine > 1e-6) {
@@ -52,7 +53,10 @@ Rotation rotation_of(const Matrix& R) {
     }
     Vector column = {R[largest], R[3 + largest], R[6 + largest]};
     column[largest] += 1;
-    for (int k = 0; k < 3; ++k) rotation.axis[k] = column[k] / length(column);
+    // Just below 180 degrees `twice` still says which of the two directions it is.
+    const double along = twice[0] * column[0] + twice[1] * column[1] + twice[2] * column[2];
+    const double norm = along < 0 ? -length(column) : length(column);
+    for (int k = 0; k < 3; ++k) rotation.axis[k] = column[k] / norm;
   } else if (sine > 0) {  // a small rotation
     for (int k = 0; k < 3; ++k) rotation.axis[k] = twice[k] / (2 * sine);
   }

@@ -36,6 +36,17 @@ TEST(RelativePose, FindsAngleAndAxisOfARotation) {
   const Rotation still = rotation_of({1, 0, 0, 0, 1, 0, 0, 0, 1});
   EXPECT_EQ(still.degrees, 0);
   EXPECT_EQ(still.axis, (std::array<double, 3>{}));
+  const Rotation none = rotation_of({});  // as in a result without a pose
+  EXPECT_EQ(none.degrees, 0);
+  EXPECT_EQ(none.axis, (std::array<double, 3>{}));
+}
+
+TEST(RelativePose, TheAxisJustBelow180DegreesHasItsSign) {
+  for (const double x : {1.0, -1.0}) {
+    const Rotation r = rotation_of(turned({x, 0, 0}, 179.99999));
+    EXPECT_NEAR(r.degrees, 179.99999, 1e-7);
+    EXPECT_NEAR(r.axis[0], x, 1e-9);
+  }
 }
 
 TEST(RelativePose, FundamentalOfEHoldsForPixelsAndHasTheEpipoles) {

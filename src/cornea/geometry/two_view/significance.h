@@ -12,9 +12,9 @@
 
 namespace cornea::geometry {
 
-// The negative logarithm of the expected number of models, each of a sample, that as many of
-// `count` correspondences would support by chance; `probability` is that of one random
-// correspondence.
+// -log(NFA), where the number of false alarms NFA = C(count, support) C(support, sample)
+// probability^(support - sample) is the expected number of samples of random correspondences whose
+// model has this support; `probability`: that one random correspondence agrees with a model.
 double significance(int support, int count, int sample, double probability);
 
 // The side, pixels, of a square in which evenly distributed points would be spread like these, the

@@ -36,7 +36,8 @@ constexpr double kTransferPerEpipolar = 0.7071067811865476;
 // Fraction of F's inliers within the noise that E must reach even if the wide threshold decides.
 constexpr double kLeastNearShare = 0.75;
 // Limits for the gain in units of the variance: the gain that chance produces once in a thousand
-// pairs, and a fraction of the inliers, because their errors are not independent.
+// pairs (chi-squared with one degree of freedom: 10.8), and a fraction of the inliers, because
+// their errors are not independent.
 constexpr double kClearGain = 11, kClearShare = 0.01;
 
 // Marks the first copy of each distinct correspondence.
@@ -249,12 +250,14 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
     }
     return;
   }
-  if (calibrated) {
+  if (calibrated && e.pure_rotation) {
+    out.configuration = Configuration::panoramic;
     out.R = e.R;
-    out.t = e.pure_rotation ? std::array<double, 3>{} : e.t;
+  } else if (calibrated) {
+    out.R = e.R;
+    out.t = e.t;
     out.points = e.points;
     out.median_angle_degrees = e.median_angle_degrees;
-    if (e.pure_rotation) out.configuration = Configuration::panoramic;
   }
 }
 
@@ -329,6 +332,7 @@ void TwoViewEstimator::estimate_batch(std::span<const std::span<const Correspond
   require(count == cameras.size() && count == keys.size() && count == out.size(), count,
           " pairs were given, cameras for ", cameras.size(), ", ", keys.size(),
           " keys and room for ", out.size(), " results; the numbers must be equal");
+  check_cameras(count, [&](std::size_t i) { return cameras[i] ? &*cameras[i] : nullptr; });
   std::vector<FundamentalResult> fundamental(count);
   std::vector<HomographyResult> homography(count);
   fundamental_.estimate_batch(pairs, keys, fundamental);

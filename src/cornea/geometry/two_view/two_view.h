@@ -42,10 +42,12 @@ struct CORNEA_API TwoViewOptions {
   HomographyOptions homography = {};
   double essential_share = 0.95;  // fraction of F's inliers that E must reach
   double homography_share = 0.8;  // fraction of E's or F's inliers that H must reach
-  // In pixels: the fractions above compare the inliers at this threshold. The inliers of the result
-  // are still those within the noise, or within thresholds that are given; a given threshold of F
-  // also compares E with F, and if it is wider, H. 0: the fractions compare the inliers of the
-  // result.
+  // The threshold, pixels, at which the fractions above count inliers of F and E; those of H are
+  // counted at 0.71 times it. If fundamental.threshold is given, F and E are counted at that
+  // instead, and H at 0.71 times the larger of the two, but at most at homography.threshold.
+  // 0: F and E are counted at the larger of their own thresholds, H at four times that, or at
+  // homography.threshold if fundamental.threshold is given. The inliers of the result do not depend
+  // on this option.
   double configuration_threshold = 0;
 
   void validate() const;
@@ -59,10 +61,10 @@ struct CORNEA_API TwoViewResult {
   std::vector<std::uint8_t> inliers = {};  // of the chosen model
   int inlier_count = 0;
   double median_angle_degrees = 0;
-  std::vector<std::array<float, 3>> points = {};  // as in EssentialResult, if there is a pose
+  std::vector<std::array<float, 3>> points = {};  // as in EssentialResult; empty if there is no t
   FundamentalResult fundamental = {};
-  // Empty without cameras. With cameras, all results refer to the focal lengths multiplied by its
-  // focal_factor.
+  // Empty without cameras. E, R, t and the points refer to the given focal lengths multiplied by
+  // its focal_factor.
   EssentialResult essential = {};
   HomographyResult homography = {};
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cornea/core/error.h"
+#include "cornea/geometry/two_view/batch.h"
 
 namespace cornea {
 namespace {
@@ -45,15 +46,17 @@ Shift median_of(std::span<const Shift> shifts) {
   return {median(std::move(x)), median(std::move(y))};
 }
 
-// The largest number of shifts within `distance` of a common one (mean shift, started at the
-// median).
+// The number of shifts within `distance` of the centre to which mean shift converges from the
+// median.
 std::size_t alike(std::span<const Shift> shifts, double distance) {
   constexpr int kMostSteps = 20;  // it converges after three or four
   Shift centre = median_of(shifts);
   std::size_t most = 0;
-  // The median may lie at the edge of the cluster, so the first step uses twice the distance.
+  // The median of each coordinate lies within the cluster's bounding box, so that every shift of
+  // the cluster is within (1 + sqrt 2) times the distance of it.
+  constexpr double kFirstReach = 2.5;
   for (int step = 0; step < kMostSteps; ++step) {
-    const double reach = step == 0 ? 2 * distance : distance;
+    const double reach = step == 0 ? kFirstReach * distance : distance;
     std::size_t count = 0;
     Shift sum;
     for (const Shift& shift : shifts) {
@@ -81,6 +84,11 @@ void WatermarkOptions::validate() const {
 bool is_watermark(std::span<const Correspondence> inliers, const ImageExtent& first,
                   const ImageExtent& second, const WatermarkOptions& options) {
   options.validate();
+  for (const ImageExtent& image : {first, second}) {
+    require(image.width > 0 && image.height > 0, "an image of ", image.width, " x ", image.height,
+            " pixels has no border; give the sizes of both images");
+  }
+  geometry::check_correspondences(inliers);
   if (inliers.empty()) return false;
   const double least = options.share * double(inliers.size());
   const Middle middle1(first, options.border), middle2(second, options.border);

@@ -93,6 +93,23 @@ TEST(Watermark, TheBorderIsAShareOfTheDiagonalFromTheEdgeOfThePicture) {
   EXPECT_TRUE(is_watermark(out, kImage, kImage, {.border = 0.11}));
 }
 
+TEST(Watermark, AClusterIsFoundFromTheCornerOfItsBoundingBox) {
+  // 71 shifts lie within 4 pixels of one centre; the median of each coordinate is (4, 4).
+  std::vector<Correspondence> matches;
+  const auto shifted = [&](int count, float x, float y) {
+    for (int i = 0; i < count; ++i) matches.push_back({600, 450, 600 + x, 450 + y});
+  };
+  shifted(21, 4, 0), shifted(21, 0, 4), shifted(29, -2.7f, -2.7f), shifted(29, 35, 25);
+  EXPECT_TRUE(is_watermark(matches, kImage, kImage));
+}
+
+TEST(Watermark, SizesAndCoordinatesAreChecked) {
+  const auto matches = matches_of({.stamped = 30});
+  EXPECT_THROW(is_watermark(matches, {}, kImage), Error);
+  EXPECT_THROW(is_watermark(matches, kImage, {640, -1}), Error);
+  EXPECT_THROW(is_watermark(std::vector<Correspondence>{{NAN, 1, 2, 3}}, kImage, kImage), Error);
+}
+
 TEST(Watermark, NoInliersAreNotAWatermark) {
   EXPECT_FALSE(is_watermark({}, kImage, kImage));
   EXPECT_THROW(is_watermark({}, kImage, kImage, {.share = 0.5}), Error);
