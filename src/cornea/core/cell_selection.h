@@ -41,6 +41,11 @@ class CellSelection {
     buckets_.items = items_.reserve<std::uint32_t>(context, capacity * frames);
     buckets_.keep = keep_.reserve<std::uint8_t>(context, capacity * frames);
   }
+  // The bytes that prepare() takes.
+  static std::size_t bytes(int frames, std::size_t cells, std::size_t capacity) {
+    return frames * ((3 * cells + 1) * sizeof(std::uint32_t) +
+                     capacity * (sizeof(std::uint32_t) + sizeof(std::uint8_t)));
+  }
   const CellBuckets& buckets() const { return buckets_; }
   // keep()[f * capacity + i] is 1 if item i of frame f is kept, 0 otherwise.
   const std::uint8_t* keep() const { return buckets_.keep; }

@@ -18,7 +18,7 @@ struct Corner {
 
 struct Keypoint {
   float x = 0, y = 0;
-  float scale = 0;  // sigma of the level it was found at, in pixels of the input image
+  float scale = 0;  // sigma of the blur where it was found, pixels of the input image
   float angle = 0;  // radians, from x towards y
   float response = 0;
   std::int32_t octave = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files whose loops need fused multiply-adds are compiled once for the baseline of the architecture
-// and, on x86-64, once more for AVX2 (cornea_vector_files() in cmake/cornea_room.cmake). Each
-// version lives in its own namespace, CORNEA_ISA, and is selected at run time by what the processor
-// supports. Both give the same bits.
+// Files whose loops need instructions beyond the baseline (fused multiply-add, population count)
+// are compiled once for the baseline of the architecture and, on x86-64, once more for AVX2
+// (cornea_vector_files() in cmake/cornea_room.cmake). Each version lives in its own namespace,
+// CORNEA_ISA, and is selected at run time by what the processor supports. Both give the same bits.
 //
 //   // rows.h
 //   CORNEA_PER_ISA(void, add_rows, (const float* from, int count, float* to), (from, count, to))

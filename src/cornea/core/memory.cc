@@ -98,6 +98,11 @@ Memory MemoryPool::allocate(Place place, std::size_t bytes, const char* purpose)
   Memory memory;
   memory.place_ = place;
   if (bytes == 0) return memory;
+  {
+    // This entry is made first, because nothing after take() may fail.
+    const std::lock_guard lock(ledger_->mutex);
+    ledger_->memory.by_purpose[purpose];
+  }
   memory.data_ = take(place, bytes, purpose);
   if (!memory.data_) {
     std::string free_text;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <cstdlib>
+#include <new>
 #include <system_error>
 
 #ifdef __linux__
@@ -80,6 +81,7 @@ void ThreadPool::start() {
     while (int(helpers_.size()) < threads_ - 1) helpers_.emplace_back([this] { help(); });
   } catch (const std::system_error&) {
     // No more threads can be created: those that exist do the work.
+  } catch (const std::bad_alloc&) {  // likewise
   }
 }
 

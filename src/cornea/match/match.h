@@ -85,8 +85,8 @@ struct MatchReport {
 // pinned memory after the first pair of a size.
 //
 // On a CPU context descriptors lie in host memory. On a CUDA context they lie in host memory and
-// are uploaded, each set once per call, or on the device; all sets of a call lie in the same kind
-// of memory.
+// are uploaded, each set once per group of pairs, or on the device; all sets of a call lie in the
+// same kind of memory.
 class CORNEA_API Matcher {
  public:
   explicit Matcher(const Context& context, const MatchOptions& options = {});

@@ -63,8 +63,8 @@ struct RetrieveInput {
   std::function<void(int image, std::vector<std::uint8_t>& out)> read = {};
 };
 
-// Indices of images, first < second. The score is symmetric: 2^30 for equal images, 0 for images
-// that share nothing (which are never listed).
+// Indices of images, first < second. The score is symmetric and at most 2^30, which
+// equal images reach but for rounding. Images that share nothing have 0 and are never listed.
 struct RetrievedPair {
   int first = 0, second = 0;
   std::int64_t score = 0;
@@ -84,8 +84,8 @@ struct RetrieveEvents {
 struct RetrieveReport {
   int images = 0;  // with descriptors
   std::int64_t descriptors = 0, training = 0;
-  int words = 0;       // learned; fewer than requested if there are fewer training descriptors
-  int iterations = 0;  // of k-means
+  int words = 0;             // learned; fewer than requested if fewer training descriptors differ
+  int iterations = 0;        // of k-means
   std::int64_t entries = 0;  // of the inverted file: sum over images of the number of their words
   std::int64_t comparisons = 0;  // of binary vectors
   // The kernel that computed the dot products: "avx512-vnni", "tensor cores".

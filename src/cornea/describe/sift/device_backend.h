@@ -138,6 +138,10 @@ class DeviceSift : public SiftBackend {
   std::uint32_t* host_counts(int slot) const {
     return host_counts_.data<std::uint32_t>() + slot * kCountWords;
   }
+  std::size_t cells_of(const SiftShape& shape) const {
+    return std::size_t(core::divide_up(shape.width, options_.cell)) *
+           core::divide_up(shape.height, options_.cell);
+  }
   bool caps_points() const { return options_.max_points > 0 || options_.max_per_cell > 0; }
 
   Context caller_;   // as given

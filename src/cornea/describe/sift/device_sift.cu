@@ -105,7 +105,6 @@ void DeviceSift::detect(std::span<const AnyView> images, AnyView mask, std::span
     }
   } catch (...) {
     wait_for_all();
-    for (Features& f : out) f.keypoints.clear(), f.descriptors.clear();
     throw;
   }
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "cornea/core/build.h"
 #include "cornea/core/error.h"
@@ -24,10 +26,11 @@ using namespace sift;
 
 }  // namespace
 void SiftOptions::validate() const {
-  require(sigma_range > 0 && std::isfinite(sigma_range), "sigma_range is ", sigma_range,
-          " and must be a positive number of gray levels");
+  require(sigma_range >= 1e-3 && sigma_range <= 1e6, "sigma_range is ", sigma_range,
+          " and must be 0.001 to 1e6 gray levels");
   require(octaves >= 0 && octaves <= 32, "octaves is ", octaves, " and must be 0 to 32");
-  require(intervals >= 1 && intervals <= 8, "intervals is ", intervals, " and must be 1 to 8");
+  require(intervals >= 1 && intervals <= kMostIntervals, "intervals is ", intervals,
+          " and must be 1 to ", kMostIntervals);
   require(sigma >= 0.5 && sigma <= 16, "sigma is ", sigma, " and must be 0.5 to 16 pixels");
   require(blur >= 0 && blur <= 16, "blur is ", blur, " and must be 0 to 16 pixels");
   require(contrast >= 0 && contrast < 1, "contrast is ", contrast, " and must be in [0, 1)");
@@ -66,13 +69,18 @@ std::unique_ptr<FloatFilter> sift::make_level_filter(const Context& context,
 
 namespace {
 
+void check_size(int width, int height) {
+  constexpr int kLongestSide = 500000;  // pixels
+  require(std::max(width, height) <= kLongestSide &&
+              std::int64_t{width} * height <= std::numeric_limits<std::int32_t>::max(),
+          "an image of ", width, " x ", height,
+          " pixels is too large for SIFT; split it into parts of at most 2^31 - 1 pixels and ",
+          kLongestSide, " pixels per side");
+}
+
 void check_call(const Context& context, std::span<const AnyView> images, AnyView mask) {
   check_images(context, images, mask);
-  constexpr int kLongestSide = 500000;  // pixels
-  const AnyView& first = images[0];
-  require(std::max(first.width(), first.height()) <= kLongestSide, "an image of ", first.width(),
-          " x ", first.height(), " pixels is too large for SIFT; split it into parts of at most ",
-          kLongestSide, " pixels per side");
+  check_size(images[0].width(), images[0].height());
 }
 
 void check_points(AnyView image, std::span<const Keypoint> points, Angles angles) {
@@ -81,8 +89,8 @@ void check_points(AnyView image, std::span<const Keypoint> points, Angles angles
     require(
         p.x >= -0.5f && p.y >= -0.5f && p.x <= image.width() - 0.5f && p.y <= image.height() - 0.5f,
         "point ", i, " at (", p.x, ", ", p.y, ") lies outside the image");
-    require(p.scale > 0 && p.scale <= 2000.0f, "the scale of point ", i, " is ", p.scale,
-            "; it must be above 0 and at most 2000 pixels (for corners: see keypoints_of())");
+    require(p.scale >= 0.01f && p.scale <= 2000.0f, "the scale of point ", i, " is ", p.scale,
+            "; it must be 0.01 to 2000 pixels (for corners: see keypoints_of())");
     require(angles == Angles::assign || std::isfinite(p.angle), "the angle of point ", i,
             " is not finite");
     require(angles == Angles::assign ||
@@ -108,12 +116,18 @@ struct Sift::Inside {
         backend(make_backend(given, wanted)),
         clock(backend->context()) {}
 
-  // Runs a call of the backend and fills the report.
+  // Runs a call of the backend and fills the report. After an error the results are empty.
   template <class Call>
-  void run(AnyView image, std::size_t images, const Call& call) {
+  void run(AnyView image, std::span<Features> out, std::size_t images, const Call& call) {
     const Stopwatch watch;
     if (time_stages) clock.start();
-    const std::size_t points = call(time_stages ? &clock : nullptr);
+    std::size_t points = 0;
+    try {
+      points = call(time_stages ? &clock : nullptr);
+    } catch (...) {
+      for (Features& features : out) features.keypoints.clear(), features.descriptors.clear();
+      throw;
+    }
     report = {image.width(), image.height(), static_cast<int>(images), points, 0, {}};
     if (time_stages) report.stages = clock.read();
     report.milliseconds = watch.milliseconds();
@@ -150,7 +164,7 @@ void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out
   require(images.size() == out.size(), images.size(), " images and ", out.size(),
           " results were given");
   check_call(inside_->context, images, mask);
-  inside_->run(images[0], images.size(), [&](StageClock* clock) {
+  inside_->run(images[0], out, images.size(), [&](StageClock* clock) {
     inside_->backend->detect(images, mask, out, clock);
     std::size_t points = 0;
     for (const Features& features : out) points += features.size();
@@ -161,7 +175,7 @@ void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out
 void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& out, Angles angles) {
   check_call(inside_->context, {&image, 1}, {});
   check_points(image, points, angles);
-  inside_->run(image, 1, [&](StageClock* clock) {
+  inside_->run(image, {&out, 1}, 1, [&](StageClock* clock) {
     inside_->backend->describe(image, points, angles, out, clock);
     return points.size();
   });
@@ -171,6 +185,7 @@ std::size_t Sift::memory_needed(int width, int height, int images) const {
   require(width >= 1 && height >= 1 && images >= 1,
           "memory_needed() takes 1 or more images of at least 1 x 1 pixels, not ", images, " of ",
           width, " x ", height);
+  check_size(width, height);
   return inside_->backend->memory_needed(sift_shape(inside_->options, width, height), images);
 }
 
@@ -184,7 +199,7 @@ DeviceFeatures Sift::detect_on_device(AnyView image, AnyView mask) {
           inside_->context.name(), "; detect() returns the features on the host");
   check_call(inside_->context, {&image, 1}, mask);
   DeviceFeatures found;
-  inside_->run(image, 1, [&](StageClock* clock) {
+  inside_->run(image, {}, 1, [&](StageClock* clock) {
     found = inside_->backend->detect_on_device(image, mask, clock);
     return found.size;
   });

@@ -15,11 +15,12 @@
 //      is at least contrast / n, and the two principal curvatures of D have the same sign and a
 //      ratio below edge_ratio.
 //   3. Orientations: a histogram of gradient directions with 36 bins over a disc of radius 4.5
-//      times the scale. The highest peak and all local peaks of at least 0.8 of its height
-//      (kAngleShare in sift_math.h) give a feature each.
+//      times the scale, smoothed with (1, 4, 6, 4, 1) / 16. The highest peak and all local peaks of
+//      at least 0.8 of its height (kAngleShare in sift_math.h) give a feature each.
 //   4. Descriptors: gradients at the 20 x 20 samples of a grid that is rotated and scaled with the
-//      point, with 4 samples per cell side; 4 x 4 cells of 8 directions with trilinear
-//      interpolation, under a Gaussian of 2 cells. Normalised, clamped at 0.2, RootSIFT, times 512.
+//      point, with 4 samples per cell side; 4 x 4 cells, with sides of 3 scales, of 8 directions
+//      with trilinear interpolation, under a Gaussian of 2 cells. Normalised, clamped at 0.2,
+//      RootSIFT, times 512.
 //
 // Two options help with large changes of viewpoint.
 //

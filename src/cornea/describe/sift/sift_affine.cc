@@ -66,7 +66,7 @@ void add_angles(HostView<const float> level, const SampleFrame& frame, SamplePla
       store4(weights + i, weight);
     }
     for (int i = 0; i < kAngleGrid; ++i) {
-      // A full circle is bin 0; this also keeps results of infinite pixels inside the histogram.
+      // A full circle is bin 0.
       const int bin = static_cast<unsigned>(bins[i]) < kAngleBins ? bins[i] : 0;
       parts[(j * kAngleGrid + i) % kAngleParts][bin] += std::sqrt(squares[i]) * weights[i];
     }

@@ -20,7 +20,7 @@ constexpr int kBand = 32;             // rows per piece of work
 constexpr int kColumnsAtOnce = 1024;  // columns whose differences stay in the L1 cache
 constexpr int kRing = 3;              // rows of differences
 constexpr int kPitch = kColumnsAtOnce + 2 + kLanes<float>;
-constexpr int kMostLevels = 11;  // 8 intervals and 3
+constexpr int kMostLevels = kMostIntervals + 3;
 
 // D_l of an octave, from its levels.
 struct Differences {

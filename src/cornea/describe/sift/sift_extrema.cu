@@ -188,7 +188,7 @@ void enqueue_extrema(cudaStream_t stream, const DeviceSpace& space, int octave,
                                 : void()),
      ...);
   }
-  (std::make_integer_sequence<int, 8>{});
+  (std::make_integer_sequence<int, kMostIntervals>{});
   cuda_check_launch("SIFT: extrema");
 }
 

@@ -41,8 +41,10 @@ struct SiftPoint {
   float x, y, scale;
   float response;       // |D|
   std::int32_t octave;  // 0: the first
-  std::int32_t level;   // from whose gradients it is described
+  std::int32_t level;   // nearest to its scale
 };
+
+inline constexpr int kMostIntervals = 8;
 
 struct SiftLimits {
   int intervals;
@@ -339,7 +341,7 @@ CORNEA_HD inline float axis_weight(float exponent, float distance) {
 }
 CORNEA_HD inline int angle_bin(float turn) {
   const int bin = static_cast<int>(turn * kAngleBins + 0.5f);
-  // A full circle is bin 0; this also keeps results of infinite pixels inside the histogram.
+  // A full circle is bin 0.
   return static_cast<unsigned>(bin) < kAngleBins ? bin : 0;
 }
 // A bin after smoothing; `h(i)` is the histogram, for any i from -2 to kAngleBins + 1.

@@ -48,6 +48,9 @@ std::size_t DeviceSift::bytes_of_sizes(const Sizes& s, const SiftShape& shape, i
   if (keeps_ || stays_) bytes += kSlots * images * s.features * kDescriptorLength;
   if (stays_) bytes += images * s.features * sizeof(Keypoint);
   bytes += std::size_t(shape.width) * shape.height * images;  // 8-bit pixels
+  if (options_.max_per_cell > 0) {
+    bytes += core::CellSelection::bytes(images, cells_of(shape), s.points);
+  }
   if (options_.scale_space == ScaleSpace::trilateral) {
     constexpr std::size_t kBytesPerPixel = 36;  // used by a trilateral filter
     bytes += kBytesPerPixel * shape.octaves[0].width * shape.octaves[0].height * filters_.size();
@@ -75,9 +78,7 @@ void DeviceSift::take_memory(const SiftShape& shape, int images) {
   points_.reserve<SiftPoint>(context_, s.points * images);
   if (caps_points()) kept_points_.reserve<SiftPoint>(context_, s.points * images);
   if (options_.max_per_cell > 0) {
-    const auto cells = divide_up<std::uint32_t>(shape.width, options_.cell) *
-                       divide_up(shape.height, options_.cell);
-    cells_.prepare(context_, images, cells, s.points);
+    cells_.prepare(context_, images, static_cast<std::uint32_t>(cells_of(shape)), s.points);
   }
   turns_.reserve<float>(context_, s.points * images * kMostAngles);
   angle_counts_.reserve<std::uint8_t>(context_, s.points * images);

@@ -48,7 +48,7 @@ inline bool all_inside(HostView<const float> level, const SampleFrame& frame, in
     const float i = corner % 2 ? last : 0, j = corner / 2 ? last : 0;
     const float x = (frame.x + j * frame.vx) + i * frame.ux;
     const float y = (frame.y + j * frame.vy) + i * frame.uy;
-    // Rounding may move a sample slightly beyond the corners.
+    // With a margin: the corners are computed like the samples, so that none lies beyond them.
     inside &= is_sampled(x - 0.01f, y - 0.01f, level.width, level.height) &&
               is_sampled(x + 0.01f, y + 0.01f, level.width, level.height);
   }

@@ -73,8 +73,8 @@ void DeviceSift::enqueue_upper_levels(int octave, cudaStream_t on) {
   }
 }
 
-// From the extrema of some octaves to the positions of their points, in order, appended to those of
-// the octaves before.
+// Queues the fits of the extrema of some octaves, and appends the resulting points, in order, to
+// those of the octaves before.
 void DeviceSift::enqueue_points(cudaStream_t on, int slot, int part, int first_octave, int octaves,
                                 const PointLists& points, bool masked, cudaEvent_t before_order) {
   auto* bits = marks_.data<std::uint32_t>();

@@ -307,8 +307,29 @@ TEST_P(SiftOnDevice, RejectsInvalidInputWithAReason) {
   const std::vector<Keypoint> outside = {{70, 20, 2, 0, 1, 0}}, no_scale = {{30, 20, 0, 0, 1, 0}};
   EXPECT_THROW(sift.describe(image, outside, out), Error);
   EXPECT_THROW(sift.describe(image, no_scale, out), Error);
+  const std::vector<Keypoint> tiny = {{30, 20, 1e-25f, 0, 1, 0}};
+  EXPECT_THROW(sift.describe(image, tiny, out), Error);
   sift.describe(image, {}, out);
   EXPECT_EQ(out.size(), 0u);
+  EXPECT_THROW(sift.memory_needed(2147483647, 2147483647), Error);
+  EXPECT_THROW(sift.memory_needed(2147483647, 11), Error);
+  EXPECT_THROW(sift.memory_needed(100000, 100000), Error);
+}
+
+TEST_P(SiftOnDevice, AnErrorLeavesNoResults) {
+  Sift sift(context);
+  const Image<float> good = blob_image(60, 50);
+  Image<float> bad = blob_image(60, 50);
+  bad(30, 20) = std::numeric_limits<float>::quiet_NaN();
+  const Features earlier = sift.detect(good);
+  ASSERT_GT(earlier.size(), 0u);
+  std::vector<Features> out(3, earlier);
+  const std::vector<AnyView> images = {good, bad, good};
+  EXPECT_THROW(sift.detect_batch(images, out), Error);
+  for (const Features& features : out) EXPECT_EQ(features.size(), 0u);
+  Features described = earlier;
+  EXPECT_THROW(sift.describe(bad, earlier.keypoints, described), Error);
+  EXPECT_EQ(described.size(), 0u);
 }
 
 TEST(SiftOptions, AreChecked) {
@@ -316,6 +337,7 @@ TEST(SiftOptions, AreChecked) {
   EXPECT_THROW(Sift(cpu, {.intervals = 0}), Error);
   EXPECT_THROW(Sift(cpu, {.intervals = 9}), Error);
   EXPECT_THROW(Sift(cpu, {.sigma = 0}), Error);
+  EXPECT_THROW(Sift(cpu, {.scale_space = ScaleSpace::bilateral, .sigma_range = 1e7}), Error);
   EXPECT_THROW(Sift(cpu, {.contrast = -1}), Error);
   EXPECT_THROW(Sift(cpu, {.edge_ratio = 0.5}), Error);
   EXPECT_THROW(Sift(cpu, {.orientations = 9}), Error);
