@@ -109,6 +109,7 @@ TEST_F(ShardCommandTest, RefusesOptionsThatThePlanFixesAndMissingItems) {
   refused({"shard", "status", work, "--size", "5"}, 2, "shard status has no --size");
   refused({"shard", "status", work, "--redo"}, 2, "a flag of shard pairs");
   refused({"shard", "further", work, "--check"}, 2, "a flag of shard status");
+  refused({"shard", "plan", images, "-o", work, "--decoders", "2"}, 2, "--decoders");
   refused({"shard", "plan", images, "-o", work, "--check"}, 2, "shard plan has no --check");
   refused({"shard", "status", work, "--local", "l"}, 2, "shard status has no --local");
   const fs::path plan = work / "plan.txt", photograph = images / "w101.png";

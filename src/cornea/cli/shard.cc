@@ -61,9 +61,9 @@ std::string word_of_switch(const CLI::Option& option) {
 // that say where, how and on what this command runs. Files have absolute paths, because items run
 // in other folders.
 std::vector<std::string> kept_words(const ShardCommand& c) {
-  static const std::vector<std::string> own = {
-      "action",   "folder",    "--out",  "--size",  "--list",     "--check", "--redo",
-      "--device", "--threads", "--json", "--quiet", "--decoders", "--local"};
+  static const std::vector<std::string> own = {"action",    "folder",  "--out",   "--size",
+                                               "--list",    "--check", "--redo",  "--device",
+                                               "--threads", "--json",  "--quiet", "--local"};
   static const std::vector<std::string> files = {"--mask", "--pairs"};
   std::vector<std::string> kept;
   for (const CLI::Option* option : c.command->get_options()) {
@@ -297,6 +297,7 @@ Run add_shard(CLI::App& app) {
   command->add_flag("--redo", c->item.redo, "pairs, further: do it again even if it is done");
   add_local_option(command, c->item.local);
   add_plan_options(command, c.get());
+  command->remove_option(command->get_option("--decoders"));  // of cornea extract, per run
   return [c] { return run_shard(*c); };
 }
 

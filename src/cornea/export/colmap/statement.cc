@@ -34,7 +34,8 @@ void fail_sqlite(sqlite3* handle, const std::string& file, int code) {
     case SQLITE_NOTADB:
       fail(ErrorCode::io, file, ": is not an SQLite database; choose another name");
     case SQLITE_CORRUPT:
-      fail(ErrorCode::io, file, ": the database is damaged (", said, "); create it again");
+      fail(ErrorCode::io, file, ": the database is damaged (", said,
+           "); restore a copy of it, or create it again");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       fail(ErrorCode::io, file,

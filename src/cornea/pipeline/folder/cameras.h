@@ -15,8 +15,8 @@ namespace cornea::folder {
 
 class FolderCameras {
  public:
-  // Reads all cameras: their sizes, and their parameters if they are to be used. Invalid cameras
-  // are reported and counted; unsupported models are named in a note.
+  // Reads all cameras: their sizes, and their parameters if they are to be used. Invalid parameters
+  // that are to be used are reported and counted; unsupported models are named in a note.
   int read(const colmap::Database& database, bool with_parameters, const FolderEvents& events);
   // Adds an image of the database; call it after read().
   void add(const colmap::ImageRow& image);

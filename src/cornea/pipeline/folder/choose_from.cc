@@ -87,16 +87,29 @@ class Choosing {
     ids_.push_back(
         colmap::pair_id({images_[std::size_t(first)].id, images_[std::size_t(second)].id}));
   }
-  void add(const std::vector<Neighbours>& neighbours) {
-    for (const auto& [first, second] : neighbours) add(first, second);
+
+  // Indices of the images in the order of their names, which does not depend on when they were
+  // added.
+  const std::vector<int>& by_name() {
+    if (by_name_.size() != images_.size()) {
+      by_name_.resize(images_.size());
+      std::iota(by_name_.begin(), by_name_.end(), 0);
+      std::sort(by_name_.begin(), by_name_.end(), [&](int a, int b) {
+        return images_[std::size_t(a)].name < images_[std::size_t(b)].name;
+      });
+    }
+    return by_name_;
+  }
+  // Adds pairs of positions in by_name().
+  void add_named(const std::vector<Neighbours>& neighbours) {
+    const std::vector<int>& order = by_name();
+    for (const auto& [first, second] : neighbours) {
+      add(order[std::size_t(first)], order[std::size_t(second)]);
+    }
   }
 
   void follow_names() {
-    std::vector<int> order(images_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int a, int b) {
-      return images_[std::size_t(a)].name < images_[std::size_t(b)].name;
-    });
+    const std::vector<int>& order = by_name();
     for (std::size_t i = 0; i < order.size(); ++i) {
       for (std::size_t j = i + 1; j < order.size() && j - i <= std::size_t(options_.overlap); ++j) {
         add(order[i], order[j]);
@@ -148,9 +161,9 @@ class Choosing {
 
   void choose_by_position() {
     std::vector<std::optional<GpsPosition>> positions;
-    for (std::size_t i = 0; i < images_.size(); ++i) {
+    for (const int i : by_name()) {
       if ((chosen_.stopped = events_.stop())) return;
-      positions.push_back(collection_.taken(i).position);
+      positions.push_back(collection_.taken(std::size_t(i)).position);
       chosen_.without_position += !positions.back();
     }
     const int known = chosen_.images - chosen_.without_position;
@@ -162,21 +175,21 @@ class Choosing {
       events_.note(text(chosen_.without_position, " of ", chosen_.images,
                         " images have no GPS position in their files and are in no pair"));
     }
-    add(neighbours_by_position(positions, options_.nearest, options_.max_metres));
+    add_named(neighbours_by_position(positions, options_.nearest, options_.max_metres));
   }
 
   void add_sequences() {
     std::vector<std::string> names;
     names.reserve(images_.size());
-    for (const CollectionImage& image : images_) names.push_back(image.name);
-    add(neighbours_by_name(names, options_.overlap));
+    for (const int i : by_name()) names.push_back(images_[std::size_t(i)].name);
+    add_named(neighbours_by_name(names, options_.overlap));
     std::vector<Taken> times;
-    for (std::size_t i = 0; i < images_.size(); ++i) {
+    for (const int i : by_name()) {
       if ((chosen_.stopped = events_.stop())) return;
-      colmap::TakenRow row = collection_.taken(i);
+      colmap::TakenRow row = collection_.taken(std::size_t(i));
       times.push_back({std::move(row.camera), row.microseconds});
     }
-    add(neighbours_by_time(times, options_.overlap));
+    add_named(neighbours_by_time(times, options_.overlap));
   }
 
   int counted_features(int count) const {
@@ -185,18 +198,20 @@ class Choosing {
 
   // Appends the descriptors of the largest points of an image, in their order. Ties keep the first.
   void read_largest(std::size_t i, std::vector<std::uint8_t>& out) const {
+    const std::size_t features = std::size_t(images_[i].features);
     const std::size_t wanted = std::size_t(counted_features(images_[i].features));
-    if (wanted == std::size_t(images_[i].features)) {
-      collection_.read_descriptors(i, out);
-      return;
-    }
     std::vector<std::uint8_t> all;
     collection_.read_descriptors(i, all);
-    const std::vector<float> scales = collection_.scales(i);
-    if (scales.size() != std::size_t(images_[i].features) ||
-        all.size() != scales.size() * Features::kLength) {
+    const std::vector<float> scales =
+        wanted < features ? collection_.scales(i) : std::vector<float>();
+    if (all.size() != features * Features::kLength ||
+        (wanted < features && scales.size() != features)) {
       fail(ErrorCode::io, collection_.name(), ": the features of ", images_[i].name,
            " were replaced by another run; run the command again");
+    }
+    if (wanted == features) {
+      out.insert(out.end(), all.begin(), all.end());
+      return;
     }
     std::vector<std::size_t> order(scales.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -263,6 +278,7 @@ class Choosing {
   const ChoiceMemory& memory_;
   ChosenPairs chosen_;
   std::vector<Id> ids_;  // of the pairs
+  std::vector<int> by_name_;
 };
 
 }  // namespace
@@ -281,6 +297,7 @@ colmap::TakenRow taken_of(const fs::path& file) {
 std::int64_t expected_pairs(const ChoosePairsOptions& options, std::int64_t images) {
   const bool few = options.choice == PairChoice::automatic && images <= options.all_up_to;
   if (options.choice == PairChoice::all || few) return images * (images - 1) / 2;
+  if (options.choice == PairChoice::listed) return 0;  // known once the list is read
   if (options.choice == PairChoice::sequential) return images * options.overlap;
   if (options.choice == PairChoice::spatial) return images * options.nearest;
   const int overlap = options.choice == PairChoice::automatic ? options.overlap : 0;

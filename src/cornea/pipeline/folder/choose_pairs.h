@@ -17,16 +17,18 @@
 // ending, such as frame_0010.jpg, frame_0020.jpg, ..., in which at least half of the steps from one
 // number to the next are equal. Two images are neighbours if they are at most `overlap` positions
 // apart and their numbers differ by at most `overlap` such steps. A sequence by times consists of
-// at least three photographs of one make and model in the order in which they were taken (EXIF),
-// each at most a minute after the previous one; neighbours are at most `overlap` positions apart.
+// at least three photographs of one make and model (those without either count as one) in the order
+// in which they were taken (EXIF; equal times: by name), each at most a minute after the previous
+// one; neighbours are at most `overlap` positions apart.
 //
 // After these pairs are verified, one further round tries the neighbours of neighbours
 // (further_pairs).
 //
 // The choice is a function of the images, their features and the options. It does not depend on the
 // pairs that are already matched, the device, the number of threads, or the order in which images
-// were added. The choices that take long (retrieve, spatial, automatic) are stored in the database
-// (cornea_choice) with a description of their inputs, and made again if these have changed.
+// were added; only ties of further_pairs go by id. The choices that take long (retrieve, spatial,
+// automatic) are stored in the database (cornea_choice) with a description of their inputs, and
+// made again if these have changed.
 #pragma once
 
 #include <cstdint>

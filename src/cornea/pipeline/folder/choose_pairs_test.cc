@@ -202,6 +202,38 @@ TEST_P(ChoosePairs, SpatialTakesTheNearestByGps) {
   }
 }
 
+// Which of several equal candidates are taken must not depend on when an image was added.
+TEST_P(ChoosePairs, TiesGoByNameWhateverTheIds) {
+  const auto picture = random_image<std::uint8_t>(32, 24, 1);
+  std::vector<std::string> names;
+  for (int i = 0; i < 6; ++i) {
+    names.push_back(text(std::string(1, char('a' + (5 * i) % 6)), ".jpg"));
+    write_taken_jpeg(photographs / names.back(), picture, "2026:11:17 09:00:00", 180000, 36000);
+  }
+  const auto named_pairs = [&](const std::string& file, std::vector<std::string> order,
+                               const ChoosePairsOptions& options) {
+    Database database = made(file);
+    for (const std::string& name : order) {
+      added_ = 100 + name[0];  // so that the descriptors of an image do not depend on the order
+      add(database, name, name[0] - 'a');
+    }
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (const ImagePair& pair : choose(database, options).pairs) {
+      pairs.push_back(std::minmax(order[pair.first - 1], order[pair.second - 1]));
+    }
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+  };
+  const std::vector<std::string> reversed(names.rbegin(), names.rend());
+  const ChoosePairsOptions spatial = {.choice = PairChoice::spatial, .nearest = 2};
+  const auto nearest = named_pairs("a.db", names, spatial);
+  EXPECT_LT(nearest.size(), 15u);
+  EXPECT_EQ(nearest, named_pairs("b.db", reversed, spatial));
+  const ChoosePairsOptions by_time = {
+      .all_up_to = 2, .overlap = 1, .retrieve = {.neighbours = 1, .words = 32}};
+  EXPECT_EQ(named_pairs("c.db", names, by_time), named_pairs("d.db", reversed, by_time));
+}
+
 TEST_P(ChoosePairs, SpatialWithoutPositionsIsAnError) {
   Database database = made();
   add(database, "a.jpg", 0), add(database, "b.jpg", 1);

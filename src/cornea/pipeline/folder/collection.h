@@ -61,7 +61,8 @@ ChosenPairs choose_from(const Context& context, Collection& collection,
                         const ChoosePairsOptions& options, const FolderEvents& events,
                         const ChoiceMemory& memory);
 
-// further_pairs() for the geometries of first-round pairs, in any order.
+// further_pairs() for these geometries, in any order; those of pairs that were not chosen do not
+// count.
 struct Edge;
 std::vector<colmap::ImagePair> further_from(std::vector<Edge> edges, const ChosenPairs& chosen,
                                             const ChoosePairsOptions& options);

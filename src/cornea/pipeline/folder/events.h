@@ -8,7 +8,7 @@
 namespace cornea {
 
 struct FolderEvents {
-  std::function<void(int total)> begin = [](int) {};    // number of steps to do, called once
+  std::function<void(int total)> begin = [](int) {};    // number of steps to do, per part of a call
   std::function<void(int count)> advance = [](int) {};  // number of steps done since the last call
   std::function<void(const std::string&)> report = [](const std::string&) {};  // a step failed
   // a difference the user should know of

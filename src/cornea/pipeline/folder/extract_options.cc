@@ -46,7 +46,9 @@ void ExtractOptions::validate() const {
 }
 
 void ExtractOptions::validate_masks() const {
-  require(masks.empty() || fs::is_directory(masks), masks.string(), ": is not a folder of masks");
+  std::error_code unreadable;
+  require(masks.empty() || fs::is_directory(masks, unreadable), masks.string(),
+          ": is not a folder of masks");
 }
 
 double ExtractReport::decode_share() const {

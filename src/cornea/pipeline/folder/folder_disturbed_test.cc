@@ -166,6 +166,25 @@ TEST_P(Folder, ADamagedRowOfPointsLeavesOneImageOut) {
   EXPECT_EQ(report.matched, 1);
 }
 
+TEST_P(Folder, RedoCountsOnlyWhatIsMadeAgain) {
+  Database database = made();
+  run_all(context, database);
+  // A pair of an image that is not there keeps its geometry, because it cannot be made again.
+  const std::string pair = text(pair_id({1, 9}));
+  change_file(database.file(), "INSERT INTO matches(pair_id, rows, cols, data) VALUES (" + pair +
+                                   ", 1, 2, x'0000000000000000')");
+  change_file(database.file(),
+              "INSERT INTO two_view_geometries(pair_id, rows, cols, data, config) "
+              "VALUES (" +
+                  pair + ", 1, 2, x'0000000000000000', 3)");
+  RecordedEvents recorded;
+  const VerifyReport report = verify_all(context, database, {.redo = true}, recorded.events());
+  EXPECT_EQ(report.redone, 3);
+  EXPECT_EQ(report.skipped, 1);
+  EXPECT_EQ(recorded.totals, std::vector<int>{3});
+  EXPECT_EQ(recorded.advanced, 3);
+}
+
 TEST_P(Folder, ChangedOptionsStopUnlessAsked) {
   Database database = made();
   run_all(context, database);

@@ -32,9 +32,9 @@ struct CORNEA_API MatchAllOptions {
   bool listed = false;
   // Memory for the descriptors of a block of images.
   std::size_t block_bytes = std::size_t{64} << 20;
-  // `changed` applies to pairs whose matches were made with other options; `redo` makes all pairs
-  // again. Old matches and geometries are deleted first, in one transaction; if the run is then
-  // stopped, a run without redo continues it.
+  // `changed` applies to pairs whose matches were made with other options; `redo` makes all
+  // requested pairs again. Old matches and geometries are deleted first, in one transaction; if the
+  // run is then stopped, a run without redo continues it.
   Changed changed = Changed::stop;
   bool redo = false;
 

@@ -84,6 +84,7 @@ class FolderRun {
                                differs("match", "matches", options_text(options_.match));
     if (!options_.redo && !other_matches) return;
     Database::Transaction transaction(database_);
+    report_.deleted = std::max(database_.count("matches"), database_.count("two_view_geometries"));
     database_.delete_all_pairs();
     transaction.commit();
   }
@@ -219,7 +220,7 @@ void FolderOptions::validate() const {
 }
 
 bool FolderReport::did_something() const {
-  return extract.extracted > 0 || extract.removed > 0 || match.matched > 0 ||
+  return extract.extracted > 0 || extract.removed > 0 || deleted > 0 || match.matched > 0 ||
          match_further.matched > 0 || verify.done() > 0 || verify_further.done() > 0;
 }
 

@@ -2,6 +2,7 @@
 #include "cornea/pipeline/folder/run_folder.h"
 
 #include <algorithm>
+#include <fstream>
 #include <numeric>
 
 #include "cornea/pipeline/folder/folder_testing.h"
@@ -141,6 +142,20 @@ TEST_P(RunFolder, OtherOptionsMakeAllPairsAgainIfAsked) {
   const Tables before = dump(database);
   EXPECT_FALSE(run_folder(context, images, database, options).did_something());
   EXPECT_TRUE(dump(database) == before);
+}
+
+TEST_P(RunFolder, DeletingPairsIsSomethingDone) {
+  Database database = made("c.db");
+  run_folder(context, images, database, retrieving());
+  FolderOptions options = retrieving();
+  options.match.ratio = 0.7f;
+  options.changed = Changed::redo;
+  options.pairs = {.choice = PairChoice::listed, .list = folder / "none.txt"};
+  std::ofstream(folder / "none.txt") << "# none\n";
+  const FolderReport report = run_folder(context, images, database, options);
+  EXPECT_EQ(database.count("matches"), 0);
+  EXPECT_GT(report.deleted, 0);
+  EXPECT_TRUE(report.did_something());
 }
 
 TEST_P(RunFolder, RedoDoesEverythingAgain) {

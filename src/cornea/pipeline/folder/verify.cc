@@ -105,7 +105,9 @@ class Verification {
     database_.delete_two_views_of_matches();
     database_.forget_options_of_step(kStep);
     transaction.commit();
-    report_.redone = std::exchange(report_.skipped, 0);
+    // Geometries that cannot be made again were kept.
+    const std::int64_t kept = report_.pairs - database_.unverified_count();
+    report_.redone = std::exchange(report_.skipped, kept) - kept;
   }
 
   void cut_into_blocks() {
