@@ -4,7 +4,8 @@
 
 Runs `cornea bench` of both alternately, so that other load on the machine disturbs both. Prints for each
 row the median over the rounds of the ratio of the two neighbouring runs, the median of each build, and
-the lowest of each. Use it to check a change that should cost no time.
+the lowest of each. Use it to check a change that should cost no time. Builds of different versions may
+draw different images to measure on; --image gives both the same one.
 """
 import argparse
 import json
@@ -59,12 +60,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=CALLS["cpu"], default=list(CALLS["cpu"]))
     parser.add_argument("--threads", type=int, default=0, help="CPU threads of both; 0: as each decides")
+    parser.add_argument("--image", help="detectors and filters are measured on this image, at its size")
     parser.add_argument("--json", help="keep the medians of all rounds")
     options = parser.parse_args()
+    calls = [list(CALLS[options.device][name]) for name in options.only]
+    if options.image:
+        for call in calls:
+            if "--sizes" in call:
+                at = call.index("--sizes")
+                call[at:at + 2] = ["--image", options.image]
     times = {"old": {}, "new": {}}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.rounds):
-            for call in (CALLS[options.device][name] for name in options.only):
+            for call in calls:
                 # The build that runs first alternates from round to round.
                 for side in ("old", "new") if number % 2 == 0 else ("new", "old"):
                     report = measure(getattr(options, side), options.device, options.threads, call, folder)

@@ -5,8 +5,11 @@
 // anything off the plane supports F at all. `Team`: points.h.
 #pragma once
 
+#include "cornea/geometry/algebra/symmetric.h"
+#include "cornea/geometry/outcome.h"
 #include "cornea/geometry/ransac/search.h"
 #include "cornea/geometry/sampling.h"
+#include "cornea/geometry/scoring/epipolar.h"
 #include "cornea/geometry/solvers/four_point.h"
 
 namespace cornea::geometry {

@@ -15,9 +15,10 @@
 //   problem.conclude(..)        the outcome: degeneracy tests and the final fits
 #pragma once
 
+#include "cornea/geometry/outcome.h"
+#include "cornea/geometry/points.h"
 #include "cornea/geometry/ransac/stopping.h"
-#include "cornea/geometry/refine/local_fundamental.h"
-#include "cornea/geometry/two_view/fundamental.h"
+#include "cornea/geometry/scoring/model.h"
 
 namespace cornea::geometry {
 
@@ -61,8 +62,8 @@ struct Search {
   CORNEA_HD bool ended() const { return hopeless || stop != StopReason::nothing_to_do; }
 };
 
-// F has 7 degrees of freedom, so that among many thousands of hypotheses some fit a dozen random
-// correspondences by chance.
+// Among many thousands of hypotheses some fit a dozen random correspondences by chance. The numbers
+// are those of F, which has 7 degrees of freedom; E takes both, H the first.
 inline constexpr std::uint32_t kLeastSupport = 8, kSureSupport = 15;
 CORNEA_HD inline bool is_chance(std::uint32_t inliers, int count) {
   return inliers < kLeastSupport || (inliers < kSureSupport && 2 * inliers < std::uint32_t(count));

@@ -6,14 +6,10 @@
 #include "cornea/geometry/algebra/rank_two.h"
 #include "cornea/geometry/algebra/symmetric.h"
 #include "cornea/geometry/scoring/epipolar.h"
+#include "cornea/geometry/scoring/model.h"
 #include "cornea/geometry/solvers/epipolar_system.h"
 
 namespace cornea::geometry {
-
-struct Model {
-  Matrix3<double> f{};
-  Score score;
-};
 
 // The eight-point algorithm over the inliers of F. The weights turn the algebraic error into
 // Sampson's (scoring/sampson.h) and fall to 0 towards the threshold.

@@ -62,12 +62,12 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "cornea/core/context.h"
 #include "cornea/core/export.h"
 #include "cornea/core/features.h"
+#include "cornea/geometry/outcome.h"
 
 namespace cornea {
 
@@ -87,22 +87,6 @@ struct CORNEA_API FundamentalOptions {
 
   void validate() const;
 };
-
-enum class TwoView {
-  general,  // F is valid
-  planar,   // a plane or a pure rotation: H is valid; F is one of many compatible with it
-  // Fewer than 8 inliers, or fewer than 15 if they are less than half of the correspondences,
-  // before or after refinement; or no more than expected in random correspondences.
-  none,
-  // No sample determines F, or in one image the inliers lie on a line, apart from fewer than 8 (and
-  // one more per 50 other correspondences) and fewer than a third of them.
-  degenerate,
-  too_few_points,  // fewer distinct correspondences than a sample
-};
-CORNEA_API std::string_view name(TwoView kind);
-
-enum class StopReason { confidence, target, maximum, nothing_to_do };
-CORNEA_API std::string_view name(StopReason reason);
 
 struct CORNEA_API FundamentalResult {
   TwoView kind = TwoView::none;
@@ -164,10 +148,6 @@ class CORNEA_API FundamentalEstimator {
 // F from 8 or more correspondences without outliers: least squares in normalised coordinates, then
 // the nearest matrix of rank 2. Throws if they do not determine F.
 CORNEA_API std::array<double, 9> eight_point(std::span<const Correspondence> matches);
-
-// If the kind is planar, an inlier's distance to H (that of x2 to H x1 plus that of x1 to H^-1 x2)
-// is below this many thresholds.
-inline constexpr double kPlaneWidth = 4;
 
 // H / H33, the usual form of a homography; H itself if |H33| is below 1e-6 of the largest entry.
 CORNEA_API std::array<double, 9> with_unit_corner(const std::array<double, 9>& H);

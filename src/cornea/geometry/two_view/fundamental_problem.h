@@ -6,6 +6,7 @@
 #include "cornea/geometry/degeneracy/line.h"
 #include "cornea/geometry/degeneracy/plane.h"
 #include "cornea/geometry/refine/fundamental.h"
+#include "cornea/geometry/refine/local_fundamental.h"
 #include "cornea/geometry/refine/noise.h"
 #include "cornea/geometry/refine/resample.h"
 #include "cornea/geometry/solvers/eight_point.h"
