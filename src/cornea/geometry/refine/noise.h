@@ -9,6 +9,8 @@
 // that narrows it.
 #pragma once
 
+#include <cstdint>
+
 #include "cornea/core/host_device.h"
 #include "cornea/geometry/algebra/matrix3.h"
 #include "cornea/geometry/points.h"
