@@ -228,10 +228,14 @@ def retrieval(given, file):
     script = [sys.executable, HERE / "retrieve.py"]
     with tempfile.TemporaryDirectory() as name:
         folder = given.work or Path(name)
-        database, pairs = folder / "photographs.db", folder / "pairs.txt"
+        # A database belongs to the program that made it; the photographs do not.
+        database, pairs = folder / f"photographs-{given.commit}.db", folder / "pairs.txt"
         common = ["--db", database, "--device", given.device, "-q"]
         if not (folder / "photographs").exists():
-            run([*script, "collect", Path(given.data, "data"), folder / "photographs", "--distractors", 1000])
+            part = folder / "photographs.part"
+            shutil.rmtree(part, ignore_errors=True)
+            run([*script, "collect", Path(given.data, "data"), part, "--distractors", 1000])
+            part.rename(folder / "photographs")
         run([given.program, "extract", folder / "photographs", *common])
         run([*script, "pairs", database, pairs])
         run([given.program, "match-all", "--pairs", pairs, *common])
@@ -240,9 +244,11 @@ def retrieval(given, file):
         for most, features in (("all", 0), ("1000", 1000), ("250", 250), ("100", 100)):
             # Learning COLMAP's vocabulary tree from more descriptors takes hours.
             colmap = ["--colmap", "colmap"] if features in (250, 100) and shutil.which("colmap") else []
+            measured = file.with_name(file.name.replace("-all", f"-{most}"))
             run([*script, "measure", database, "--bench", Path(given.program).parent / "cornea_retrieve_bench", "--device",
-                 given.device, "--features", features, "--commit", given.commit, "--json",
-                 file.with_name(file.name.replace("-all", f"-{most}")), *colmap])
+                 given.device, "--features", features, "--commit", given.commit, "--json", measured, *colmap])
+            measured.write_text(json.dumps({"machine": machine(), "call": f"retrieve.py measure --features {features}",
+                                            **json.loads(measured.read_text())}, indent=1) + "\n")
 
 
 CPU_WORK = {"folder-page": folder_page}

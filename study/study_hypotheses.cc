@@ -162,13 +162,13 @@ study::Section null_vector_section(const StudyDevices& devices,
                    {"Householder per system", "us", 3},
                    {"|Af|, Householder", "", study::kScientific},
                    {"|Af|, SVD", "", study::kScientific}};
-  table.caption =
-      text("Float; samples of 8 of the same correspondences; medians of ", c.repeat,
-           " calls or as many as fit into 1.5 s. ", devices.words(),
-           devices.cuda ? "; on CUDA systems and results stay in device memory" : "",
-           ". The SVD gives V alone, of the system and a row of zeros. |Af| is relative to |A|, "
-           "the 99th "
-           "percentile.");
+  table.caption = text("Float; samples of 8 of the same correspondences; medians of ", c.repeat,
+                       " calls or as many as fit into 1.5 s. ", devices.words(),
+                       devices.cuda ? "; on CUDA systems and results stay in device memory" : "",
+                       ". For the SVD the system has a row of zeros more, and only V is computed. "
+                       "|Af| is relative to |A|, "
+                       "the 99th "
+                       "percentile.");
   double least = 1e300, most = 0;
   const std::vector<int> counts =
       c.quick ? std::vector<int>{300} : std::vector<int>{300, 3000, 30000};

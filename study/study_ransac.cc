@@ -102,10 +102,11 @@ StudyResult study_ransac(const StudyDevices& devices, const StudyCommand& c) {
   }
   for (const study::Column& column :
        {study::Column{"rounds", "", 0}, study::Column{"hypotheses", "", 0},
-        study::Column{"inliers", "", 0}, study::Column{"their distance", "px", 3}}) {
+        study::Column{"inliers", "", 0},
+        study::Column{"median distance of the inliers", "px", 3}}) {
     table.columns.push_back(column);
   }
-  if (known) table.columns.push_back({"distance of the exact points", "px", 3});
+  if (known) table.columns.push_back({"median distance of correspondences without noise", "px", 3});
   table.caption = text(
       matches.size(), " correspondences (", source, "), host to host; medians of ", c.repeat,
       " seeds. The threshold is compared with the sum of a correspondence's two distances to its "

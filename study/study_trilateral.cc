@@ -223,12 +223,17 @@ std::vector<std::string> words_of(const std::vector<Totals>& totals,
   const SpaceScores first = totals[0].all(), equal = totals[1].all();
   const SpaceScore &g0 = first[0], &t0 = first[kTrilateral], &g1 = equal[0],
                    &t1 = equal[kTrilateral];
-  std::string more, fewer;
+  std::string more, other;
   for (std::size_t d = 0; d < disturbances.size(); ++d) {
     const SpaceScores& scores = totals[1].by_disturbance[d];
-    std::string& list = scores[kTrilateral].correct > scores[0].correct ? more : fewer;
-    list += (list.empty() ? "" : ", ") + disturbances[d].name;
+    std::string& list = scores[kTrilateral].correct > scores[0].correct ? more : other;
+    const std::string& named = disturbances[d].name;
+    list += (list.empty() ? "" : ", ") + (named == "none" ? "no disturbance" : named);
   }
+  const std::string compared =
+      more.empty()    ? text("It gives no more than the Gaussian under any condition (", other, ")")
+      : other.empty() ? text("It gives more than the Gaussian under every condition (", more, ")")
+                      : text("It gives more than the Gaussian with ", more, "; not with ", other);
   std::vector<std::string> words = {
       text("At default settings the trilateral scale space gives ", number_text(t0.correct, 0),
            " correct matches from ", number_text(t0.points, 0), " points, the Gaussian ",
@@ -237,9 +242,7 @@ std::vector<std::string> words_of(const std::vector<Totals>& totals,
            " of the correct matches."),
       text("At equal numbers of points it gives ", percent(t1.correct, g1.correct),
            " of the Gaussian's correct matches (", number_text(t1.correct, 0), " and ",
-           number_text(g1.correct, 0),
-           "). More than the Gaussian: ", more.empty() ? "under no disturbance" : more,
-           "; not more: ", fewer.empty() ? "under none" : fewer, "."),
+           number_text(g1.correct, 0), "). ", compared, "."),
       text("Of the points at equal numbers ", percent(t1.repeated, t1.seen),
            " of the trilateral and ", percent(g1.repeated, g1.seen),
            " of the Gaussian ones are found again within 4 pixels. With descriptors of the "
@@ -287,9 +290,10 @@ study::Section scale_spaces(const StudyDevices& devices, const StudyCommand& c,
   study::Table numbers{.title = "By number of points"};
   numbers.columns = section.tables[0].columns;
   numbers.columns[0] = {"strongest", "", 0};
-  numbers.caption =
-      text("All disturbances together. Contrast ", kLowContrast,
-           ", edge ratio 10, so many points of the largest |D| of each image. ", sample);
+  numbers.caption = text("All disturbances together. Contrast ", kLowContrast,
+                         ", edge ratio 10, as many points per image as the first column says, "
+                         "those of the largest |D|. ",
+                         sample);
   study::Plot curve{.name = "trilateral-numbers",
                     .title = "Correct matches by number of points, all disturbances",
                     .caption = sample};

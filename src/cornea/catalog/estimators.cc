@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cornea/catalog/estimators.h"
 
+#include <cmath>
+
 #include "cornea/catalog/options_table.h"
 #include "cornea/core/error.h"
 #include "cornea/geometry/two_view/fundamental_study.h"
@@ -17,8 +19,10 @@ void visit_threshold(double& threshold, Visitor& v) {
   const double half = threshold / 2;
   double per_line = half;
   v("threshold-per-line", per_line, kThresholdPerLineHelp);
-  require(per_line >= 0 || !(half >= 0), "threshold_per_line is ", per_line,
-          " and must be a positive number of pixels, or 0 to choose it per pair");
+  if (per_line != half) {  // so that the error names the option that was given
+    require(per_line >= 0 && std::isfinite(per_line), "threshold_per_line is ", per_line,
+            " and must be a positive number of pixels, or 0 to choose it per pair");
+  }
   threshold = 2 * per_line;
 }
 

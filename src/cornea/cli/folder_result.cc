@@ -43,6 +43,9 @@ std::string components_text(const FolderReport& report) {
 std::string done_text(const FolderReport& report) {
   if (!report.did_something()) return "nothing was left to do; ";
   std::string all;
+  if (report.deleted > 0) {
+    all += text("matches and geometries of ", counted(report.deleted, "pair"), " deleted, ");
+  }
   const std::int64_t pairs = report.match.matched + report.match_further.matched;
   const std::int64_t geometries = report.verify.done() + report.verify_further.done();
   all += text(counted(report.extract.extracted, "image"), " extracted, ", counted(pairs, "pair"),
@@ -108,6 +111,7 @@ Json folder_json(const FolderOutcome& outcome) {
                {"redone", r.extract.redone},
                {"removed", r.extract.removed},
                {"failed", r.extract.failed},
+               {"deleted_pairs", r.deleted},
                {"ignored", r.extract.ignored},
                {"features", r.features},
                {"choice", name(r.chosen.choice)},

@@ -64,8 +64,11 @@ std::shared_ptr<CudaSide> CudaSide::open(int index, void* callers_stream, bool u
   const auto found = std::find_if(devices.begin(), devices.end(),
                                   [&](const DeviceInfo& d) { return d.index == index; });
   if (found == devices.end()) {
-    fail(ErrorCode::device_unavailable, "cuda:", index, " was asked for, and this machine has ",
-         devices.size(), " CUDA device(s) that this build can use, numbered from 0");
+    std::string usable;
+    for (const DeviceInfo& d : devices)
+      usable += text(usable.empty() ? "" : ", ", "cuda:", d.index);
+    fail(ErrorCode::device_unavailable, "cuda:", index,
+         " was asked for, and this build cannot use it or there is none; it can use ", usable);
   }
   auto side = std::make_shared<CudaSide>();
   side->index = index;
@@ -157,11 +160,11 @@ void CudaSide::copy(void* to, std::size_t to_stride, const void* from, std::size
   const DeviceGuard device(index);
   if (rows == 1 || (to_stride == row_bytes && from_stride == row_bytes)) {
     cuda_check(cudaMemcpyAsync(to, from, row_bytes * rows, cudaMemcpyDefault, stream_of(*this)),
-               "copying between host and device");
+               "copying memory");
   } else {
     cuda_check(cudaMemcpy2DAsync(to, to_stride, from, from_stride, row_bytes, rows,
                                  cudaMemcpyDefault, stream_of(*this)),
-               "copying between host and device");
+               "copying memory");
   }
 }
 

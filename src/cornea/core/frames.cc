@@ -157,4 +157,10 @@ void Frames::forget() noexcept {
   if (int* flag = unusable_.data<int>()) *flag = 0;
 }
 
+void Frames::forget_on_device() {
+  if constexpr (kHasCuda) {
+    if (int* flag = unusable_.data<int>()) clear_flag(context_, flag);
+  }
+}
+
 }  // namespace cornea::core

@@ -59,6 +59,8 @@ class Frames {
     }
   }
   void forget() noexcept;
+  // Queued: what was queued earlier and has not been checked is not reported any more.
+  void forget_on_device();
 
  private:
   AnyView uploaded(const AnyView& image);

@@ -41,7 +41,7 @@ Memory& Memory::operator=(Memory&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(place_, other.place_);
-  std::swap(purpose_, other.purpose_);
+  std::swap(bytes_of_purpose_, other.bytes_of_purpose_);
   std::swap(pool_, other.pool_);
   return *this;
 }
@@ -99,9 +99,9 @@ Memory MemoryPool::allocate(Place place, std::size_t bytes, const char* purpose)
   memory.place_ = place;
   if (bytes == 0) return memory;
   {
-    // This entry is made first, because nothing after take() may fail.
+    // First, because it may fail for want of memory, and nothing after take() may.
     const std::lock_guard lock(ledger_->mutex);
-    ledger_->memory.by_purpose[purpose];
+    memory.bytes_of_purpose_ = &ledger_->memory.by_purpose[purpose];
   }
   memory.data_ = take(place, bytes, purpose);
   if (!memory.data_) {
@@ -113,14 +113,13 @@ Memory MemoryPool::allocate(Place place, std::size_t bytes, const char* purpose)
          purpose, ")", free_text);
   }
   memory.bytes_ = bytes;
-  memory.purpose_ = purpose;
   memory.pool_ = shared_from_this();
   const std::lock_guard lock(ledger_->mutex);
   MemoryUse& use = ledger_->memory;
   use.bytes += bytes;
   use.peak_bytes = std::max(use.peak_bytes, use.bytes);
   use.allocations += 1;
-  use.by_purpose[purpose] += bytes;
+  *memory.bytes_of_purpose_ += bytes;
   return memory;
 }
 
@@ -133,7 +132,7 @@ void MemoryPool::release(Memory& memory) noexcept {
   memory.data_ = nullptr;
   const std::lock_guard lock(ledger_->mutex);
   ledger_->memory.bytes -= memory.bytes_;
-  ledger_->memory.by_purpose[memory.purpose_] -= memory.bytes_;
+  *memory.bytes_of_purpose_ -= memory.bytes_;
 }
 
 }  // namespace core

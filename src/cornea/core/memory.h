@@ -53,7 +53,7 @@ class CORNEA_API Memory {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   Place place_ = Place::host;
-  const char* purpose_ = "";
+  std::size_t* bytes_of_purpose_ = nullptr;  // in the pool's MemoryUse
   std::shared_ptr<core::MemoryPool> pool_;
 };
 

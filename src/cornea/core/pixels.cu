@@ -57,6 +57,9 @@ __global__ void usable_kernel(DeviceView<const T> image, FloatLimits limits, int
   if (worst > *static_cast<volatile int*>(flag)) atomicMax(flag, worst);
 }
 
+// A copy or a memset by the runtime may not be captured in a graph for every kind of host memory.
+__global__ void clear_kernel(int* flag) { *flag = 0; }
+
 }  // namespace
 
 void convert_on_device(const Context& context, const AnyView& from, Working working,
@@ -86,6 +89,12 @@ void flag_unusable(const Context& context, const AnyView& image, FloatLimits lim
   };
   is_rgb(image.pixel()) ? launch(image.device<Rgb<float>>()) : launch(image.device<float>());
   cuda_check_launch("check of float pixels");
+}
+
+void clear_flag(const Context& context, int* flag) {
+  const DeviceGuard device(context);
+  clear_kernel<<<1, 1, 0, cuda_stream(context)>>>(flag);
+  cuda_check_launch("clearing the flag of float pixels");
 }
 
 }  // namespace cornea::core

@@ -112,6 +112,8 @@ int worst_value(const Context& context, const AnyView& image, FloatLimits limits
 // The same on the device, queued: raises *flag (device or pinned memory) to the largest badness()
 // and leaves it unchanged if all values can be used.
 void flag_unusable(const Context& context, const AnyView& image, FloatLimits limits, int* flag);
+// Sets the flag to 0, queued.
+void clear_flag(const Context& context, int* flag);
 // Throws the error that names the worst value and what to do about it.
 [[noreturn]] void fail_unusable(int worst, FloatLimits limits);
 

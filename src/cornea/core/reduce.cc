@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "cornea/core/error.h"
+#include "cornea/core/frames.h"
 #include "cornea/core/pixels.h"
 
 namespace cornea::core {
@@ -97,8 +98,8 @@ int reduced_side(int side, int longest, int max_size) {
 }  // namespace
 
 void check_max_size(int max_size) {
-  require(max_size == 0 || max_size >= kSmallest, "max_size is 0 (off) or at least ", kSmallest,
-          " pixels, not ", max_size);
+  require(max_size == 0 || max_size >= kSmallest, "max_size is ", max_size,
+          " and must be 0 (off) or at least ", kSmallest, " pixels");
 }
 
 Reduced::Reduced(AnyView image, AnyView mask, int max_size) : given_(image), given_mask_(mask) {
@@ -108,6 +109,7 @@ Reduced::Reduced(AnyView image, AnyView mask, int max_size) : given_(image), giv
   require(!image.on_device(),
           "an image in device memory cannot be reduced to max_size; reduce it first, or set "
           "max_size to 0");
+  check_images(Context::cpu(), {&image, 1}, mask);
   const int width = reduced_side(image.width(), longest, max_size);
   const int height = reduced_side(image.height(), longest, max_size);
   scale_x_ = double(image.width()) / width;
@@ -117,9 +119,6 @@ Reduced::Reduced(AnyView image, AnyView mask, int max_size) : given_(image), giv
     pixels_ = area_means(image.host<T>(), width, height);
   });
   if (mask.empty()) return;
-  require(mask.width() == image.width() && mask.height() == image.height(), "the mask is ",
-          mask.width(), " x ", mask.height(), " pixels and the image ", image.width(), " x ",
-          image.height(), "; they must be equal");
   mask_ = least_of_areas(mask.host<std::uint8_t>(), width, height);
 }
 

@@ -27,6 +27,14 @@ double mean_at(const Image<std::uint8_t>& image, int x, int y, double sx, double
   return sum / (sx * sy);
 }
 
+TEST(Reduced, RefusesImagesWithoutPixels) {
+  const Image<std::uint8_t> image = random_image<std::uint8_t>(67, 41, 1);
+  const HostView<const std::uint8_t> flat(image.host().data, 5000, 0), none(nullptr, 67, 41);
+  EXPECT_THROW(Reduced(flat, {}, 1000), Error);
+  EXPECT_THROW(Reduced(none, {}, 40), Error);
+  EXPECT_THROW(Reduced(image, none, 40), Error);
+}
+
 TEST(Reduced, PixelsAreMeansOfTheAreaTheyCover) {
   const auto image = random_image<std::uint8_t>(67, 41, 1);
   for (int max_size : {66, 40, 32, 17}) {

@@ -48,7 +48,7 @@ struct CornerDetector::Inside {
   std::vector<Corner> detect_on_host(const AnyView& image, const AnyView& mask);
   void enqueue(std::span<const AnyView> images, const AnyView& mask);
   std::vector<std::vector<Corner>> collect(int count);
-  // Another call is about to use the memory of what was queued.
+  // For every other call: it uses the memory of what was queued, and may be refused.
   void forget_enqueued() {
     if (std::exchange(enqueued, false)) frames.forget();
   }
@@ -190,8 +190,8 @@ std::vector<std::vector<Corner>> CornerDetector::detect_batch(std::span<const An
                                                               AnyView mask) {
   Inside& in = *inside_;
   const Stopwatch watch;
-  in.check_call(images, mask);
   in.forget_enqueued();
+  in.check_call(images, mask);
   in.clock.start(in.time_stages);
   std::vector<std::vector<Corner>> corners;
   in.frames.guarded([&] {
@@ -223,8 +223,8 @@ std::vector<Corner> CornerDetector::detect(AnyView image, AnyView mask) {
 
 Image<float> CornerDetector::response(AnyView image) {
   Inside& in = *inside_;
-  core::check_images(in.context, {&image, 1});
   in.forget_enqueued();
+  core::check_images(in.context, {&image, 1});
   in.clock.start(false);
   Image<float> result(image.width(), image.height());
   double unit = 1;
@@ -256,13 +256,16 @@ Image<float> CornerDetector::response(AnyView image) {
 
 void CornerDetector::enqueue(AnyView device_image, AnyView device_mask) {
   require(inside_->context.is_cuda(), "enqueue() is for CUDA contexts; on the CPU use detect()");
+  inside_->enqueued = false;
   inside_->check_call({&device_image, 1}, device_mask);
   require(device_image.on_device(),
           "enqueue() takes an image in device memory; use detect() or "
           "upload it first (cornea/core/transfer.h)");
   inside_->clock.start(false);
-  inside_->enqueued = false;
-  inside_->frames.guarded([&] { inside_->enqueue({&device_image, 1}, device_mask); });
+  inside_->frames.guarded([&] {
+    inside_->frames.forget_on_device();
+    inside_->enqueue({&device_image, 1}, device_mask);
+  });
   inside_->enqueued = true;
 }
 

@@ -44,9 +44,9 @@ class CORNEA_API CornerDetector {
   // On CUDA, the call in two halves: enqueue() queues the work on a device image and returns at
   // once; collect() waits and returns the corners. After the first frame of a size and type
   // enqueue() neither allocates nor waits, so that it can be captured in a graph. The graph may be
-  // replayed until another function of the detector is called; collect() then returns the corners
-  // of the last replay. After detect(), response() or an error there is nothing to collect until
-  // the next enqueue().
+  // replayed until the next detect(), detect_batch(), response() or enqueue(); collect() then
+  // returns the corners of the last replay. After the first three, and after an error of any of
+  // these functions, there is nothing to collect until the next enqueue().
   void enqueue(AnyView device_image, AnyView device_mask = {});
   std::vector<Corner> collect();
 

@@ -352,6 +352,21 @@ TEST_P(CornerDetectorTest, CollectReturnsOnlyWhatWasEnqueued) {
   EXPECT_TRUE(harris.detect(image) == expected);
   harris.enqueue(bad_on_device);
   EXPECT_NO_THROW(harris.response(image));
+  Image<float> gray(90, 70);
+  for (int y = 0; y < 70; ++y) {
+    for (int x = 0; x < 90; ++x) gray(x, y) = float(image(x, y)) / 255;
+  }
+  const auto of_floats = harris.detect(gray);
+  const auto gray_on_device = to_device(context, gray);
+  harris.enqueue(bad_on_device);
+  harris.enqueue(gray_on_device);
+  EXPECT_TRUE(harris.collect() == of_floats);
+  // A refused call leaves nothing to collect either.
+  EXPECT_THROW(harris.enqueue(image), Error);
+  EXPECT_THROW(harris.collect(), Error);
+  harris.enqueue(on_device);
+  EXPECT_THROW(harris.detect(AnyView()), Error);
+  EXPECT_THROW(harris.collect(), Error);
 }
 
 TEST_P(CornerDetectorTest, ViewsWithoutPixelsOrWithRowsThatOverlapAreRefused) {

@@ -52,8 +52,8 @@ class CORNEA_API ImageFilter {
 
   // On CUDA, without waiting: queues the work on device images. After the first image of a size and
   // type nothing is allocated, so that the call can be captured in a graph, which may be replayed
-  // until the filter is given a larger image. wait() waits for it and throws if an image could not
-  // be used.
+  // until the filter is given a larger image. wait() waits for it and throws if an image that was
+  // queued since the last wait(), apply() or apply_batch() could not be used.
   void enqueue(AnyView device_image, AnyTarget device_out);
   void wait();
 

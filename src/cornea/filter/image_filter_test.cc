@@ -80,6 +80,15 @@ class Filters : public testing::OnEveryDevice {
     filter.enqueue(on_device, queued);
     filter.wait();
     EXPECT_TRUE(same_pixels(to_host(context, queued), expected));
+    // Values that cannot be used are an error of their own image alone.
+    Image<float> bad(131, 77);
+    bad(5, 6) = std::numeric_limits<float>::quiet_NaN();
+    const Image<float> bad_on_device = to_device(context, bad);
+    Image<float> spoilt(context, Place::device, 131, 77, "test");
+    filter.enqueue(bad_on_device, spoilt);
+    EXPECT_TRUE(same_pixels(to_host(context, filter.apply(on_device)), expected));
+    filter.enqueue(bad_on_device, spoilt);
+    EXPECT_THROW(filter.wait(), Error);
   }
 };
 INSTANTIATE_TEST_SUITE_P(, Filters, testing::every_device(), testing::device_name);

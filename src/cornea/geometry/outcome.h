@@ -11,8 +11,8 @@ namespace cornea {
 enum class TwoView {
   general,  // F is valid
   planar,   // a plane or a pure rotation: H is valid; F is one of many compatible with it
-  // Fewer than 8 inliers, or fewer than 15 if they are less than half of the correspondences,
-  // before or after refinement; or no more than expected in random correspondences.
+  // Fewer than 8 inliers, or (F and E) fewer than 15 if they are less than half of the
+  // correspondences, before or after refinement; or no more than expected in random ones.
   none,
   // No sample determines F, or in one image the inliers lie on a line, apart from fewer than 8 (and
   // one more per 50 other correspondences) and fewer than a third of them.
@@ -26,7 +26,9 @@ CORNEA_API std::string_view name(TwoView kind);
 inline constexpr double kPlaneWidth = 4;
 
 enum class StopReason {
-  confidence,     // more samples are needless: with the required confidence one had no outliers
+  // With the required confidence one sample had no outliers, or would have had none if a model with
+  // 15 inliers (8 to 15: half of the correspondences) existed.
+  confidence,
   target,         // the target number of inliers was reached
   maximum,        // the maximum number of hypotheses was drawn
   nothing_to_do,  // there was nothing to search

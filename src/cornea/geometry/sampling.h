@@ -18,7 +18,7 @@ enum class Stream : std::uint64_t { samples = 0, plane = 1, parallax = 2, inner 
 CORNEA_HD inline void draw_sample(std::uint64_t seed, std::uint64_t pair, std::uint64_t hypothesis,
                                   Stream stream, std::uint32_t count, int size,
                                   std::uint32_t* sample) {
-  // Up to 2^4 numbers of four words each per hypothesis, 2^40 hypotheses and 2^16 streams.
+  // Up to 2^4 numbers of four words each per hypothesis, 2^44 hypotheses and 2^16 streams.
   const std::uint64_t counter = std::uint64_t(stream) << 48 | hypothesis << 4;
   core::Philox4 words{};
   CORNEA_UNROLL

@@ -127,26 +127,31 @@ class TemporaryFile {
   bool in_place_ = false;
 };
 
-// The path after following links, and whether it is written to directly (a device or pipe).
-struct Target {
-  fs::path path;
-  bool as_it_is;
-};
-Target target_of(const fs::path& file) {
+bool is_of_the_system(const fs::path& path) {
+  const std::string name = path.lexically_normal().string();
+  return name.starts_with("/dev/") || name.starts_with("/proc/");
+}
+
+// Whether it is written to directly: a device or pipe.
+bool is_written_as_it_is(const fs::path& target) {
+  std::error_code failed;
+  return is_of_the_system(target) ||
+         (fs::exists(target, failed) && !fs::is_regular_file(target, failed));
+}
+
+}  // namespace
+
+fs::path link_target(const fs::path& file) {
   constexpr int kMostLinks = 40;
   std::error_code failed;
   fs::path path = file;
-  for (int i = 0; i < kMostLinks; ++i) {
-    const std::string name = path.lexically_normal().string();
-    if (name.starts_with("/dev/") || name.starts_with("/proc/")) return {path, true};
+  for (int i = 0; i < kMostLinks && !is_of_the_system(path); ++i) {
     if (!fs::is_symlink(path, failed)) break;
     const fs::path next = fs::read_symlink(path, failed);
     path = next.is_absolute() ? next : path.parent_path() / next;
   }
-  return {path, fs::exists(path, failed) && !fs::is_regular_file(path, failed)};
+  return path;
 }
-
-}  // namespace
 
 bool is_disk_full(int system_error) { return system_error == ENOSPC || system_error == EDQUOT; }
 
@@ -160,16 +165,16 @@ void write_whole_file(const fs::path& file, Bytes bytes) {
   if (fs::is_directory(file, ignored)) {
     fail(ErrorCode::io, file.string(), ": is a folder; name a file in it");
   }
-  const Target target = target_of(file);
-  if (target.as_it_is) {
-    io::File out(std::fopen(target.path.c_str(), "wb"));
+  const fs::path target = link_target(file);
+  if (is_written_as_it_is(target)) {
+    io::File out(std::fopen(target.c_str(), "wb"));
     if (!out) fail_at(file, "cannot be written", errno);
     write_and_close(file, out, bytes);
     return;
   }
-  const fs::path beside = target.path.parent_path();
+  const fs::path beside = target.parent_path();
   remove_leftovers(beside.empty() ? "." : beside);
-  TemporaryFile temporary(file, target.path);
+  TemporaryFile temporary(file, target);
   temporary.write(bytes);
   temporary.put_in_place();
 }

@@ -16,6 +16,9 @@ namespace cornea::io {
 // file, and says so if the disk is full.
 void write_whole_file(const std::filesystem::path& file, std::span<const std::uint8_t> bytes);
 
+// The path after following symbolic links, even if no file is there yet.
+std::filesystem::path link_target(const std::filesystem::path& file);
+
 // Whether this error number of the system says that a disk, or a user's share of it, is full.
 bool is_disk_full(int system_error);
 

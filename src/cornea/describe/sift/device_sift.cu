@@ -174,7 +174,6 @@ void DeviceSift::describe(AnyView image, std::span<const Keypoint> points, Angle
     wait(0);
   } catch (...) {
     wait_for_all();
-    out.keypoints.clear(), out.descriptors.clear();
     throw;
   }
   for (std::uint32_t i = 0; i < n; ++i) {

@@ -218,6 +218,14 @@ TEST_P(SiftOnDevice, ReportsTheMemoryItNeeds) {
   // Pinned memory for results and rounding of block sizes are not included.
   const double taken = double(context.memory().bytes - before);
   EXPECT_NEAR(doubled.memory_needed(300, 200) / taken, 1, 0.4) << taken;
+  if (!context.is_cuda()) return;
+  // A limit per cell needs counters of each cell.
+  const auto needed = [&](int cell) {
+    SiftOptions limited;
+    limited.cell = cell, limited.max_per_cell = 4;
+    return Sift(context, limited).memory_needed(1920, 1080);
+  };
+  EXPECT_GT(needed(16), needed(320));
 }
 
 TEST(Sift, GivesTheSameBytesOnAnyNumberOfThreads) {

@@ -26,8 +26,7 @@ using namespace sift;
 
 }  // namespace
 void SiftOptions::validate() const {
-  require(sigma_range >= 1e-3 && sigma_range <= 1e6, "sigma_range is ", sigma_range,
-          " and must be 0.001 to 1e6 gray levels");
+  if (scale_space == ScaleSpace::bilateral) BilateralOptions{.sigma_range = sigma_range}.validate();
   require(octaves >= 0 && octaves <= 32, "octaves is ", octaves, " and must be 0 to 32");
   require(intervals >= 1 && intervals <= kMostIntervals, "intervals is ", intervals,
           " and must be 1 to ", kMostIntervals);
@@ -116,19 +115,23 @@ struct Sift::Inside {
         backend(make_backend(given, wanted)),
         clock(backend->context()) {}
 
-  // Runs a call of the backend and fills the report. After an error the results are empty.
-  template <class Call>
-  void run(AnyView image, std::span<Features> out, std::size_t images, const Call& call) {
+  // Checks and runs a call of the backend and fills the report. After an error the results are
+  // empty.
+  template <class Check, class Call>
+  void run(std::span<const AnyView> images, std::span<Features> out, const Check& check,
+           const Call& call) {
     const Stopwatch watch;
-    if (time_stages) clock.start();
     std::size_t points = 0;
     try {
+      check();
+      if (time_stages) clock.start();
       points = call(time_stages ? &clock : nullptr);
     } catch (...) {
       for (Features& features : out) features.keypoints.clear(), features.descriptors.clear();
       throw;
     }
-    report = {image.width(), image.height(), static_cast<int>(images), points, 0, {}};
+    report = {
+        images[0].width(), images[0].height(), static_cast<int>(images.size()), points, 0, {}};
     if (time_stages) report.stages = clock.read();
     report.milliseconds = watch.milliseconds();
   }
@@ -161,10 +164,12 @@ Features Sift::detect(AnyView image, AnyView mask) {
 }
 
 void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out, AnyView mask) {
-  require(images.size() == out.size(), images.size(), " images and ", out.size(),
-          " results were given");
-  check_call(inside_->context, images, mask);
-  inside_->run(images[0], out, images.size(), [&](StageClock* clock) {
+  const auto check = [&] {
+    require(images.size() == out.size(), images.size(), " images and ", out.size(),
+            " results were given");
+    check_call(inside_->context, images, mask);
+  };
+  inside_->run(images, out, check, [&](StageClock* clock) {
     inside_->backend->detect(images, mask, out, clock);
     std::size_t points = 0;
     for (const Features& features : out) points += features.size();
@@ -173,9 +178,11 @@ void Sift::detect_batch(std::span<const AnyView> images, std::span<Features> out
 }
 
 void Sift::describe(AnyView image, std::span<const Keypoint> points, Features& out, Angles angles) {
-  check_call(inside_->context, {&image, 1}, {});
-  check_points(image, points, angles);
-  inside_->run(image, {&out, 1}, 1, [&](StageClock* clock) {
+  const auto check = [&] {
+    check_call(inside_->context, {&image, 1}, {});
+    check_points(image, points, angles);
+  };
+  inside_->run({&image, 1}, {&out, 1}, check, [&](StageClock* clock) {
     inside_->backend->describe(image, points, angles, out, clock);
     return points.size();
   });
@@ -197,9 +204,9 @@ const std::uint8_t* Sift::device_descriptors() const {
 DeviceFeatures Sift::detect_on_device(AnyView image, AnyView mask) {
   require(inside_->context.is_cuda(), "detect_on_device() needs a CUDA context, and this one is ",
           inside_->context.name(), "; detect() returns the features on the host");
-  check_call(inside_->context, {&image, 1}, mask);
   DeviceFeatures found;
-  inside_->run(image, {}, 1, [&](StageClock* clock) {
+  const auto check = [&] { check_call(inside_->context, {&image, 1}, mask); };
+  inside_->run({&image, 1}, {}, check, [&](StageClock* clock) {
     found = inside_->backend->detect_on_device(image, mask, clock);
     return found.size;
   });

@@ -330,6 +330,13 @@ TEST_P(SiftOnDevice, AnErrorLeavesNoResults) {
   Features described = earlier;
   EXPECT_THROW(sift.describe(bad, earlier.keypoints, described), Error);
   EXPECT_EQ(described.size(), 0u);
+  // The same if the call is refused.
+  described = earlier;
+  EXPECT_THROW(sift.describe(good, {{Keypoint{.x = 1000, .scale = 2}}}, described), Error);
+  EXPECT_EQ(described.size(), 0u);
+  Features detected = earlier;
+  EXPECT_THROW(sift.detect(good, detected, Image<std::uint8_t>(3, 3)), Error);
+  EXPECT_EQ(detected.size(), 0u);
 }
 
 TEST(SiftOptions, AreChecked) {

@@ -129,7 +129,7 @@ void FoagddOptions::validate() const {
   require(!scales.empty() && scales.size() <= kFoagddMostScales, "scales takes 1 to ",
           kFoagddMostScales, " numbers, not ", scales.size());
   for (double scale : scales) {
-    require(scale >= 0.1 && scale <= 100, "a scale is ", scale, " and must be 0.1 to 100");
+    require(scale >= 0.1 && scale <= 100, "scales has ", scale, " and each must be 0.1 to 100");
   }
   require(rho >= 0.1 && rho <= 10, "rho is ", rho, " and must be 0.1 to 10");
   require(lattice >= 3 && lattice <= 2 * kFoagddMostRadius + 1 && lattice % 2 == 1, "lattice is ",

@@ -10,8 +10,8 @@
 //   measure = det M / (trace M + 2.22e-16)
 //
 // A corner has the largest measure of its 5 x 5 square at the first scale (ties are all kept), a
-// measure above the threshold at every scale, and lies at least 6 pixels from the top and left edge
-// and 5 from the bottom and right (the side of the square, and one more). The image is 0..255 and
+// measure above the threshold at every scale, and lies at least 6 pixels (the side of the square
+// and one more) from the top and left edge and 5 from the bottom and right. The image is 0..255 and
 // is extended by 7 pixels with its mirror (the edge repeated); beyond that it is zero. Defaults are
 // the published ones.
 //

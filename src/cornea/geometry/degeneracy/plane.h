@@ -59,8 +59,8 @@ CORNEA_HD Matrix3<double> refit_plane(Team& team, const Plane& plane) {
   return h;
 }
 
-// The homography of most inliers of F, or of all points if there is no F. It is scored like F, on a
-// subset of the inliers.
+// The homography of most inliers of F, or of all points if there is no F. Like F it has the least
+// MSAC cost, but of transfer distances, and over at most kPlaneJudges of these points.
 template <class Team>
 CORNEA_HD bool find_plane(Team& team, std::uint64_t seed, std::uint64_t pair, const Search& search,
                           double threshold, Plane& plane) {

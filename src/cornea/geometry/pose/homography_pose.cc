@@ -40,8 +40,17 @@ double sign_of(double v) { return v < 0 ? -1 : 1; }
 Matrix3<double> rotation_of(const Matrix3<double>& h, const Vector3<double>& t,
                             const Vector3<double>& n, double v) {
   const Vector3<double> a = scaled(t, 2 / v);
-  return h * Matrix3<double>{{1 - a.x * n.x, -a.x * n.y, -a.x * n.z, -a.y * n.x, 1 - a.y * n.y,
-                              -a.y * n.z, -a.z * n.x, -a.z * n.y, 1 - a.z * n.z}};
+  Matrix3<double> rotation =
+      h * Matrix3<double>{{1 - a.x * n.x, -a.x * n.y, -a.x * n.z, -a.y * n.x, 1 - a.y * n.y,
+                           -a.y * n.z, -a.z * n.x, -a.z * n.y, 1 - a.z * n.z}};
+  // Where two singular values are equal or the plane is almost edge-on, its columns are orthonormal
+  // to 1e-2 only. Each step, R (3 I - R^T R) / 2, squares that.
+  for (int step = 0; step < 3; ++step) {
+    Matrix3<double> factor = transposed(rotation) * rotation;
+    for (int i = 0; i < 9; ++i) factor.v[i] = (3 * (i % 4 == 0) - factor.v[i]) / 2;
+    rotation = rotation * factor;
+  }
+  return rotation;
 }
 
 }  // namespace
@@ -55,7 +64,9 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
   for (double v : h.v) {
     if (!std::isfinite(v)) return {};
   }
-  if (!(determinant(h) > 1e-12)) return {};
+  // A plane that is nearer to edge-on than this does not determine a rotation.
+  constexpr double kEdgeOn = 1e-7;
+  if (!(determinant(h) > kEdgeOn)) return {};
   Matrix3<double> s = transposed(h) * h;
   for (int i = 0; i < 3; ++i) s.v[4 * i] -= 1;
   double largest = 0;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cornea/geometry/pose/homography_pose.h"
 
+#include <cmath>
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "cornea/geometry/pose/calibrated_scene_testing.h"
@@ -98,14 +101,29 @@ TEST(HomographyPose, OfACameraThatOnlyRotatedIsARotation) {
 }
 
 TEST(HomographyPose, OfANearlySingularMatrixIsStillARotation) {
-  for (const double last : {1e-6, 1e-8, 1e-9, 1e-11}) {
-    const auto poses = decompose_homography({{1, 0, 0, 0, 1, 0, 0, 0, last}});
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  const auto direction = [&] {
+    return unit(Vector3<double>{normal(random), normal(random), normal(random)});
+  };
+  for (int i = 0; i < 200; ++i) {
+    // Two orthogonal bases with the singular values 1, 1 and `last` between them.
+    const double last = std::pow(10.0, -4 - 2.7 * i / 200);
+    Matrix3<double> basis[2];
+    for (Matrix3<double>& m : basis) {
+      const Vector3<double> a = direction(), b = unit(cross(a, direction())), c = cross(a, b);
+      m = {{a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}};
+    }
+    Matrix3<double> scaled_basis = basis[1];
+    for (int j = 6; j < 9; ++j) scaled_basis.v[j] *= last;
+    const auto poses = decompose_homography(transposed(basis[0]) * scaled_basis);
     ASSERT_FALSE(poses.empty()) << last;
     for (const PlanePose& pose : poses) {
       const Matrix3<double> one = transposed(pose.rotation) * pose.rotation;
-      for (int i = 0; i < 9; ++i) EXPECT_NEAR(one.v[i], i % 4 == 0, 1e-6) << last;
+      for (int j = 0; j < 9; ++j) EXPECT_NEAR(one.v[j], j % 4 == 0, 1e-12) << last;
     }
   }
+  EXPECT_TRUE(decompose_homography({{1, 0, 0, 0, 1, 0, 0, 0, 1e-8}}).empty());
 }
 
 TEST(HomographyPose, ASingularMatrixHasNone) {

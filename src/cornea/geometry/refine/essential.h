@@ -6,7 +6,7 @@
 
 #include "cornea/geometry/pose/pose.h"
 #include "cornea/geometry/refine/levenberg.h"
-#include "cornea/geometry/refine/local_fundamental.h"
+#include "cornea/geometry/scoring/model.h"
 
 namespace cornea::geometry {
 

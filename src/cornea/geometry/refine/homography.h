@@ -5,7 +5,7 @@
 
 #include "cornea/geometry/algebra/frame.h"
 #include "cornea/geometry/refine/levenberg.h"
-#include "cornea/geometry/refine/local_fundamental.h"
+#include "cornea/geometry/scoring/model.h"
 #include "cornea/geometry/scoring/transfer.h"
 
 namespace cornea::geometry {

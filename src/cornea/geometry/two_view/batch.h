@@ -22,15 +22,19 @@ namespace cornea::geometry {
 // Throws unless all coordinates are finite and there are at most kMostMatches.
 void check_correspondences(std::span<const Correspondence> matches);
 
-// Validates the cameras of `count` pairs; cameras_of(i) points to those of pair i, or is null.
+// Validates the cameras of `count` pairs, whose focal length may be sought; cameras_of(i) points to
+// those of pair i, or is null.
 template <class CamerasOf>
-void check_cameras(std::size_t count, const CamerasOf& cameras_of) {
+void check_cameras(std::size_t count, bool shared_focal, const CamerasOf& cameras_of) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto* cameras = cameras_of(i);
     if (!cameras) continue;
     for (const auto* camera : {&cameras->first, &cameras->second}) {
       try {
         camera->validate();
+        require(!shared_focal || !camera->is_distorted(),
+                "shared_focal needs cameras without distortion, because the distortion depends on "
+                "the focal length");
       } catch (const Error& error) {
         if (count == 1) throw;
         fail(error.code(), "pair ", i, ", ", camera == &cameras->first ? "first" : "second",

@@ -138,12 +138,7 @@ void EssentialEstimator::estimate_batch(std::span<const std::span<const Correspo
                                         std::span<EssentialResult> out) {
   require(pairs.size() == cameras.size(), pairs.size(), " pairs were given, but cameras for ",
           cameras.size());
-  check_cameras(cameras.size(), [&](std::size_t i) { return &cameras[i]; });
-  for (const IntrinsicsPair& of : cameras) {
-    require(!options_.shared_focal || !(of.first.is_distorted() || of.second.is_distorted()),
-            "shared_focal needs cameras without distortion, because the distortion depends on the "
-            "focal length");
-  }
+  check_cameras(cameras.size(), options_.shared_focal, [&](std::size_t i) { return &cameras[i]; });
   const int sample = options_.shared_focal ? 6 : 5;
   estimate_places<EssentialResult>(
       context_, pairs, keys, out, sample,

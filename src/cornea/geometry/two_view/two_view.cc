@@ -332,7 +332,8 @@ void TwoViewEstimator::estimate_batch(std::span<const std::span<const Correspond
   require(count == cameras.size() && count == keys.size() && count == out.size(), count,
           " pairs were given, cameras for ", cameras.size(), ", ", keys.size(),
           " keys and room for ", out.size(), " results; the numbers must be equal");
-  check_cameras(count, [&](std::size_t i) { return cameras[i] ? &*cameras[i] : nullptr; });
+  check_cameras(count, essential_.options().shared_focal,
+                [&](std::size_t i) { return cameras[i] ? &*cameras[i] : nullptr; });
   std::vector<FundamentalResult> fundamental(count);
   std::vector<HomographyResult> homography(count);
   fundamental_.estimate_batch(pairs, keys, fundamental);

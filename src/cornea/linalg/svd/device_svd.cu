@@ -41,13 +41,13 @@ struct DeviceBatch {
   }
 };
 
-// Hands out arrays from one block of memory.
+// Hands out arrays from one block of memory; without one, it only adds up their sizes.
 class Cutter {
  public:
   explicit Cutter(void* memory) : next_(static_cast<unsigned char*>(memory)) {}
   template <class U>
   U* take(std::size_t count) {
-    U* taken = reinterpret_cast<U*>(next_ + used_);
+    U* taken = next_ ? reinterpret_cast<U*>(next_ + used_) : nullptr;
     used_ += divide_up<std::size_t>(count * sizeof(U), 256) * 256;
     return taken;
   }
@@ -167,14 +167,14 @@ class DeviceSvd final : public SvdBackend {
           svd::SquareBatch<T>{all.a, all.left, all.s, all.right, nullptr, all.k, all.count,
                               options_.max_sweeps, 0, counts_.data<DeviceCounts>()});
     }
-    const int piece = pieces_of(all, small);
+    const int piece = matrices_per_piece(all, small);
     for (int first = 0; first < all.count; first += piece) {
       enqueue_piece(all.from(first, std::min(piece, all.count - first)), small, first);
     }
   }
 
   template <class T>
-  static int pieces_of(const DeviceBatch<T>& batch, bool small) {
+  static int matrices_per_piece(const DeviceBatch<T>& batch, bool small) {
     Cutter one(nullptr);
     Scratch<T>(one, batch.tall, batch.k, 1, small, batch.left != nullptr);
     const std::size_t fit = std::max<std::size_t>(1, kScratchBytes / one.used());

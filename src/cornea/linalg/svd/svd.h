@@ -19,8 +19,9 @@
 //
 // Cost: 4 to 9 sweeps of 8 k^3 fused multiply-adds (two-sided). On the CPU, small matrices
 // are processed side by side in vector registers; on CUDA, a small matrix has one thread per row
-// and a large matrix one block. Both backends follow svd_math.h; they differ in the last bits. A
-// matrix's result does not depend on the other matrices of its batch, nor on the number of threads.
+// and a large matrix one block. Both backends follow svd_math.h; they differ in the last bits, and
+// so do large matrices on processors with vectors of other lengths (x86-64 and aarch64). A matrix's
+// result does not depend on the other matrices of its batch, nor on the number of threads.
 //
 // Each matrix is first scaled by a power of two, so that no intermediate result over- or
 // underflows. U and V are orthonormal even for a matrix of less than full rank.
@@ -36,7 +37,7 @@
 namespace cornea {
 
 struct CORNEA_API SvdOptions {
-  int max_sweeps = 40;  // 1 to 1000; a matrix that needs more counts as not converged
+  int max_sweeps = 40;  // 1 to 1000; see SvdReport::not_converged
 
   void validate() const;
 };
@@ -51,7 +52,7 @@ struct SvdShape {
 // Statistics of the last call.
 struct SvdReport {
   int most_sweeps = 0;        // of any matrix, not counting the final sweep, which rotates nothing
-  int not_converged = 0;      // matrices that were not diagonal after max_sweeps
+  int not_converged = 0;      // matrices that the last permitted sweep still rotated
   int not_finite = 0;         // matrices with a NaN or an infinity: all their results are NaN
   int first_not_finite = -1;  // index of the first of these; -1: none
 };

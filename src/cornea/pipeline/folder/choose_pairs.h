@@ -26,7 +26,8 @@
 //
 // The choice is a function of the images, their features and the options. It does not depend on the
 // pairs that are already matched, the device, the number of threads, or the order in which images
-// were added; only ties of further_pairs go by id. The choices that take long (retrieve, spatial,
+// were added; further_pairs alone also depends on ids, which key the random samples of its
+// geometries and order its ties. The choices that take long (retrieve, spatial,
 // automatic) are stored in the database (cornea_choice) with a description of their inputs, and
 // made again if these have changed.
 #pragma once

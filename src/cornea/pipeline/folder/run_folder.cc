@@ -84,7 +84,7 @@ class FolderRun {
                                differs("match", "matches", options_text(options_.match));
     if (!options_.redo && !other_matches) return;
     Database::Transaction transaction(database_);
-    report_.deleted = std::max(database_.count("matches"), database_.count("two_view_geometries"));
+    report_.deleted = std::int64_t(database_.pair_summaries().size());
     database_.delete_all_pairs();
     transaction.commit();
   }

@@ -65,7 +65,7 @@ struct CORNEA_API FolderReport {
   VerifyReport verify = {}, verify_further = {};
   bool stopped = false;                        // by FolderEvents::stop, before all was done
   FolderStage reached = FolderStage::extract;  // the last stage that began
-  std::int64_t deleted = 0;                    // pairs deleted at the beginning, to be made again
+  std::int64_t deleted = 0;  // pairs deleted at the beginning; those still chosen are made again
 
   // Totals of the database after the run.
   std::int64_t images = 0, features = 0;

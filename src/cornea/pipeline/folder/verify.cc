@@ -102,12 +102,13 @@ class Verification {
 
   void delete_geometries() {
     Database::Transaction transaction(database_);
+    // Counted here, where no other process can add geometries meanwhile.
+    const std::int64_t before = database_.unverified_count();
     database_.delete_two_views_of_matches();
+    report_.redone = database_.unverified_count() - before;
+    report_.skipped = report_.pairs - before - report_.redone;  // they cannot be made again
     database_.forget_options_of_step(kStep);
     transaction.commit();
-    // Geometries that cannot be made again were kept.
-    const std::int64_t kept = report_.pairs - database_.unverified_count();
-    report_.redone = std::exchange(report_.skipped, kept) - kept;
   }
 
   void cut_into_blocks() {

@@ -4,9 +4,9 @@
 // Each pair gets one of COLMAP's configurations (geometry/two_view/two_view.h) with the models that
 // are valid for it: CALIBRATED has E, F and the pose; UNCALIBRATED F; PLANAR H, E and the pose;
 // PANORAMIC H and the rotation; PLANAR_OR_PANORAMIC H; WATERMARK those that the pair would have
-// otherwise. A pair with fewer than `min_inliers` is DEGENERATE and gets no model. Its row holds
-// the inlier matches; several matches between the same two positions count as one and are written
-// once. Pairs that have a row are skipped.
+// otherwise. The row of a pair also holds its inlier matches; several matches between the same two
+// positions count as one and are written once. A pair with fewer than `min_inliers` is DEGENERATE,
+// without model or matches. Pairs that have a row are skipped.
 //
 // Cameras: as in COLMAP, E is estimated if both cameras have a known focal length
 // (prior_focal_length). A pair with a guessed focal length or an unsupported camera model

@@ -88,20 +88,6 @@ void remove_leftovers(const fs::path& local) {
   }
 }
 
-// Removes partial copies of processes that were killed; no copy takes a whole day.
-void remove_old_parts(const fs::path& folder) {
-  constexpr std::chrono::hours kOld(24);
-  std::error_code failed;
-  for (auto it = fs::directory_iterator(folder, failed); !failed && it != fs::directory_iterator();
-       it.increment(failed)) {
-    const std::string name = it->path().filename().string();
-    std::error_code ignored;
-    if (!name.starts_with(".cornea-") || !name.ends_with(".part")) continue;
-    const auto age = fs::file_time_type::clock::now() - it->last_write_time(ignored);
-    if (!ignored && age > kOld) fs::remove(it->path(), ignored);
-  }
-}
-
 }  // namespace
 
 std::multimap<int, ItemFile> files_of(const fs::path& work, ShardStep step) {
@@ -203,6 +189,19 @@ LocalFolder::~LocalFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
   if (lock_ >= 0) ::close(lock_);
+}
+
+void remove_old_parts(const fs::path& folder) {
+  constexpr std::chrono::hours kOld(24);
+  std::error_code failed;
+  for (auto it = fs::directory_iterator(folder, failed); !failed && it != fs::directory_iterator();
+       it.increment(failed)) {
+    const std::string name = it->path().filename().string();
+    std::error_code ignored;
+    if (!name.starts_with(".cornea-") || !name.ends_with(".part")) continue;
+    const auto age = fs::file_time_type::clock::now() - it->last_write_time(ignored);
+    if (!ignored && age > kOld) fs::remove(it->path(), ignored);
+  }
 }
 
 fs::path part_beside(const fs::path& target) {

@@ -9,6 +9,7 @@
 #include "cornea/core/digits.h"
 #include "cornea/core/error.h"
 #include "cornea/core/stopwatch.h"
+#include "cornea/io/whole_file.h"
 #include "cornea/pipeline/folder/view_graph.h"
 #include "cornea/pipeline/shards/steps.h"
 
@@ -229,14 +230,12 @@ class Merging {
 
   void place(const fs::path& file, const fs::path& target) {
     report_.bytes += std::int64_t(fs::file_size(file));
-    std::error_code ignored;
-    const fs::path linked = fs::canonical(target, ignored);  // a link stays a link
-    if (!linked.empty()) return replace(file, linked);
-    replace(file, target);
+    replace(file, io::link_target(target));  // a link stays a link
   }
 
   static void replace(const fs::path& file, const fs::path& target) {
     // On the target's disk first: what follows cannot fail for want of space.
+    remove_old_parts(target.parent_path());
     const fs::path beside = part_beside(target);
     move_whole(file, beside);
     // SQLite would replay a log left by the replaced database into the new one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collections whose photographs, lists, options and files change between the steps.
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 
 #include "cornea/io/file_testing.h"
@@ -201,6 +202,22 @@ TEST_F(Shards, MergingFollowsALinkToTheDatabase) {
   EXPECT_TRUE(fs::is_symlink(folder / "merged.db"));
   expect_equal(everything(elsewhere / "real.db"), tables);
   EXPECT_EQ(std::distance(fs::directory_iterator(elsewhere), {}), 1);
+  // The same if no database is there yet; copies of killed merges are removed.
+  fs::remove(elsewhere / "real.db");
+  const fs::path old = elsewhere / ".cornea-0123.part";
+  std::ofstream(old) << "half";
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(30));
+  merged(options(PairChoice::sequential));
+  EXPECT_TRUE(fs::is_symlink(folder / "merged.db"));
+  expect_equal(everything(elsewhere / "real.db"), tables);
+  EXPECT_EQ(std::distance(fs::directory_iterator(elsewhere), {}), 1);
+}
+
+TEST_F(Shards, TrafficOfInvalidOptionsIsRefused) {
+  write_shard_plan(work, plan_shards(photos, {}, 7));
+  ShardOptions none = options(PairChoice::sequential);
+  none.block_pairs = 0;
+  EXPECT_THROW(shard_traffic(work, none), Error);
 }
 
 TEST_F(Shards, MergingReportsItsWholeProgressAndRefusesToWriteNothing) {

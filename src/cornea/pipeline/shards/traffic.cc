@@ -76,6 +76,7 @@ BlockSums expected_sums(const ShardOptions& options, std::int64_t images, std::i
 }  // namespace
 
 std::vector<ShardTraffic> shard_traffic(const fs::path& work, const ShardOptions& options) {
+  options.validate();
   const ShardPlan plan = read_shard_plan(work);
   const auto images = std::int64_t(plan.images.size());
   const std::int64_t features = most_features(options);
