@@ -71,6 +71,36 @@ TEST_P(Photographs, MatchesEqualThoseOfAPlainLoopAndAreMostlyCorrect) {
   EXPECT_GT(right, 0.8 * double(matches.size()));
 }
 
+// The filters that preserve edges, and SIFT on their scale spaces, on photographs: every device
+// gives the bits of a single thread of the CPU.
+TEST_P(Photographs, GiveTheSameFilteredImagesAndFeaturesOnEveryDevice) {
+  CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "data");
+  const Context cpu = Context::cpu(1);
+  for (const char* name : {"corners/house.png", "photos/box_in_scene.png", "photos/building.jpg",
+                           "photos/leuvenA.jpg"}) {
+    SCOPED_TRACE(name);
+    const GrayImage photograph = read_gray(folder / name);
+    for (const char* filter : {"bilateral", "trilateral"}) {
+      Image<float> a(photograph.width(), photograph.height()), b(a.width(), a.height());
+      find_filter(filter).make(cpu, {})->apply(photograph.view(), a);
+      find_filter(filter).make(context, {})->apply(photograph.view(), b);
+      int different = 0;
+      for (int y = 0; y < a.height(); ++y)
+        for (int x = 0; x < a.width(); ++x) different += a(x, y) != b(x, y);
+      EXPECT_EQ(different, 0) << filter;
+    }
+    for (const char* scale_space : {"gaussian", "bilateral", "trilateral"}) {
+      const Settings settings{{"scale-space", scale_space}, {"contrast", "0.02"}};
+      Features a, b;
+      FeatureExtractor(cpu, "sift", settings).extract(photograph.view(), a);
+      FeatureExtractor(context, "sift", settings).extract(photograph.view(), b);
+      EXPECT_GT(a.size(), 50u) << scale_space;
+      EXPECT_EQ(a.keypoints, b.keypoints) << scale_space;
+      EXPECT_EQ(a.descriptors, b.descriptors) << scale_space;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, Photographs, testing::every_device(), testing::device_name);
 
 }  // namespace
