@@ -140,7 +140,7 @@ cornea_decide(FUZZ ${_found} "libFuzzer"
 if("${CORNEA_PYTHON}" STREQUAL "AUTO" OR "${CORNEA_PYTHON}")
   find_package(Python 3.10 QUIET COMPONENTS Interpreter Development.Module OPTIONAL_COMPONENTS Development.SABIModule)
 endif()
-cornea_decide(PYTHON "${Python_FOUND}" "Python ${Python_VERSION}" "Python 3.10 or newer was not found")
+cornea_decide(PYTHON "${Python_FOUND}" "Python ${Python_VERSION}" "Python 3.10 or newer with its headers was not found (python3-dev)")
 
 function(cornea_print_summary)
   message(STATUS "")

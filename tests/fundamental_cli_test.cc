@@ -116,7 +116,7 @@ TEST_F(Cli, FundamentalExplainsDegeneratePoints) {
   expect_refused("cornea fundamental nan.csv --csv o --json o", 2, "two results");
   expect_refused("cornea study ransac --matches nan.csv --json nan.csv", 2, "overwritten");
   expect_refused("cornea fundamental nan.csv --sample 6", 2, "sample");
-  expect_refused("cornea fundamental nan.csv --threshold nan", 2, "threshold");
+  expect_refused("cornea fundamental nan.csv --threshold nan", 2, "--threshold takes");
 }
 
 TEST_F(Cli, StudiesAndBenchesOfGeometryWriteTables) {

@@ -73,11 +73,10 @@ TEST_P(Photographs, MatchesEqualThoseOfAPlainLoopAndAreMostlyCorrect) {
 
 // The filters that preserve edges, and SIFT on their scale spaces, on photographs: every device
 // gives the bits of a single thread of the CPU.
-TEST_P(Photographs, GiveTheSameFilteredImagesAndFeaturesOnEveryDevice) {
+TEST_P(Photographs, AreFilteredToTheSameBitsOnEveryDevice) {
   CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "data");
   const Context cpu = Context::cpu(1);
-  for (const char* name : {"corners/house.png", "photos/box_in_scene.png", "photos/building.jpg",
-                           "photos/leuvenA.jpg"}) {
+  for (const char* name : {"corners/house.png", "photos/building.jpg", "photos/leuvenA.jpg"}) {
     SCOPED_TRACE(name);
     const GrayImage photograph = read_gray(folder / name);
     for (const char* filter : {"bilateral", "trilateral"}) {
@@ -89,8 +88,18 @@ TEST_P(Photographs, GiveTheSameFilteredImagesAndFeaturesOnEveryDevice) {
         for (int x = 0; x < a.width(); ++x) different += a(x, y) != b(x, y);
       EXPECT_EQ(different, 0) << filter;
     }
+  }
+}
+
+TEST_P(Photographs, HaveTheSameFeaturesOnEveryDevice) {
+  CORNEA_EXTERNAL_DATA_OR_SKIP(folder, "data");
+  const Context cpu = Context::cpu(1);
+  for (const char* name : {"corners/house.png", "photos/box.png", "photos/home.jpg"}) {
+    SCOPED_TRACE(name);
+    const GrayImage photograph = read_gray(folder / name);
     for (const char* scale_space : {"gaussian", "bilateral", "trilateral"}) {
-      const Settings settings{{"scale-space", scale_space}, {"contrast", "0.02"}};
+      const Settings settings{
+          {"scale-space", scale_space}, {"contrast", "0.02"}, {"doubled", "no"}};
       Features a, b;
       FeatureExtractor(cpu, "sift", settings).extract(photograph.view(), a);
       FeatureExtractor(context, "sift", settings).extract(photograph.view(), b);

@@ -19,7 +19,8 @@ void visit_threshold(double& threshold, Visitor& v) {
   const double half = threshold / 2;
   double per_line = half;
   v("threshold-per-line", per_line, kThresholdPerLineHelp);
-  if (per_line != half) {  // so that the error names the option that was given
+  // So that the error names the option that was given; if `threshold` is NaN, so are both.
+  if (per_line != half && !std::isnan(half)) {
     require(per_line >= 0 && std::isfinite(per_line), "threshold_per_line is ", per_line,
             " and must be a positive number of pixels, or 0 to choose it per pair");
   }

@@ -42,18 +42,24 @@ void check_view(const AnyView& view, const char* what) {
           " bytes apart and ", row_bytes(view), " bytes long; copy it first");
 }
 
+void check_image_of_any_size(const Context& context, const AnyView& image, const AnyView& mask) {
+  require(!image.empty(), "the image is empty");
+  require(image.pixel() != Pixel::f64, "double images are not supported; give float ones (0..1)");
+  require(context.is_cuda() || !image.on_device(),
+          "the image lies in device memory but the context is a CPU context; use the context that "
+          "owns the image");
+  check_view(image, "image");
+  check_mask(image, mask);
+}
+
 void check_images(const Context& context, std::span<const AnyView> images, const AnyView& mask) {
   require(!images.empty(), "no image was given");
   require(images.size() <= kLargestBatch, "a batch of ", images.size(),
           " images is too large; the limit is ", kLargestBatch);
   const AnyView& first = images.front();
-  require(!first.empty(), "the image is empty");
-  require(first.pixel() != Pixel::f64, "double images are not supported; give float ones (0..1)");
+  check_image_of_any_size(context, first, mask);
   check_image_size(first);
-  require(context.is_cuda() || !first.on_device(),
-          "the image lies in device memory but the context is a CPU context; use the context that "
-          "owns the image");
-  for (const AnyView& image : images) {
+  for (const AnyView& image : images.subspan(1)) {
     check_view(image, "image");
     require(image.width() == first.width() && image.height() == first.height() &&
                 image.pixel() == first.pixel(),
@@ -64,7 +70,6 @@ void check_images(const Context& context, std::span<const AnyView> images, const
             "the images of a batch are partly in host and partly in device memory; copy them to "
             "the same kind of memory");
   }
-  check_mask(first, mask);
 }
 
 AnyView Frames::on_host(const AnyView& image, bool copy) {

@@ -17,10 +17,13 @@ namespace cornea::core {
 // Largest number of images per call: CUDA's limit for the y and z dimensions of a grid.
 inline constexpr std::size_t kLargestBatch = 65535;
 
-// Throws unless these images, with this mask or none, can be processed in one call: one size, one
-// pixel type, and one kind of memory that the context can reach. A mask is 8-bit gray.
+// Throws unless these images, with this mask or none, can be processed in one call: one size within
+// the limits, one pixel type, and one kind of memory that the context can reach. A mask is 8-bit
+// gray.
 void check_images(const Context& context, std::span<const AnyView> images,
                   const AnyView& mask = {});
+// The same for an image of any size.
+void check_image_of_any_size(const Context& context, const AnyView& image, const AnyView& mask);
 
 // Throws if a view is empty or its rows overlap. `what` names it in the error.
 void check_view(const AnyView& view, const char* what);
@@ -61,6 +64,13 @@ class Frames {
   void forget() noexcept;
   // Queued: what was queued earlier and has not been checked is not reported any more.
   void forget_on_device();
+  // An enqueue() leaves work whose values are checked later, and a captured graph repeats it. Every
+  // other call begins with forget_enqueued(), so that it does not report the bad values of that
+  // work as its own.
+  void note_enqueued() { has_enqueued_ = true; }
+  void forget_enqueued() noexcept {
+    if (has_enqueued_) forget();
+  }
 
  private:
   AnyView uploaded(const AnyView& image);
@@ -69,6 +79,7 @@ class Frames {
 
   Context context_;
   Working working_;
+  bool has_enqueued_ = false;
   Buffer host_{Place::host, "frames: working pixels"};
   Buffer stack_{Place::device, "frames: working pixels"};
   Buffer stored_{Place::device, "frames: uploaded pixels"};

@@ -109,7 +109,7 @@ Reduced::Reduced(AnyView image, AnyView mask, int max_size) : given_(image), giv
   require(!image.on_device(),
           "an image in device memory cannot be reduced to max_size; reduce it first, or set "
           "max_size to 0");
-  check_images(Context::cpu(), {&image, 1}, mask);
+  check_image_of_any_size(Context::cpu(), image, mask);
   const int width = reduced_side(image.width(), longest, max_size);
   const int height = reduced_side(image.height(), longest, max_size);
   scale_x_ = double(image.width()) / width;

@@ -35,6 +35,14 @@ TEST(Reduced, RefusesImagesWithoutPixels) {
   EXPECT_THROW(Reduced(image, none, 40), Error);
 }
 
+TEST(Reduced, TakesImagesThatAreTooLargeForDetectors) {
+  const std::vector<std::uint8_t> pixels(2 * 1200000, 7);
+  const HostView<const std::uint8_t> wide(pixels.data(), 1200000, 2);
+  const Reduced reduced(wide, {}, 1000);
+  ASSERT_EQ(reduced.image().width(), 1000);
+  EXPECT_EQ(reduced.image().host<std::uint8_t>()(999, 0), 7);
+}
+
 TEST(Reduced, PixelsAreMeansOfTheAreaTheyCover) {
   const auto image = random_image<std::uint8_t>(67, 41, 1);
   for (int max_size : {66, 40, 32, 17}) {

@@ -50,7 +50,8 @@ struct CornerDetector::Inside {
   std::vector<std::vector<Corner>> collect(int count);
   // For every other call: it uses the memory of what was queued, and may be refused.
   void forget_enqueued() {
-    if (std::exchange(enqueued, false)) frames.forget();
+    can_collect = false;
+    frames.forget_enqueued();
   }
 
   std::unique_ptr<detect::Response> response;
@@ -61,7 +62,7 @@ struct CornerDetector::Inside {
   core::StageClock clock;
   core::Buffer map;
   bool time_stages = false;
-  bool enqueued = false;  // enqueue() was called, and since then only collect(), without an error
+  bool can_collect = false;  // since enqueue() only collect() was called, without an error
   DetectReport report;
 };
 
@@ -256,24 +257,26 @@ Image<float> CornerDetector::response(AnyView image) {
 
 void CornerDetector::enqueue(AnyView device_image, AnyView device_mask) {
   require(inside_->context.is_cuda(), "enqueue() is for CUDA contexts; on the CPU use detect()");
-  inside_->enqueued = false;
+  inside_->can_collect = false;
   inside_->check_call({&device_image, 1}, device_mask);
   require(device_image.on_device(),
           "enqueue() takes an image in device memory; use detect() or "
           "upload it first (cornea/core/transfer.h)");
   inside_->clock.start(false);
+  inside_->frames.note_enqueued();
   inside_->frames.guarded([&] {
     inside_->frames.forget_on_device();
     inside_->enqueue({&device_image, 1}, device_mask);
   });
-  inside_->enqueued = true;
+  inside_->can_collect = true;
 }
 
 std::vector<Corner> CornerDetector::collect() {
-  require(inside_->enqueued, "collect() was called and nothing was queued; call enqueue() first");
-  inside_->enqueued = false;  // remains so after an error
+  require(inside_->can_collect,
+          "collect() was called and nothing was queued; call enqueue() first");
+  inside_->can_collect = false;  // remains so after an error
   std::vector<Corner> corners = std::move(inside_->collect(1).front());
-  inside_->enqueued = true;  // a captured graph may be replayed and collected again
+  inside_->can_collect = true;  // a captured graph may be replayed and collected again
   return corners;
 }
 

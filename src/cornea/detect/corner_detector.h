@@ -46,7 +46,7 @@ class CORNEA_API CornerDetector {
   // enqueue() neither allocates nor waits, so that it can be captured in a graph. The graph may be
   // replayed until the next detect(), detect_batch(), response() or enqueue(); collect() then
   // returns the corners of the last replay. After the first three, and after an error of any of
-  // these functions, there is nothing to collect until the next enqueue().
+  // these four or of collect(), there is nothing to collect until the next enqueue().
   void enqueue(AnyView device_image, AnyView device_mask = {});
   std::vector<Corner> collect();
 

@@ -367,6 +367,10 @@ TEST_P(CornerDetectorTest, CollectReturnsOnlyWhatWasEnqueued) {
   harris.enqueue(on_device);
   EXPECT_THROW(harris.detect(AnyView()), Error);
   EXPECT_THROW(harris.collect(), Error);
+  // Nor does a good image after a refused call take the blame for a bad one before it.
+  harris.enqueue(bad_on_device);
+  EXPECT_THROW(harris.enqueue(image), Error);
+  EXPECT_TRUE(harris.detect(image) == expected);
 }
 
 TEST_P(CornerDetectorTest, ViewsWithoutPixelsOrWithRowsThatOverlapAreRefused) {

@@ -122,15 +122,12 @@ void ImageFilter::Inside::wait() {
   frames.check_usable();
 }
 
-void ImageFilter::wait() {
-  inside_->queued = false;
-  inside_->wait();
-}
+void ImageFilter::wait() { inside_->wait(); }
 
 void ImageFilter::apply_batch(std::span<const AnyView> images, std::span<const AnyTarget> out) {
   Inside& in = *inside_;
   const Stopwatch watch;
-  if (std::exchange(in.queued, false)) in.frames.forget();
+  in.frames.forget_enqueued();
   check_call(in.context, images, out);
   in.clock.start(in.time_stages);
   in.frames.guarded([&] {
@@ -151,7 +148,7 @@ void ImageFilter::enqueue(AnyView image, AnyTarget out) {
   check_call(inside_->context, {&image, 1}, {&out, 1});
   require(image.on_device(), "enqueue() takes images in device memory; apply() uploads others");
   inside_->clock.start(false);
-  inside_->queued = true;
+  inside_->frames.note_enqueued();
   inside_->frames.guarded([&] { inside_->enqueue({&image, 1}, {&out, 1}, false); });
 }
 

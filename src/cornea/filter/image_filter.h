@@ -53,7 +53,7 @@ class CORNEA_API ImageFilter {
   // On CUDA, without waiting: queues the work on device images. After the first image of a size and
   // type nothing is allocated, so that the call can be captured in a graph, which may be replayed
   // until the filter is given a larger image. wait() waits for it and throws if an image that was
-  // queued since the last wait(), apply() or apply_batch() could not be used.
+  // queued since the last wait(), apply(), apply_batch() or level_map() could not be used.
   void enqueue(AnyView device_image, AnyTarget device_out);
   void wait();
 

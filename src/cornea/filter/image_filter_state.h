@@ -29,7 +29,6 @@ struct ImageFilter::Inside {
   core::Frames frames;
   core::StageClock clock;
   bool time_stages = false;
-  bool queued = false;  // enqueue() was called and not waited for
   FilterReport report;
   core::Buffer host_result{Place::host, "filter: result"};
   core::Buffer result{Place::device, "filter: result"};

@@ -46,8 +46,7 @@ bool is_part_name(const std::string& name) {
   return name.starts_with(kFront) && name.ends_with(kEnding);
 }
 
-// A name that no other process uses, on this machine or on another one that writes to the same
-// folder. It is random because process ids repeat between machines.
+// It is random because process ids repeat between machines that write to the same folder.
 std::string part_name() {
   std::random_device random;
   char digits[2 * sizeof(std::uint64_t) + 1];
@@ -65,35 +64,13 @@ bool is_held(const fs::path& part) {
   return held;
 }
 
-// Removes temporary files that killed processes left behind: files with such names that are older
-// than a day and that no process holds. Each folder is searched once per process.
-void remove_leftovers(const fs::path& folder) {
-  static std::mutex mutex;
-  static std::set<fs::path> seen;
-  {
-    const std::lock_guard lock(mutex);
-    if (!seen.insert(folder).second) return;
-  }
-  constexpr std::chrono::hours kOld(24);
-  std::error_code failed;
-  auto it = fs::directory_iterator(folder, failed);
-  for (; !failed && it != fs::directory_iterator(); it.increment(failed)) {
-    std::error_code ignored;
-    if (!is_part_name(it->path().filename().string()) || it->is_symlink(ignored)) continue;
-    const fs::file_time_type written = it->last_write_time(ignored);
-    if (ignored || !it->is_regular_file(ignored)) continue;
-    if (fs::file_time_type::clock::now() - written < kOld || is_held(it->path())) continue;
-    fs::remove(it->path(), ignored);
-  }
-}
-
 // The file under its temporary name; the destructor removes it unless it was put in place.
 class TemporaryFile {
  public:
   TemporaryFile(const fs::path& file, const fs::path& target) : file_(file), target_(target) {
     constexpr int kTries = 100;
     for (int i = 0; i < kTries && !out_; ++i) {
-      path_ = target.parent_path() / part_name();
+      path_ = part_beside(target);
       errno = 0;
       out_.reset(std::fopen(path_.c_str(), "wbxe"));  // x: never over another file
       if (!out_ && errno != EEXIST) break;
@@ -153,6 +130,29 @@ fs::path link_target(const fs::path& file) {
   return path;
 }
 
+fs::path part_beside(const fs::path& file) { return file.parent_path() / part_name(); }
+
+void remove_leftovers_beside(const fs::path& file) {
+  static std::mutex mutex;
+  static std::set<fs::path> seen;
+  std::error_code failed;
+  const fs::path folder = fs::absolute(file, failed).parent_path();
+  {
+    const std::lock_guard lock(mutex);
+    if (failed || !seen.insert(folder).second) return;
+  }
+  constexpr std::chrono::hours kOld(24);
+  auto it = fs::directory_iterator(folder, failed);
+  for (; !failed && it != fs::directory_iterator(); it.increment(failed)) {
+    std::error_code ignored;
+    if (!is_part_name(it->path().filename().string()) || it->is_symlink(ignored)) continue;
+    const fs::file_time_type written = it->last_write_time(ignored);
+    if (ignored || !it->is_regular_file(ignored)) continue;
+    if (fs::file_time_type::clock::now() - written < kOld || is_held(it->path())) continue;
+    fs::remove(it->path(), ignored);
+  }
+}
+
 bool is_disk_full(int system_error) { return system_error == ENOSPC || system_error == EDQUOT; }
 
 void write_whole_file(const fs::path& file, Bytes bytes) {
@@ -172,8 +172,7 @@ void write_whole_file(const fs::path& file, Bytes bytes) {
     write_and_close(file, out, bytes);
     return;
   }
-  const fs::path beside = target.parent_path();
-  remove_leftovers(beside.empty() ? "." : beside);
+  remove_leftovers_beside(target);
   TemporaryFile temporary(file, target);
   temporary.write(bytes);
   temporary.put_in_place();

@@ -14,6 +14,7 @@ FeatureExtractor::FeatureExtractor(const Context& context, const std::string& de
 }
 
 void FeatureExtractor::extract(AnyView image, Features& out, AnyView mask) {
+  out.keypoints.clear(), out.descriptors.clear();  // remain so after an error
   const core::Reduced reduced(image, mask, max_size_);
   if (corners_) {
     const std::vector<Keypoint> points =

@@ -31,6 +31,7 @@ class CORNEA_API FeatureExtractor {
 
   // A pixel where the mask is 0 never becomes a point; a corner that is refined by gradients may
   // lie up to three quarters of subpixel_radius beyond the edge of the mask.
+  // After an error `out` is empty.
   void extract(AnyView image, Features& out, AnyView mask = {});
   // Whether descriptors also stay in device memory for a matcher on the same context. They are
   // those of the last image and are valid until the next call; on the CPU, or if this is off, a

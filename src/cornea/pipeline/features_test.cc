@@ -73,6 +73,18 @@ TEST_P(Extraction, AShiftedPictureMatchesAtItsShift) {
 
 INSTANTIATE_TEST_SUITE_P(, Extraction, testing::every_device(), testing::device_name);
 
+TEST(ExtractionErrors, LeaveNoFeaturesOfAnEarlierImage) {
+  const auto image = testing::random_image<std::uint8_t>(120, 90, 1);
+  for (const char* detector : {"sift", "harris"}) {
+    FeatureExtractor extractor(Context::cpu(1), detector, {}, 100);
+    Features found;
+    extractor.extract(image, found);
+    EXPECT_GT(found.size(), 0u);
+    EXPECT_THROW(extractor.extract(AnyView(), found), Error);
+    EXPECT_EQ(found.size() + found.descriptors.size(), 0u) << detector;
+  }
+}
+
 TEST(ExtractionErrors, UnknownDetectorsAndSettingsAreNamed) {
   testing::expect_error(ErrorCode::invalid_argument, "sobel",
                         [] { FeatureExtractor(Context::cpu(1), "sobel"); });

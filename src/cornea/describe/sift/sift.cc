@@ -26,7 +26,7 @@ using namespace sift;
 
 }  // namespace
 void SiftOptions::validate() const {
-  if (scale_space == ScaleSpace::bilateral) BilateralOptions{.sigma_range = sigma_range}.validate();
+  BilateralOptions{.sigma_range = sigma_range}.validate();
   require(octaves >= 0 && octaves <= 32, "octaves is ", octaves, " and must be 0 to 32");
   require(intervals >= 1 && intervals <= kMostIntervals, "intervals is ", intervals,
           " and must be 1 to ", kMostIntervals);

@@ -345,6 +345,7 @@ TEST(SiftOptions, AreChecked) {
   EXPECT_THROW(Sift(cpu, {.intervals = 9}), Error);
   EXPECT_THROW(Sift(cpu, {.sigma = 0}), Error);
   EXPECT_THROW(Sift(cpu, {.scale_space = ScaleSpace::bilateral, .sigma_range = 1e7}), Error);
+  EXPECT_THROW(Sift(cpu, {.sigma_range = std::nan("")}), Error);
   EXPECT_THROW(Sift(cpu, {.contrast = -1}), Error);
   EXPECT_THROW(Sift(cpu, {.edge_ratio = 0.5}), Error);
   EXPECT_THROW(Sift(cpu, {.orientations = 9}), Error);

@@ -246,6 +246,7 @@ TrilateralFilter::TrilateralFilter(const Context& context, const TrilateralOptio
 
 Image<std::uint8_t> TrilateralFilter::level_map(AnyView image) {
   Inside& in = inside();
+  in.frames.forget_enqueued();
   core::check_images(in.context, {&image, 1});
   auto& steps = static_cast<trilateral::TrilateralSteps&>(*in.filter);
   if (!in.context.is_cuda()) return steps.levels(in.frames.on_host(image).host<float>());

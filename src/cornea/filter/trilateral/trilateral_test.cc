@@ -259,8 +259,14 @@ TEST_P(Trilateral, NotANumberIsAnError) {
     image(7, 5) = bad;
     EXPECT_THROW(filter.apply(image), Error) << bad;
   }
+  Image<float> queued;
+  if (context.is_cuda()) queued = to_device(context, image);
   image(7, 5) = 0.5f;
   EXPECT_NO_THROW(filter.apply(image));
+  if (!context.is_cuda()) return;
+  // What was queued is no error of another image.
+  filter.enqueue(queued, queued);
+  EXPECT_NO_THROW(filter.level_map(image));
 }
 
 TEST_P(Trilateral, NoiseInTheLastBitIsNotMadeWorse) {

@@ -2,122 +2,114 @@
 #include "cornea/geometry/pose/homography_pose.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numbers>
+#include <utility>
 
 namespace cornea::geometry {
 namespace {
 
-// The middle eigenvalue of a symmetric matrix, by Viete's formula for three real roots.
-double middle_eigenvalue(const Matrix3<double>& s) {
-  const double mean = (s.v[0] + s.v[4] + s.v[8]) / 3;
-  const double a = s.v[0] - mean, b = s.v[4] - mean, c = s.v[8] - mean;
-  const double off = s.v[1] * s.v[1] + s.v[2] * s.v[2] + s.v[5] * s.v[5];
-  const double p = std::sqrt((a * a + b * b + c * c + 2 * off) / 6);
-  if (!(p > 0)) return mean;
-  const double determinant = a * (b * c - s.v[5] * s.v[5]) -
-                             s.v[1] * (s.v[1] * c - s.v[5] * s.v[2]) +
-                             s.v[2] * (s.v[1] * s.v[5] - b * s.v[2]);
-  const double half = std::clamp(determinant / (2 * p * p * p), -1.0, 1.0);
-  const double angle = std::acos(half) / 3;
-  return mean + 2 * p * std::cos(angle - 2 * std::numbers::pi / 3);
-}
+// H = W diag(sigma) V^T with descending singular values of which only the last may be negative, and
+// rotations W and V, whose columns are kept.
+struct Decomposition {
+  std::array<Vector3<double>, 3> w, v;
+  std::array<double, 3> sigma;
+};
 
-double determinant(const Matrix3<double>& m) {
-  const Matrix3<double> c = cofactors(m);
-  return m.v[0] * c.v[0] + m.v[1] * c.v[1] + m.v[2] * c.v[2];
-}
-
-// The minor of S without a row and a column, with the opposite sign, as the paper defines it.
-double opposite_minor(const Matrix3<double>& s, int row, int column) {
-  const int r0 = row == 0, r1 = row == 2 ? 1 : 2, c0 = column == 0, c1 = column == 2 ? 1 : 2;
-  return s.v[3 * r0 + c1] * s.v[3 * r1 + c0] - s.v[3 * r0 + c0] * s.v[3 * r1 + c1];
-}
-
-double sign_of(double v) { return v < 0 ? -1 : 1; }
-
-// R = H (I - 2 / v t* n^T)
-Matrix3<double> rotation_of(const Matrix3<double>& h, const Vector3<double>& t,
-                            const Vector3<double>& n, double v) {
-  const Vector3<double> a = scaled(t, 2 / v);
-  Matrix3<double> rotation =
-      h * Matrix3<double>{{1 - a.x * n.x, -a.x * n.y, -a.x * n.z, -a.y * n.x, 1 - a.y * n.y,
-                           -a.y * n.z, -a.z * n.x, -a.z * n.y, 1 - a.z * n.z}};
-  // Where two singular values are equal or the plane is almost edge-on, its columns are orthonormal
-  // to 1e-2 only. Each step, R (3 I - R^T R) / 2, squares that.
-  for (int step = 0; step < 3; ++step) {
-    Matrix3<double> factor = transposed(rotation) * rotation;
-    for (int i = 0; i < 9; ++i) factor.v[i] = (3 * (i % 4 == 0) - factor.v[i]) / 2;
-    rotation = rotation * factor;
+// One-sided Jacobi: pairs of columns are rotated until all are orthogonal. They become W
+// diag(sigma) and the product of the rotations V, both orthogonal to the last digits however small
+// a singular value is. H is finite.
+Decomposition decomposed(const Matrix3<double>& h) {
+  std::array<Vector3<double>, 3> w, v = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  for (int i = 0; i < 3; ++i) w[i] = {h.v[i], h.v[3 + i], h.v[6 + i]};
+  constexpr int kMostSweeps = 30;  // 4 to 6 are usual
+  bool rotated = true;
+  for (int sweep = 0; rotated && sweep < kMostSweeps; ++sweep) {
+    rotated = false;
+    for (const auto& [p, q] : {std::pair{0, 1}, {0, 2}, {1, 2}}) {
+      const double pp = dot(w[p], w[p]), qq = dot(w[q], w[q]), pq = dot(w[p], w[q]);
+      if (std::abs(pq) <= 1e-16 * std::sqrt(pp) * std::sqrt(qq)) continue;
+      rotated = true;
+      const double zeta = (qq - pp) / (2 * pq);
+      const double t = (zeta < 0 ? -1 : 1) / (std::abs(zeta) + std::sqrt(1 + zeta * zeta));
+      const double c = 1 / std::sqrt(1 + t * t), s = c * t;
+      for (auto* columns : {&w, &v}) {
+        const Vector3<double> a = (*columns)[p], b = (*columns)[q];
+        (*columns)[p] = sum(scaled(a, c), scaled(b, -s));
+        (*columns)[q] = sum(scaled(a, s), scaled(b, c));
+      }
+    }
   }
-  return rotation;
+  Decomposition result;
+  std::array<int, 3> order = {0, 1, 2};
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return dot(w[a], w[a]) > dot(w[b], w[b]); });
+  for (int i = 0; i < 2; ++i) {
+    result.sigma[i] = std::sqrt(dot(w[order[i]], w[order[i]]));
+    result.w[i] = scaled(w[order[i]], 1 / result.sigma[i]);
+    result.v[i] = v[order[i]];
+  }
+  result.w[2] = cross(result.w[0], result.w[1]);
+  result.v[2] = cross(result.v[0], result.v[1]);
+  const double sign = dot(result.v[2], v[order[2]]) < 0 ? -1 : 1;
+  result.sigma[2] = sign * dot(result.w[2], w[order[2]]);
+  return result;
+}
+
+// The rotation that maps the columns of one rotation to those of another.
+Matrix3<double> rotation_between(const std::array<Vector3<double>, 3>& from,
+                                 const std::array<Vector3<double>, 3>& to) {
+  const auto rows = [](const std::array<Vector3<double>, 3>& columns) {
+    return Matrix3<double>{{columns[0].x, columns[0].y, columns[0].z, columns[1].x, columns[1].y,
+                            columns[1].z, columns[2].x, columns[2].y, columns[2].z}};
+  };
+  return transposed(rows(to)) * rows(from);
 }
 
 }  // namespace
 
+// From the singular values 1 + a, 1, 1 - b of H = R + t n^T: Ma, Soatto, Kosecka and Sastry, An
+// Invitation to 3-D Vision, section 5.3. Both planes hold the second right singular vector, and the
+// other vector of a plane is the combination of the first and the third that H does not stretch.
 std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
-  // The middle singular value of R + t n^T / d is 1; its determinant is positive.
-  const double middle = middle_eigenvalue(transposed(homography) * homography);
-  const double scale = std::sqrt(middle) * sign_of(determinant(homography));
-  Matrix3<double> h = homography;
-  for (double& v : h.v) v /= scale;
-  for (double v : h.v) {
+  double largest = 0;
+  for (double v : homography.v) {
     if (!std::isfinite(v)) return {};
+    largest = std::max(largest, std::abs(v));
   }
+  if (largest == 0) return {};
+  Matrix3<double> h = homography;
+  for (double& v : h.v) v /= largest;
+  auto [w, v, sigma] = decomposed(h);
+  // The middle singular value of R + t n^T / d is 1; its determinant is positive.
+  if (sigma[2] < 0) w[0] = scaled(w[0], -1), w[1] = scaled(w[1], -1), sigma[2] = -sigma[2];
+  const double s1 = sigma[0] / sigma[1], s3 = std::min(1.0, sigma[2] / sigma[1]);
   // A plane that is nearer to edge-on than this does not determine a rotation.
   constexpr double kEdgeOn = 1e-7;
-  if (!(determinant(h) > kEdgeOn)) return {};
-  Matrix3<double> s = transposed(h) * h;
-  for (int i = 0; i < 3; ++i) s.v[4 * i] -= 1;
-  double largest = 0;
-  for (double v : s.v) largest = std::max(largest, std::abs(v));
-  constexpr double kRotation = 1e-3;
-  if (largest < kRotation) {
-    // The nearest rotation: H (H^T H)^-1/2, as a series that is accurate to 1e-9 here.
-    Matrix3<double> factor;
-    const Matrix3<double> square = s * s;
-    for (int i = 0; i < 9; ++i) factor.v[i] = (i % 4 == 0) - s.v[i] / 2 + 3 * square.v[i] / 8;
-    return {{h * factor, {0, 0, 0}, {0, 0, 0}}};
-  }
-  const double m00 = std::max(0.0, opposite_minor(s, 0, 0));
-  const double m11 = std::max(0.0, opposite_minor(s, 1, 1));
-  const double m22 = std::max(0.0, opposite_minor(s, 2, 2));
-  const double r00 = std::sqrt(m00), r11 = std::sqrt(m11), r22 = std::sqrt(m22);
-  const double e01 = sign_of(opposite_minor(s, 0, 1)), e02 = sign_of(opposite_minor(s, 0, 2));
-  const double e12 = sign_of(opposite_minor(s, 1, 2));
-  const double s00 = s.v[0], s01 = s.v[1], s02 = s.v[2], s11 = s.v[4], s12 = s.v[5], s22 = s.v[8];
-  // The two normals, computed from the largest diagonal entry.
-  Vector3<double> n1, n2;
-  double diagonal;
-  if (std::abs(s00) >= std::abs(s11) && std::abs(s00) >= std::abs(s22)) {
-    diagonal = s00;
-    n1 = {s00, s01 + r22, s02 + e12 * r11};
-    n2 = {s00, s01 - r22, s02 - e12 * r11};
-  } else if (std::abs(s11) >= std::abs(s22)) {
-    diagonal = s11;
-    n1 = {s01 + r22, s11, s12 - e02 * r00};
-    n2 = {s01 - r22, s11, s12 + e02 * r00};
-  } else {
-    diagonal = s22;
-    n1 = {s02 + e01 * r11, s12 + r00, s22};
-    n2 = {s02 - e01 * r11, s12 - r00, s22};
-  }
-  n1 = unit(n1), n2 = unit(n2);
-  const double trace = s00 + s11 + s22;
-  const double v = 2 * determinant(h);  // 2 sqrt(1 + trace - m00 - m11 - m22), without cancellation
-  const double r = std::sqrt(2 + trace + v), length = std::sqrt(std::max(0.0, 2 + trace - v));
-  const double along = sign_of(diagonal) * r;
-  auto translation = [&](const Vector3<double>& mine, const Vector3<double>& other) {
-    return scaled(sum(scaled(other, along), scaled(mine, -length)), length / 2);
+  if (!std::isfinite(s1) || !(s1 * s3 > kEdgeOn)) return {};
+  // The entries of H^T H - I = V diag(sigma^2 - 1) V^T.
+  const auto is_rotation = [&] {
+    constexpr double kRotation = 1e-3;
+    for (const auto part : {&Vector3<double>::x, &Vector3<double>::y, &Vector3<double>::z}) {
+      const Vector3<double> row =
+          sum(scaled(v[0], (s1 * s1 - 1) * v[0].*part), scaled(v[2], (s3 * s3 - 1) * v[2].*part));
+      if (std::max({std::abs(row.x), std::abs(row.y), std::abs(row.z)}) >= kRotation) return false;
+    }
+    return true;
   };
+  if (is_rotation()) return {{rotation_between(v, w), {0, 0, 0}, {0, 0, 0}}};
+  const double length = std::sqrt(s1 * s1 - s3 * s3);
+  const double a = std::sqrt(1 - s3 * s3) / length;
   std::vector<PlanePose> poses;
-  for (int k = 0; k < 2; ++k) {
-    const Vector3<double>&n = k == 0 ? n1 : n2, &other = k == 0 ? n2 : n1;
-    const Vector3<double> star = translation(n, other);
-    const Matrix3<double> rotation = rotation_of(h, star, n, v);
-    const Vector3<double> t = rotation * star;
-    poses.push_back({rotation, t, n});
-    poses.push_back({rotation, scaled(t, -1), scaled(n, -1)});
+  for (const double b : {std::sqrt(s1 * s1 - 1) / length, -std::sqrt(s1 * s1 - 1) / length}) {
+    const Vector3<double> in_plane = sum(scaled(v[0], a), scaled(v[2], b));
+    const Vector3<double> mapped = sum(scaled(w[0], a * s1), scaled(w[2], b * s3));
+    const Vector3<double> normal = cross(v[1], in_plane);
+    const Matrix3<double> rotation =
+        rotation_between({v[1], in_plane, normal}, {w[1], mapped, cross(w[1], mapped)});
+    const Vector3<double> t = scaled(sum(scaled(w[2], a), scaled(w[0], b)), s1 - s3);
+    poses.push_back({rotation, t, normal});
+    poses.push_back({rotation, scaled(t, -1), scaled(normal, -1)});
   }
   return poses;
 }

@@ -21,7 +21,8 @@ struct PlanePose {
 };
 
 // Up to 4 poses: two planes, each with both signs of t and n. A single pose with t = n = 0 if H is
-// a rotation: H^T H differs from the identity by less than COLMAP's 1e-3. None if H is singular.
+// a rotation: H^T H differs from the identity by less than COLMAP's 1e-3. None if the
+// determinant, with the middle singular value scaled to 1, is at most 1e-7: the plane is edge-on.
 std::vector<PlanePose> decompose_homography(const Matrix3<double>& h);
 
 // Chooses by cheirality: the pose with most points in front of both cameras and, on a tie, with

@@ -56,9 +56,9 @@ TEST(HomographyPose, DecompositionsReproduceH) {
     for (const PlanePose& pose : poses) {
       EXPECT_LT(difference(of_norm_one(plus_outer(pose.rotation, pose.translation, pose.normal)),
                            of_norm_one(h)),
-                1e-7);
+                1e-12);
       const Matrix3<double> c = cofactors(pose.rotation);
-      for (int i = 0; i < 9; ++i) EXPECT_NEAR(c.v[i], pose.rotation.v[i], 1e-6);  // a rotation
+      for (int i = 0; i < 9; ++i) EXPECT_NEAR(c.v[i], pose.rotation.v[i], 1e-12);  // a rotation
       found |= angle_between(pose.rotation, plane.scene.rotation) < 1e-5 &&
                distance(pose.normal, plane.normal) < 1e-4 &&
                distance(scaled(pose.translation, plane.away), plane.scene.translation) < 1e-4;
@@ -96,7 +96,7 @@ TEST(HomographyPose, OfACameraThatOnlyRotatedIsARotation) {
     EXPECT_EQ(dot(pose->normal, pose->normal), 0);
     EXPECT_EQ(pose->in_front, 40);
     const Matrix3<double> one = pose->rotation * transposed(pose->rotation);
-    for (int i = 0; i < 9; ++i) EXPECT_NEAR(one.v[i], i % 4 == 0, 1e-8);
+    for (int i = 0; i < 9; ++i) EXPECT_NEAR(one.v[i], i % 4 == 0, 1e-12);
   }
 }
 
@@ -107,20 +107,24 @@ TEST(HomographyPose, OfANearlySingularMatrixIsStillARotation) {
     return unit(Vector3<double>{normal(random), normal(random), normal(random)});
   };
   for (int i = 0; i < 200; ++i) {
-    // Two orthogonal bases with the singular values 1, 1 and `last` between them.
-    const double last = std::pow(10.0, -4 - 2.7 * i / 200);
+    // Two orthogonal bases with the singular values `first`, 1 and `last` between them.
+    const double first = std::pow(10.0, i % 4), last = std::pow(10.0, -4 - 2.7 * i / 200) / first;
     Matrix3<double> basis[2];
     for (Matrix3<double>& m : basis) {
       const Vector3<double> a = direction(), b = unit(cross(a, direction())), c = cross(a, b);
       m = {{a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z}};
     }
     Matrix3<double> scaled_basis = basis[1];
+    for (int j = 0; j < 3; ++j) scaled_basis.v[j] *= first;
     for (int j = 6; j < 9; ++j) scaled_basis.v[j] *= last;
     const auto poses = decompose_homography(transposed(basis[0]) * scaled_basis);
     ASSERT_FALSE(poses.empty()) << last;
     for (const PlanePose& pose : poses) {
       const Matrix3<double> one = transposed(pose.rotation) * pose.rotation;
       for (int j = 0; j < 9; ++j) EXPECT_NEAR(one.v[j], j % 4 == 0, 1e-12) << last;
+      EXPECT_LT(difference(of_norm_one(plus_outer(pose.rotation, pose.translation, pose.normal)),
+                           of_norm_one(transposed(basis[0]) * scaled_basis)),
+                1e-12);
     }
   }
   EXPECT_TRUE(decompose_homography({{1, 0, 0, 0, 1, 0, 0, 0, 1e-8}}).empty());

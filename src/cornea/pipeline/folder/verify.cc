@@ -102,7 +102,8 @@ class Verification {
 
   void delete_geometries() {
     Database::Transaction transaction(database_);
-    // Counted here, where no other process can add geometries meanwhile.
+    // Counted here, where no other process can add matches or geometries meanwhile.
+    report_.pairs = database_.count("matches");
     const std::int64_t before = database_.unverified_count();
     database_.delete_two_views_of_matches();
     report_.redone = database_.unverified_count() - before;

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "cornea/core/error.h"
 #include "cornea/export/colmap/transfer.h"
 #include "cornea/io/content_hash.h"
+#include "cornea/io/whole_file.h"
 
 namespace cornea::shards {
 namespace {
@@ -56,11 +56,6 @@ struct Fitting {
     return std::tie(a.failures, a.file.path) < std::tie(b.failures, b.file.path);
   }
 };
-
-std::string random_digits() {
-  std::random_device random;
-  return hexadecimal(std::uint64_t(random()) << 32 | random());
-}
 
 void check(const std::error_code& failed, const fs::path& path, const char* what) {
   if (!failed) return;
@@ -191,30 +186,13 @@ LocalFolder::~LocalFolder() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-void remove_old_parts(const fs::path& folder) {
-  constexpr std::chrono::hours kOld(24);
-  std::error_code failed;
-  for (auto it = fs::directory_iterator(folder, failed); !failed && it != fs::directory_iterator();
-       it.increment(failed)) {
-    const std::string name = it->path().filename().string();
-    std::error_code ignored;
-    if (!name.starts_with(".cornea-") || !name.ends_with(".part")) continue;
-    const auto age = fs::file_time_type::clock::now() - it->last_write_time(ignored);
-    if (!ignored && age > kOld) fs::remove(it->path(), ignored);
-  }
-}
-
-fs::path part_beside(const fs::path& target) {
-  return target.parent_path() / (".cornea-" + random_digits() + ".part");
-}
-
 void move_whole(const fs::path& from, const fs::path& target) {
   std::error_code failed;
   fs::rename(from, target, failed);
   if (!failed) return;
   // `target` is on another disk: copy under a temporary name and rename, so that the file appears
   // whole.
-  const fs::path part = part_beside(target);
+  const fs::path part = io::part_beside(target);
   failed.clear();
   fs::copy_file(from, part, failed);
   if (!failed) fs::rename(part, target, failed);
@@ -229,13 +207,13 @@ ItemFile put_in_place(const fs::path& from, const fs::path& work, const ShardIte
   std::error_code failed;
   fs::create_directories(folder, failed);
   check(failed, folder, "cannot be created");
-  remove_old_parts(folder);
   ItemFile file{.path = {}, .number = item.number};
   file.bytes = std::int64_t(fs::file_size(from, failed));
   check(failed, from, "cannot be read");
   file.hash = io::content_hash_of_file(from);
   file.path = folder / text(core::zero_padded(std::uint64_t(item.number), 5), ".", file.bytes, ".",
                             hexadecimal(file.hash), ".db");
+  io::remove_leftovers_beside(file.path);
   move_whole(from, file.path);
   return file;
 }

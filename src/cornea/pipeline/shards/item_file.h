@@ -66,10 +66,6 @@ class LocalFolder {
   int lock_ = -1;
 };
 
-// A new name for a part of `target`, in its folder.
-// Removes partial copies of processes that were killed; no copy takes a whole day.
-void remove_old_parts(const std::filesystem::path& folder);
-std::filesystem::path part_beside(const std::filesystem::path& target);
 // Moves a finished file to `target`, which may be on another disk.
 void move_whole(const std::filesystem::path& from, const std::filesystem::path& target);
 ItemFile put_in_place(const std::filesystem::path& from, const std::filesystem::path& work,

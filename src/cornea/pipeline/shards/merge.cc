@@ -39,8 +39,9 @@ class Merging {
         events_(events),
         local_(options.local) {}
 
-  MergeReport run(const fs::path& database) {
+  MergeReport run(const fs::path& given) {
     const core::Stopwatch watch;
+    const fs::path database = io::link_target(given);  // a link stays a link
     if (merge_.whole) require_folder_of(database);
     require_other_folder(database);
     if (merge_.whole) require_replaceable(database);
@@ -230,13 +231,13 @@ class Merging {
 
   void place(const fs::path& file, const fs::path& target) {
     report_.bytes += std::int64_t(fs::file_size(file));
-    replace(file, io::link_target(target));  // a link stays a link
+    replace(file, target);
   }
 
   static void replace(const fs::path& file, const fs::path& target) {
     // On the target's disk first: what follows cannot fail for want of space.
-    remove_old_parts(target.parent_path());
-    const fs::path beside = part_beside(target);
+    io::remove_leftovers_beside(target);
+    const fs::path beside = io::part_beside(target);
     move_whole(file, beside);
     // SQLite would replay a log left by the replaced database into the new one.
     std::error_code ignored;

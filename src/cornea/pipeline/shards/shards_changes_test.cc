@@ -202,15 +202,36 @@ TEST_F(Shards, MergingFollowsALinkToTheDatabase) {
   EXPECT_TRUE(fs::is_symlink(folder / "merged.db"));
   expect_equal(everything(elsewhere / "real.db"), tables);
   EXPECT_EQ(std::distance(fs::directory_iterator(elsewhere), {}), 1);
-  // The same if no database is there yet; copies of killed merges are removed.
+  // The same if no database is there yet.
   fs::remove(elsewhere / "real.db");
-  const fs::path old = elsewhere / ".cornea-0123.part";
-  std::ofstream(old) << "half";
-  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(30));
   merged(options(PairChoice::sequential));
   EXPECT_TRUE(fs::is_symlink(folder / "merged.db"));
   expect_equal(everything(elsewhere / "real.db"), tables);
   EXPECT_EQ(std::distance(fs::directory_iterator(elsewhere), {}), 1);
+  // A link into a folder that is not there is refused before any work.
+  fs::remove(folder / "merged.db");
+  fs::create_symlink(folder / "gone" / "real.db", folder / "merged.db");
+  recorded = {};
+  expect_error(ErrorCode::io, "gone: is not a folder",
+               [&] { merged(options(PairChoice::sequential)); });
+  EXPECT_TRUE(recorded.totals.empty());
+}
+
+TEST_F(Shards, MergingIntoTheCurrentFolderRemovesPartsOfKilledMerges) {
+  write_shard_plan(work, plan_shards(photos, {}, 7));
+  run_steps(options(PairChoice::sequential));
+  const fs::path here = folder / "here", before = fs::current_path();
+  fs::create_directories(here);
+  const fs::path old = here / ".cornea-0123.part", young = here / ".cornea-4567.part";
+  std::ofstream(old) << "half";
+  std::ofstream(young) << "half";
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(30));
+  fs::current_path(here);
+  EXPECT_NO_THROW(merge_shards(fs::absolute(work), "scene.db", options(PairChoice::sequential)));
+  fs::current_path(before);
+  EXPECT_TRUE(fs::exists(here / "scene.db"));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(young));
 }
 
 TEST_F(Shards, TrafficOfInvalidOptionsIsRefused) {
