@@ -28,7 +28,7 @@ Decomposition decomposed(const Matrix3<double>& h) {
     rotated = false;
     for (const auto& [p, q] : {std::pair{0, 1}, {0, 2}, {1, 2}}) {
       const double pp = dot(w[p], w[p]), qq = dot(w[q], w[q]), pq = dot(w[p], w[q]);
-      if (std::abs(pq) <= 1e-16 * std::sqrt(pp) * std::sqrt(qq)) continue;
+      if (std::abs(pq) <= 1e-15 * std::sqrt(pp) * std::sqrt(qq)) continue;
       rotated = true;
       const double zeta = (qq - pp) / (2 * pq);
       const double t = (zeta < 0 ? -1 : 1) / (std::abs(zeta) + std::sqrt(1 + zeta * zeta));
@@ -66,11 +66,21 @@ Matrix3<double> rotation_between(const std::array<Vector3<double>, 3>& from,
   return transposed(rows(to)) * rows(from);
 }
 
+// Whether all entries of H^T H - I = V diag(s^2 - 1) V^T are small.
+bool is_rotation(const std::array<Vector3<double>, 3>& v, double s1, double s3) {
+  constexpr double kRotation = 1e-3;
+  for (const auto part : {&Vector3<double>::x, &Vector3<double>::y, &Vector3<double>::z}) {
+    const Vector3<double> row =
+        sum(scaled(v[0], (s1 * s1 - 1) * v[0].*part), scaled(v[2], (s3 * s3 - 1) * v[2].*part));
+    if (std::max({std::abs(row.x), std::abs(row.y), std::abs(row.z)}) >= kRotation) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-// From the singular values 1 + a, 1, 1 - b of H = R + t n^T: Ma, Soatto, Kosecka and Sastry, An
-// Invitation to 3-D Vision, section 5.3. Both planes hold the second right singular vector, and the
-// other vector of a plane is the combination of the first and the third that H does not stretch.
+// H has the singular values s1 >= 1 >= s3. Both planes through the second right singular vector
+// that H maps without stretching are planes of the scene.
 std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
   double largest = 0;
   for (double v : homography.v) {
@@ -83,21 +93,13 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
   auto [w, v, sigma] = decomposed(h);
   // The middle singular value of R + t n^T / d is 1; its determinant is positive.
   if (sigma[2] < 0) w[0] = scaled(w[0], -1), w[1] = scaled(w[1], -1), sigma[2] = -sigma[2];
+  constexpr double kSingular = 1e-15;  // of the largest singular value: rounding errors are smaller
+  if (!(sigma[2] > kSingular * sigma[0])) return {};
   const double s1 = sigma[0] / sigma[1], s3 = std::min(1.0, sigma[2] / sigma[1]);
   // A plane that is nearer to edge-on than this does not determine a rotation.
   constexpr double kEdgeOn = 1e-7;
-  if (!std::isfinite(s1) || !(s1 * s3 > kEdgeOn)) return {};
-  // The entries of H^T H - I = V diag(sigma^2 - 1) V^T.
-  const auto is_rotation = [&] {
-    constexpr double kRotation = 1e-3;
-    for (const auto part : {&Vector3<double>::x, &Vector3<double>::y, &Vector3<double>::z}) {
-      const Vector3<double> row =
-          sum(scaled(v[0], (s1 * s1 - 1) * v[0].*part), scaled(v[2], (s3 * s3 - 1) * v[2].*part));
-      if (std::max({std::abs(row.x), std::abs(row.y), std::abs(row.z)}) >= kRotation) return false;
-    }
-    return true;
-  };
-  if (is_rotation()) return {{rotation_between(v, w), {0, 0, 0}, {0, 0, 0}}};
+  if (!(s1 * s3 > kEdgeOn)) return {};
+  if (is_rotation(v, s1, s3)) return {{rotation_between(v, w), {0, 0, 0}, {0, 0, 0}}};
   const double length = std::sqrt(s1 * s1 - s3 * s3);
   const double a = std::sqrt(1 - s3 * s3) / length;
   std::vector<PlanePose> poses;

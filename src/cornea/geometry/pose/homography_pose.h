@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pose between two calibrated views of a plane from H = K2^-1 H' K1, which maps rays to rays: H
-// ~ R + t n^T / d, where the plane is n^T X1 = d (E. Malis, M. Vargas, "Deeper understanding of the
-// homography decomposition for vision-based control", INRIA RR-6303, 2007). CPU only.
+// ~ R + t n^T / d, where the plane is n^T X1 = d (Y. Ma, S. Soatto, J. Kosecka, S. Sastry, "An
+// Invitation to 3-D Vision", Springer 2004, section 5.3). CPU only.
 #pragma once
 
 #include <optional>

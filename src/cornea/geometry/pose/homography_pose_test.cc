@@ -132,6 +132,9 @@ TEST(HomographyPose, OfANearlySingularMatrixIsStillARotation) {
 
 TEST(HomographyPose, ASingularMatrixHasNone) {
   EXPECT_TRUE(decompose_homography({}).empty());
+  EXPECT_TRUE(decompose_homography({{-25, 5, 5, 15, -3, -3, -5, 1, 1}}).empty());  // rank 1
+  EXPECT_TRUE(decompose_homography({{1, 0, 0, 0, 1e-155, 0, 0, 0, 1e-155}}).empty());
+  EXPECT_TRUE(decompose_homography({{1e-155, 0, 0, 0, 1, 0, 0, 0, 1e-155}}).empty());
   EXPECT_TRUE(decompose_homography({{1, 0, 0, 0, 1, 0, 0, 0, 0}}).empty());
   EXPECT_FALSE(choose_plane_pose({{1, 2, 3, 2, 4, 6, 1, 1, 1}}, {}));
 }

@@ -41,7 +41,7 @@ class Merging {
 
   MergeReport run(const fs::path& given) {
     const core::Stopwatch watch;
-    const fs::path database = io::link_target(given);  // a link stays a link
+    const fs::path database = io::link_target(given);  // so that the checks are those of the target
     if (merge_.whole) require_folder_of(database);
     require_other_folder(database);
     if (merge_.whole) require_replaceable(database);
@@ -231,7 +231,7 @@ class Merging {
 
   void place(const fs::path& file, const fs::path& target) {
     report_.bytes += std::int64_t(fs::file_size(file));
-    replace(file, target);
+    replace(file, io::link_target(target));  // a link stays a link
   }
 
   static void replace(const fs::path& file, const fs::path& target) {

@@ -125,7 +125,11 @@ TEST_F(Shards, MergingAgainRemovesComponentsThatAreNoMore) {
   for (const char* old : {"component_0003.db", "component_0004.db", "other.db"}) {
     std::ofstream(folder / "parts" / old) << "old";
   }
+  std::ofstream(folder / "elsewhere.db");
+  fs::create_symlink(folder / "elsewhere.db", folder / "parts" / "component_0001.db");
   merged(options(), {.by_component = folder / "parts"});
+  EXPECT_TRUE(fs::is_symlink(folder / "parts" / "component_0001.db"));
+  EXPECT_GT(fs::file_size(folder / "elsewhere.db"), 0u);
   EXPECT_TRUE(fs::exists(folder / "parts" / "component_0002.db"));
   EXPECT_FALSE(fs::exists(folder / "parts" / "component_0003.db"));
   EXPECT_FALSE(fs::exists(folder / "parts" / "component_0004.db"));
