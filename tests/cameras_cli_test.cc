@@ -350,6 +350,29 @@ TEST_F(CamerasCli, EssentialFindsASharedFocalLength) {
                  "--shared-focal needs cameras without distortion");
 }
 
+TEST_F(CamerasCli, DoubtfulPosesHaveAWarning) {
+  const auto warning = [&](const std::string& line) {
+    const Json json = json_of("cornea essential " + line);
+    return json["warning"].is_string() ? json["warning"].get<std::string>() : std::string();
+  };
+  write_matches("m.csv", straight);
+  EXPECT_NE(warning("m.csv --camera 4500,4525,639.5,479.5 --shared-focal").find("end of what"),
+            std::string::npos);
+  std::string few = "x1,y1,x2,y2\n";
+  std::ifstream all(folder / "m.csv");
+  std::string line;
+  std::getline(all, line);
+  for (int row = 0; row < 17 && std::getline(all, line); ++row) {
+    if (row % 5 != 4) few += line + "\n";  // the other ones are wrong
+  }
+  write("few.csv", few);
+  EXPECT_NE(warning("few.csv --camera 900,905,639.5,479.5").find("inliers are few"),
+            std::string::npos);
+  write("five.csv", "1,2,3,4\n100,2,103,4\n1,200,3,202\n100,200,103,203\n50,70,52,73\n");
+  EXPECT_NE(json_of("cornea homography five.csv")["warning"].get<std::string>().find("only 5"),
+            std::string::npos);
+}
+
 TEST_F(CamerasCli, PairUsesTheFocalLengthOfExif) {
   // A 35 mm equivalent of 35 mm is a focal length of the longer side, here 640 pixels.
   ASSERT_EQ(shell("cornea scene -o s --views 2 --width 640 --height 480 --focal 640").code, 0);

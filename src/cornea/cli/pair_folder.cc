@@ -14,6 +14,12 @@ namespace fs = std::filesystem;
 std::string default_pair_folder(const std::string& first, const std::string& second) {
   const std::string folder =
       text("pair-", fs::path(first).stem().string(), "-", fs::path(second).stem().string());
+  constexpr std::size_t kLongestName = 255;  // of a file, bytes, on most systems
+  if (folder.size() > kLongestName) {
+    throw UsageError(
+        "the names of the photographs are too long for a folder that is named after "
+        "both; name a folder with -o");
+  }
   std::ifstream earlier(fs::path(folder) / "summary.json");
   const Json json = earlier ? Json::parse(earlier, nullptr, false) : Json();
   if (!json.is_object() || !json.contains("images")) {

@@ -118,8 +118,9 @@ bool is_undistorted(const PairOutcome& o) {
 // Which model was chosen, and why.
 std::string choice_text(const PairOutcome& o) {
   const TwoViewResult& v = *o.result.two_view;
-  const std::string counts = text("E has ", grouped(std::size_t(v.essential.inlier_count)),
-                                  " inliers, F ", grouped(std::size_t(v.fundamental.inlier_count)));
+  const std::string counts =
+      text("E has ", grouped(std::size_t(v.compared_essential)), " inliers, F ",
+           grouped(std::size_t(v.compared_fundamental)), " at one threshold");
   const bool corrected = o.cameras->focal_factor != 1;
   const std::string source = corrected ? "corrected focal lengths" : source_text(*o.cameras);
   const bool one = !corrected && o.cameras->source == "focal";
@@ -158,6 +159,19 @@ std::vector<std::pair<std::string, std::string>> pose_facts(const PairOutcome& o
   return facts;
 }
 
+// Why the pose is doubtful, if E was chosen; the number of inliers has a sentence of its own.
+std::string pose_doubts(const PairOutcome& o) {
+  return o.result.by_essential
+             ? pose_warning(o.result.two_view->essential, o.cameras->focal_factor != 1)
+             : "";
+}
+
+// What the user should know: of the pose if E was chosen, otherwise of F or H.
+std::string warning_of(const PairOutcome& o) {
+  const std::string doubts = pose_doubts(o);
+  return doubts.empty() ? warning(o.result.geometry, o.command.options.fundamental) : doubts;
+}
+
 std::optional<PagePose> page_pose(const PairOutcome& o) {
   if (!o.result.by_essential) return std::nullopt;
   const TwoViewResult& v = *o.result.two_view;
@@ -169,6 +183,8 @@ std::optional<PagePose> page_pose(const PairOutcome& o) {
   pose.points = v.essential.points;
   pose.of_undistorted = is_undistorted(o);
   pose.sentence = baseline_sentence(pose.R, pose.t, v.essential.median_angle_degrees);
+  const std::string doubts = pose_doubts(o);
+  if (!doubts.empty()) pose.sentence += " " + doubts;
   pose.facts = pose_facts(o);
   pose.facts.push_back({"Cameras", cameras_text(*o.cameras)});
   pose.facts.push_back({"Chosen", choice_text(o)});
@@ -249,6 +265,7 @@ Json summary_json(const PairOutcome& o) {
   const PairResult& r = o.result;
   const FundamentalResult& g = r.geometry;
   const bool has_f = g.F != std::array<double, 9>{};
+  const std::string note = warning_of(o);
   Json json = {
       {"keypoints", {r.first.size(), r.second.size()}},
       {"matches", r.matches.size()},
@@ -263,7 +280,7 @@ Json summary_json(const PairOutcome& o) {
       {"device_name", o.context.description()},
       {"command", c.words},
       {"kind", name(g.kind)},
-      {"warning", warning_json(g, c.options.fundamental)},
+      {"warning", note.empty() ? Json() : Json(note)},
       {"hypotheses", g.hypotheses},
       {"rounds", g.rounds},
       {"converged", g.converged()},
@@ -358,7 +375,7 @@ void print_result(const PairOutcome& o, const std::vector<StageTime>& stages) {
     const EssentialResult& e = r.two_view->essential;
     std::cout << baseline_sentence(e.R, e.t, e.median_angle_degrees) << "\n";
   }
-  const std::string note = warning(r.geometry, c.options.fundamental);
+  const std::string note = warning_of(o);
   if (!note.empty()) std::cout << note << "\n";
   std::cout << "page: " << c.in_folder("report.html").string() << std::endl;
 }

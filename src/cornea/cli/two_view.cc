@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cornea/cli/two_view.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cornea/catalog/detectors.h"
@@ -75,6 +76,20 @@ std::string matrix_text(const std::array<double, 9>& m) {
   return lines;
 }
 
+namespace {
+
+constexpr char kAlike[] =
+    "they are equal, nearly all lie on a line in an image, or span so little that they cannot be "
+    "pixels";
+constexpr int kLeastInliers = 8;  // fewer may agree by chance
+
+std::string few_text(int places) {
+  return text("none: fewer than ", kLeastInliers, " inliers may agree by chance, and only ", places,
+              " different correspondences were given");
+}
+
+}  // namespace
+
 std::string explanation(const FundamentalResult& result, const FundamentalOptions& options) {
   const bool repeats = std::size_t(result.places) < result.inliers.size();
   switch (result.kind) {
@@ -89,8 +104,7 @@ std::string explanation(const FundamentalResult& result, const FundamentalOption
              "one scene? A larger "
              "--threshold may help";
     case TwoView::degenerate:
-      return "degenerate: these points do not determine a fundamental matrix, they are equal, "
-             "or nearly all lie on a line in an image";
+      return text("degenerate: these points do not determine a fundamental matrix, ", kAlike);
     case TwoView::too_few_points:
       return text("too few points: a sample needs ", options.sample, " correspondences, but ",
                   result.inliers.size(), " were given",
@@ -118,22 +132,50 @@ std::string too_few_text(int sample, const Result& result) {
 
 }  // namespace
 
+std::string pose_warning(const EssentialResult& result, bool shared_focal) {
+  std::string all;
+  const auto add = [&](const std::string& sentence) { all += (all.empty() ? "" : " ") + sentence; };
+  if (result.may_be_chance())
+    add(text("The ", result.inlier_count, " inliers are few: ", kChance, "."));
+  if (result.leaves_points_behind()) {
+    const auto in_front =
+        std::count_if(result.points.begin(), result.points.end(),
+                      [](const auto& point) { return point != std::array<float, 3>{}; });
+    const auto inside = std::count(result.inliers.begin(), result.inliers.end(), std::uint8_t{1});
+    add(text("Only ", in_front, " of ", inside,
+             " inliers lie in front of both cameras, so the pose is doubtful: a plane allows two "
+             "poses, and a wrong focal length or points that are very far away have this effect "
+             "too."));
+  }
+  // The factor is sought from 1/4 to 4.
+  constexpr double kNearEnd = 3.8;
+  if (shared_focal && (result.focal_factor > kNearEnd || result.focal_factor < 1 / kNearEnd)) {
+    add("The focal length is at the end of what is sought, 1/4 to 4 of the guess, and probably "
+        "wrong; give a better guess.");
+  }
+  return all;
+}
+
 std::string explanation(const EssentialResult& result, const EssentialOptions& options) {
   if (result.pure_rotation) {
     return "pure rotation: the camera only rotated, or hardly moved; R is valid, t and E are not";
   }
   switch (result.kind) {
-    case TwoView::general:
-      return result.median_angle_degrees < 1 ? angle_sentence(result.median_angle_degrees) : "";
+    case TwoView::general: {
+      const std::string angle =
+          result.median_angle_degrees < 1 ? angle_sentence(result.median_angle_degrees) : "";
+      const std::string doubts = pose_warning(result, options.shared_focal);
+      return angle + (angle.empty() || doubts.empty() ? "" : " ") + doubts;
+    }
     case TwoView::planar:  // only with pure_rotation
       return "";
     case TwoView::none:
+      if (result.places < kLeastInliers) return few_text(result.places);
       return "none: no essential matrix has more inliers than expected by chance; are these "
              "matches of "
              "one scene, and the cameras right? A larger --threshold may help";
     case TwoView::degenerate:
-      return "degenerate: these points do not determine an essential matrix, they are "
-             "equal, or nearly all lie on a line in an image";
+      return text("degenerate: these points do not determine an essential matrix, ", kAlike);
     case TwoView::too_few_points:
       return too_few_text(options.shared_focal ? 6 : 5, result);
   }
@@ -146,12 +188,12 @@ std::string explanation(const HomographyResult& result) {
     case TwoView::planar:
       return "";
     case TwoView::none:
+      if (result.places < kLeastInliers) return few_text(result.places);
       return "none: no homography has more inliers than expected by chance; are these matches of "
              "one "
              "plane, or of a camera that only rotated? A larger --threshold may help";
     case TwoView::degenerate:
-      return "degenerate: these points do not determine a homography, they are equal, or "
-             "nearly all lie on a line in an image";
+      return text("degenerate: these points do not determine a homography, ", kAlike);
     case TwoView::too_few_points:
       return too_few_text(4, result);
   }

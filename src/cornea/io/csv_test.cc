@@ -66,7 +66,7 @@ TEST(CsvWriter, WritesTheShortestNumberOrThePlainOne) {
 }
 
 TEST(CsvWriter, WrittenNumbersReadBackToTheBit) {
-  const std::vector<float> numbers = {1.0f / 3, std::nextafter(640.0f, 0.0f), 16777216,
+  const std::vector<float> numbers = {1.0f / 3, std::nextafter(640.0f, 0.0f), 1048576,
                                       std::numeric_limits<float>::min()};
   for (const CsvNumbers notation : {CsvNumbers::shortest, CsvNumbers::plain}) {
     CsvWriter csv("x1,y1,x2,y2", notation);

@@ -27,6 +27,8 @@ using io::trimmed;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kMostMatches = 10'000'000;
+// The longest side of an image; beyond it a float is off by more than 0.03 pixels.
+constexpr float kLargestCoordinate = 1 << 20;
 constexpr std::array<std::string_view, 4> kCoordinates = {"x1", "y1", "x2", "y2"};
 
 bool parse_number(const std::string& cell, float& value) {
@@ -202,6 +204,11 @@ class MatchReader {
       if (!std::isfinite(*values[i])) {
         fail_at_line("has ", cell.substr(0, 60), " for ", kCoordinates[i],
                      ", which is not a finite number; remove the line");
+      }
+      if (std::abs(*values[i]) > kLargestCoordinate) {
+        fail_at_line("has ", cell.substr(0, 60), " for ", kCoordinates[i],
+                     "; no image has so many pixels, and single precision is too coarse for it: "
+                     "subtract an offset from that column, or remove the line");
       }
     }
     const float number = float(table_.matches.size());

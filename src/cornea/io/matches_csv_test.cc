@@ -133,6 +133,7 @@ TEST(MatchesCsv, NamesTheLineThatIsWrong) {
   expect_refused("x1,y1,x2,y2\n\n1,2,abc,4\n", {"line 3", "x2", "abc"});
   expect_refused("1,2,3,4\n1,2,nan,4\n", {"line 2", "nan"});
   expect_refused("1,2,3,4\n1,2,3,1e39\n", {"line 2", "1e39"});
+  expect_refused("1,2,3,4\n1,-5400000.5,3,4\n", {"line 2", "y1", "subtract an offset"});
   expect_refused("1,2,3,4\n\"1,2,3,4\n", {"line 2", "quote"});
   expect_refused("1,2,3,4\n\"1\"5,2,3,4\n", {"line 2", "quote"});
   expect_refused(std::string("1,2,3,4\0 5\n", 11), {"line 1"});

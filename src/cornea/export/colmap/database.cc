@@ -201,6 +201,14 @@ Database::Transaction::~Transaction() {
 }
 
 void Database::Transaction::commit() {
+  // With a write-ahead log SQLite does not notice it itself.
+  int has_moved = 0;
+  if (sqlite3_file_control(database_.handle_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) ==
+          SQLITE_OK &&
+      has_moved) {
+    fail(ErrorCode::io, database_.file_,
+         ": was removed or replaced while it was written; run the command again");
+  }
   database_.run("COMMIT");
   open_ = false;
 }

@@ -4,10 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "cornea/export/colmap/database_testing.h"
 #include "cornea/export/colmap/layout.h"
+#include "cornea/io/file_testing.h"
 
 namespace cornea::colmap {
 namespace {
@@ -75,6 +77,21 @@ TEST_F(ColmapDatabase, PairIdsAreColmaps) {
   EXPECT_EQ(pair_id({3, 11}), 6442450952);
   EXPECT_EQ(pair_of(6442450952), (ImagePair{3, 11}));
   EXPECT_EQ(pair_of(pair_id({2147483645, 2147483646})), (ImagePair{2147483645, 2147483646}));
+}
+
+TEST_F(ColmapDatabase, AFileThatIsRemovedOrReplacedMeanwhileIsAnError) {
+  for (const bool replaced : {false, true}) {
+    Database database = create();
+    add_images(database, 1);
+    const std::filesystem::path other = file.string() + ".other";
+    std::ofstream(other) << "of another program";
+    if (replaced) std::filesystem::rename(other, file);
+    if (!replaced) std::filesystem::remove(file);
+    Database::Transaction transaction(database);
+    cornea::testing::expect_error(ErrorCode::io, "was removed or replaced",
+                                  [&] { transaction.commit(); });
+    for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + ending);
+  }
 }
 
 TEST_F(ColmapDatabase, CamerasAndImagesAreStored) {

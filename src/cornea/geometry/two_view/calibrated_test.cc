@@ -280,5 +280,17 @@ TEST_P(CalibratedOnDevice, CountsRepeatedCorrespondencesOnce) {
   }
 }
 
+TEST(EssentialResult, LeavesPointsBehindIfOverAQuarterOfTheInliersDo) {
+  EssentialResult result;
+  result.kind = TwoView::general;
+  result.inliers = {1, 1, 0, 1, 1};
+  result.points = {{0, 0, 5}, {1, 0, 5}, {0, 0, 0}, {1, 1, 4}, {0, 0, 0}};
+  EXPECT_FALSE(result.leaves_points_behind());
+  result.points[0] = {};
+  EXPECT_TRUE(result.leaves_points_behind());
+  result.kind = TwoView::planar;  // a rotation has no points
+  EXPECT_FALSE(result.leaves_points_behind());
+}
+
 }  // namespace
 }  // namespace cornea

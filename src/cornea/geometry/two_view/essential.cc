@@ -88,6 +88,19 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
 
 }  // namespace
 
+bool EssentialResult::may_be_chance() const {
+  return kind == TwoView::general && inlier_count < int(kSureSupport);
+}
+
+bool EssentialResult::leaves_points_behind() const {
+  if (kind != TwoView::general) return false;
+  const auto inside = std::count(inliers.begin(), inliers.end(), std::uint8_t{1});
+  const auto in_front = std::count_if(points.begin(), points.end(), [](const auto& point) {
+    return point != std::array<float, 3>{};
+  });
+  return 4 * in_front < 3 * inside;
+}
+
 void EssentialOptions::validate() const {
   require(threshold >= 0 && std::isfinite(threshold),
           "threshold takes a positive number of pixels, or 0 to choose it per pair, not ",

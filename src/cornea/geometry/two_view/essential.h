@@ -59,6 +59,12 @@ struct CORNEA_API EssentialResult {
   int rounds = 0;
   StopReason stop = StopReason::nothing_to_do;
   bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }
+  // Whether so few inliers may agree by chance, as FundamentalResult says it.
+  bool may_be_chance() const;
+  // Whether the pose is doubtful: more than a quarter of the inliers lie behind a camera. The two
+  // poses that a plane allows, wrong focal lengths, and points that are far away compared with the
+  // baseline have this effect.
+  bool leaves_points_behind() const;
 };
 
 struct CORNEA_API IntrinsicsPair {

@@ -198,6 +198,8 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
   const Supports far = wide == 0 ? near
                        : follows ? supports_at(wide, transfer)
                                  : supports_at(threshold, std::min(h.threshold, transfer));
+  out.compared_essential = far.e.count;
+  out.compared_fundamental = far.f.count;
   const int places = f.places;
   const bool sure_e = has_e && !is_chance(std::uint32_t(near.e.count), places);
   const bool sure_f = has_f && !is_chance(std::uint32_t(near.f.count), places);

@@ -67,6 +67,8 @@ struct CORNEA_API TwoViewResult {
   // its focal_factor.
   EssentialResult essential = {};
   HomographyResult homography = {};
+  // The inliers of E and F at the one threshold at which essential_share compares them.
+  int compared_essential = 0, compared_fundamental = 0;
 };
 
 class CORNEA_API TwoViewEstimator {
