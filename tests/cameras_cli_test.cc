@@ -368,9 +368,14 @@ TEST_F(CamerasCli, DoubtfulPosesHaveAWarning) {
   write("few.csv", few);
   EXPECT_NE(warning("few.csv --camera 900,905,639.5,479.5").find("inliers are few"),
             std::string::npos);
-  write("five.csv", "1,2,3,4\n100,2,103,4\n1,200,3,202\n100,200,103,203\n50,70,52,73\n");
-  EXPECT_NE(json_of("cornea homography five.csv")["warning"].get<std::string>().find("only 5"),
-            std::string::npos);
+  write("seven.csv",
+        "1,2,3,4\n100,2,103,4\n1,200,3,202\n100,200,103,203\n50,70,52,73\n90,20,95,21\n10,120,13,"
+        "127\n");
+  for (const char* command : {"homography", "fundamental --sample 7"}) {
+    EXPECT_NE(json_of(text("cornea ", command, " seven.csv"))["warning"].get<std::string>().find(
+                  "only 7"),
+              std::string::npos);
+  }
 }
 
 TEST_F(CamerasCli, PairUsesTheFocalLengthOfExif) {

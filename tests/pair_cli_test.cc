@@ -174,6 +174,10 @@ TEST_F(Cli, PairNamesItsFolderAfterThePhotographs) {
   const std::string before = read_text(folder / "pair-one-two.x/summary.json");
   expect_refused("cornea pair b/one.png a/two.x.png --device cpu", 2, "-o");
   EXPECT_EQ(read_text(folder / "pair-one-two.x/summary.json"), before);
+  const std::string longest(200, 'n');
+  fs::copy(folder / "small.png", folder / (longest + ".png"));
+  expect_refused(text("cornea pair ", longest, ".png ", longest, ".png --device cpu"), 2,
+                 "too long for a folder");
   const Outcome help = shell("cornea pair --help");
   EXPECT_NE(help.out.find("pair-A-B"), std::string::npos) << help.out;
 }

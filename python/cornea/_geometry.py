@@ -105,10 +105,20 @@ def _cameras(
     return numbers, numbers if second is None else _camera(second), focal_known
 
 
+_LARGEST_COORDINATE = 1 << 20  # pixels, as in files of matches
+
+
 def _float32(numbers: Any) -> NDArray[np.float32]:
     given = np.asarray(numbers)
     if given.dtype.kind not in "biuf" and given.size:
         raise TypeError(f"points have elements of {given.dtype}; they must be numbers")
+    # float32 cannot hold fractions of a pixel at such places.
+    size = np.abs(given)
+    if np.any((size > np.float64(_LARGEST_COORDINATE)) & (size < np.float64(np.inf))):
+        raise ValueError(
+            f"points have coordinates beyond {_LARGEST_COORDINATE}; no image has so many pixels, and single "
+            "precision is too coarse for them: subtract an offset (also from the cx or cy of a camera)"
+        )
     return given.astype(np.float32, copy=False)
 
 
@@ -165,6 +175,8 @@ class EssentialResult(_Result):
     pure_rotation: bool  #: R is right and t means nothing
     median_angle_degrees: float  #: between the two rays of an inlier
     focal_factor: float  #: of the focal lengths that were given, where it was sought; otherwise 1
+    may_be_chance: bool  #: inliers are so few that they may agree by chance
+    leaves_points_behind: bool  #: over a quarter of the inliers with parallax do: the pose may be wrong
 
     def __repr__(self) -> str:
         return f"<cornea.EssentialResult: {self._facts()}>"

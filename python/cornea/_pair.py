@@ -178,14 +178,20 @@ class PairResult:
         )
 
     def sentence(self) -> str:
-        """A description of the result in one sentence."""
+        """A description of the result."""
         g, count = self.geometry, f"{len(self.matches):,}"
         if self.kind == "general":
             chance = "; so few may agree by chance, and these may not be photographs of one scene"
+            pose = self.two_view.essential if self.by_essential and self.two_view else None
+            doubt = (
+                " Over a quarter of the inliers with parallax lie behind a camera, so the pose may be wrong."
+                if pose and pose.leaves_points_behind
+                else ""
+            )
             return (
                 f"{g.inlier_count:,} of {count} matches agree with one "
                 f"{'essential' if self.by_essential else 'fundamental'} matrix, within "
-                f"{round(self.threshold, 2):g} pixels of their epipolar lines{chance if g.may_be_chance else ''}."
+                f"{round(self.threshold, 2):g} pixels of their epipolar lines{chance if g.may_be_chance else ''}.{doubt}"
             )
         if self.kind == "planar":
             return (

@@ -194,6 +194,8 @@ nb::dict dict_of(const EssentialResult& result) {
   dict["pure_rotation"] = result.pure_rotation;
   dict["median_angle_degrees"] = result.median_angle_degrees;
   dict["focal_factor"] = result.focal_factor;
+  dict["may_be_chance"] = result.may_be_chance();
+  dict["leaves_points_behind"] = result.leaves_points_behind();
   return dict;
 }
 

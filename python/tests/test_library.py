@@ -192,6 +192,8 @@ def test_two_views(scene, matches):
     two_view = cornea.TwoView(device="cpu", fundamental={"seed": 1})
     with_cameras = two_view.estimate(matches, camera1=K)
     assert with_cameras.configuration == "calibrated"
+    essential = with_cameras.essential
+    assert not essential.may_be_chance and not essential.leaves_points_behind
     R = scene.views[1].R @ scene.views[0].R.T
     assert np.degrees(np.arccos((np.trace(with_cameras.R @ R.T) - 1) / 2)) < 0.5
     without = two_view.estimate(matches)
@@ -220,6 +222,8 @@ def test_wrong_matches():
         ((np.zeros((9, 3)),), "must be n x 4"),
         ((np.zeros((9, 2)), np.zeros((8, 2))), "both must be n x 2"),
         ((np.full((9, 4), np.nan),), "."),
+        ((np.full((9, 4), 5.4e6),), "beyond 1048576"),
+        ((np.full((9, 2), 3), np.full((9, 2), -(2**21))), "beyond 1048576"),
     ):
         with pytest.raises(ValueError, match=words):
             cornea.fundamental(*wrong, device="cpu")

@@ -33,9 +33,7 @@ void visit(FundamentalOptions& o, Visitor& v) {
   v("confidence", o.confidence, "probability that an outlier-free sample was drawn");
   v("max-hypotheses", o.max_hypotheses, "maximum number of hypotheses");
   v("target", o.target, "stop at this number of inliers; 0: off");
-  v("sample", o.sample,
-    "correspondences per hypothesis, 7 or 8; `cornea fundamental` also takes up to 32, for "
-    "studies");
+  v("sample", o.sample, "correspondences per hypothesis, 7 or 8; up to 32 for studies");
   v("round", o.round, "hypotheses per round");
   v("seed", o.seed, "seed of the random samples");
   v("optimise", o.optimise, "local optimisation of each round's best hypothesis");

@@ -32,7 +32,7 @@ std::string text_of(const EssentialResult& result, const IntrinsicsPair& given,
   std::string lines;
   if (has_pose && !result.pure_rotation) {
     lines += baseline_sentence(result.R, result.t, result.median_angle_degrees) + "\n";
-    const std::string doubts = pose_warning(result, result.focal_factor != 1);
+    const std::string doubts = pose_warning(result);
     if (!doubts.empty()) lines += doubts + "\n";
   }
   // Omitted if the sentence on the baseline says it already. Other results end with a line on

@@ -57,8 +57,8 @@ std::string sentence_of(const PairResult& r, const FundamentalOptions& options) 
           "differ too much; nearer views or a larger --threshold may help.");
     case TwoView::degenerate:
       return text("No geometry can be found: the ", count,
-                  " matched points are equal or lie on a line, which does not determine a "
-                  "fundamental matrix.");
+                  " matched points are equal, lie on a line, or span so little that they cannot be "
+                  "pixels, which does not determine a fundamental matrix.");
     case TwoView::too_few_points:
       return text("No geometry can be found: ",
                   r.matches.empty() ? "there are no matches"
@@ -119,8 +119,8 @@ bool is_undistorted(const PairOutcome& o) {
 std::string choice_text(const PairOutcome& o) {
   const TwoViewResult& v = *o.result.two_view;
   const std::string counts =
-      text("E has ", grouped(std::size_t(v.compared_essential)), " inliers, F ",
-           grouped(std::size_t(v.compared_fundamental)), " at one threshold");
+      text("E has ", grouped(std::size_t(v.compared_essential)), " inliers and F ",
+           grouped(std::size_t(v.compared_fundamental)), " at the same threshold");
   const bool corrected = o.cameras->focal_factor != 1;
   const std::string source = corrected ? "corrected focal lengths" : source_text(*o.cameras);
   const bool one = !corrected && o.cameras->source == "focal";
@@ -142,8 +142,6 @@ std::string choice_text(const PairOutcome& o) {
 // Names and values, for terminal and page.
 std::vector<std::pair<std::string, std::string>> pose_facts(const PairOutcome& o) {
   const TwoViewResult& v = *o.result.two_view;
-  const auto points = std::count_if(v.essential.points.begin(), v.essential.points.end(),
-                                    [](const auto& p) { return p != std::array<float, 3>{}; });
   char angle[32];
   std::snprintf(angle, sizeof angle, "%.3g degrees", v.essential.median_angle_degrees);
   std::vector<std::pair<std::string, std::string>> facts = {
@@ -152,24 +150,18 @@ std::vector<std::pair<std::string, std::string>> pose_facts(const PairOutcome& o
       {"Epipoles", epipoles_text(epipoles_of(o.result.geometry.F)) +
                        (is_undistorted(o) ? ", in undistorted pixels" : "")},
       {"Median angle", angle},
-      {"Points", text(grouped(std::size_t(points)), " in front of both cameras")}};
+      {"Points",
+       text(grouped(std::size_t(v.essential.in_front_count)), " in front of both cameras")}};
   if (v.configuration == Configuration::planar) {
     facts.push_back({"Scene", "most points lie on one plane, which E allows"});
   }
   return facts;
 }
 
-// Why the pose is doubtful, if E was chosen; the number of inliers has a sentence of its own.
-std::string pose_doubts(const PairOutcome& o) {
-  return o.result.by_essential
-             ? pose_warning(o.result.two_view->essential, o.cameras->focal_factor != 1)
-             : "";
-}
-
 // What the user should know: of the pose if E was chosen, otherwise of F or H.
 std::string warning_of(const PairOutcome& o) {
-  const std::string doubts = pose_doubts(o);
-  return doubts.empty() ? warning(o.result.geometry, o.command.options.fundamental) : doubts;
+  return o.result.by_essential ? pose_warning(o.result.two_view->essential)
+                               : warning(o.result.geometry, o.command.options.fundamental);
 }
 
 std::optional<PagePose> page_pose(const PairOutcome& o) {
@@ -183,8 +175,6 @@ std::optional<PagePose> page_pose(const PairOutcome& o) {
   pose.points = v.essential.points;
   pose.of_undistorted = is_undistorted(o);
   pose.sentence = baseline_sentence(pose.R, pose.t, v.essential.median_angle_degrees);
-  const std::string doubts = pose_doubts(o);
-  if (!doubts.empty()) pose.sentence += " " + doubts;
   pose.facts = pose_facts(o);
   pose.facts.push_back({"Cameras", cameras_text(*o.cameras)});
   pose.facts.push_back({"Chosen", choice_text(o)});
@@ -309,7 +299,9 @@ std::string page_text(const PairOutcome& o, const std::vector<StageTime>& stages
   page.threshold = float(r.threshold);
   page.pose = page_pose(o);
   page.sentence = sentence_of(r, c.options.fundamental);
-  page.notice = g.kind != TwoView::general || g.may_be_chance();
+  const std::string doubts = r.by_essential ? pose_doubts(r.two_view->essential) : "";
+  if (!doubts.empty()) page.sentence += " " + doubts;
+  page.notice = g.kind != TwoView::general || g.may_be_chance() || !doubts.empty();
   page.stages = stages;
   page.facts = {
       {"Ran on", o.context.description()},

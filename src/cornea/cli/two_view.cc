@@ -7,6 +7,7 @@
 #include "cornea/catalog/detectors.h"
 #include "cornea/cli/pose_words.h"
 #include "cornea/core/error.h"
+#include "cornea/geometry/ransac/search.h"
 #include "cornea/io/csv.h"
 
 namespace cornea::cli {
@@ -81,7 +82,7 @@ namespace {
 constexpr char kAlike[] =
     "they are equal, nearly all lie on a line in an image, or span so little that they cannot be "
     "pixels";
-constexpr int kLeastInliers = 8;  // fewer may agree by chance
+constexpr int kLeastInliers = int(geometry::kLeastSupport);  // fewer may agree by chance
 
 std::string few_text(int places) {
   return text("none: fewer than ", kLeastInliers, " inliers may agree by chance, and only ", places,
@@ -99,12 +100,13 @@ std::string explanation(const FundamentalResult& result, const FundamentalOption
       return "planar: one homography explains nearly all inliers, so the points lie on a plane "
              "or the camera only rotated; F is not unique, use H";
     case TwoView::none:
+      if (result.places < kLeastInliers) return few_text(result.places);
       return "none: no fundamental matrix has more inliers than expected by chance; are these "
              "matches of "
              "one scene? A larger "
              "--threshold may help";
     case TwoView::degenerate:
-      return text("degenerate: these points do not determine a fundamental matrix, ", kAlike);
+      return text("degenerate: these points do not determine a fundamental matrix: ", kAlike);
     case TwoView::too_few_points:
       return text("too few points: a sample needs ", options.sample, " correspondences, but ",
                   result.inliers.size(), " were given",
@@ -132,28 +134,27 @@ std::string too_few_text(int sample, const Result& result) {
 
 }  // namespace
 
-std::string pose_warning(const EssentialResult& result, bool shared_focal) {
+std::string pose_doubts(const EssentialResult& result) {
   std::string all;
-  const auto add = [&](const std::string& sentence) { all += (all.empty() ? "" : " ") + sentence; };
-  if (result.may_be_chance())
-    add(text("The ", result.inlier_count, " inliers are few: ", kChance, "."));
   if (result.leaves_points_behind()) {
-    const auto in_front =
-        std::count_if(result.points.begin(), result.points.end(),
-                      [](const auto& point) { return point != std::array<float, 3>{}; });
-    const auto inside = std::count(result.inliers.begin(), result.inliers.end(), std::uint8_t{1});
-    add(text("Only ", in_front, " of ", inside,
-             " inliers lie in front of both cameras, so the pose is doubtful: a plane allows two "
-             "poses, and a wrong focal length or points that are very far away have this effect "
-             "too."));
+    all = text(result.parallax_behind, " of ", result.parallax_in_front + result.parallax_behind,
+               " inliers with parallax lie behind a camera, so the pose may be wrong: a plane "
+               "allows two poses, and a wrong focal length has this effect.");
   }
-  // The factor is sought from 1/4 to 4.
-  constexpr double kNearEnd = 3.8;
-  if (shared_focal && (result.focal_factor > kNearEnd || result.focal_factor < 1 / kNearEnd)) {
-    add("The focal length is at the end of what is sought, 1/4 to 4 of the guess, and probably "
-        "wrong; give a better guess.");
+  constexpr double kNearEnd = 3.8;  // the factor is sought from 1/4 to 4
+  if (result.focal_factor > kNearEnd || result.focal_factor < 1 / kNearEnd) {
+    all += text(all.empty() ? "" : " ",
+                "The focal length is at the end of what is sought, 1/4 to 4 times the guess, and "
+                "probably wrong; give a better guess.");
   }
   return all;
+}
+
+std::string pose_warning(const EssentialResult& result) {
+  const std::string doubts = pose_doubts(result);
+  if (!result.may_be_chance()) return doubts;
+  return text("The ", result.inlier_count, " inliers are few: ", kChance, ".",
+              doubts.empty() ? "" : " ", doubts);
 }
 
 std::string explanation(const EssentialResult& result, const EssentialOptions& options) {
@@ -164,7 +165,7 @@ std::string explanation(const EssentialResult& result, const EssentialOptions& o
     case TwoView::general: {
       const std::string angle =
           result.median_angle_degrees < 1 ? angle_sentence(result.median_angle_degrees) : "";
-      const std::string doubts = pose_warning(result, options.shared_focal);
+      const std::string doubts = pose_warning(result);
       return angle + (angle.empty() || doubts.empty() ? "" : " ") + doubts;
     }
     case TwoView::planar:  // only with pure_rotation
@@ -175,7 +176,7 @@ std::string explanation(const EssentialResult& result, const EssentialOptions& o
              "matches of "
              "one scene, and the cameras right? A larger --threshold may help";
     case TwoView::degenerate:
-      return text("degenerate: these points do not determine an essential matrix, ", kAlike);
+      return text("degenerate: these points do not determine an essential matrix: ", kAlike);
     case TwoView::too_few_points:
       return too_few_text(options.shared_focal ? 6 : 5, result);
   }

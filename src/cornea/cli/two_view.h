@@ -72,8 +72,11 @@ inline Json warning_json(const FundamentalResult& result, const FundamentalOptio
   const std::string sentence = warning(result, options);
   return sentence.empty() ? Json(nullptr) : Json(sentence);
 }
-// Why a pose is doubtful; empty if nothing speaks against it.
-std::string pose_warning(const EssentialResult& result, bool shared_focal);
+// Why a pose may be wrong: the positions of its points and its focal length. Empty if nothing
+// speaks against it.
+std::string pose_doubts(const EssentialResult& result);
+// The same, preceded by a sentence if there are few inliers.
+std::string pose_warning(const EssentialResult& result);
 // What a user should know about E or H; empty for an ordinary one.
 std::string explanation(const EssentialResult& result, const EssentialOptions& options);
 std::string explanation(const HomographyResult& result);

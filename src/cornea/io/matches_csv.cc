@@ -206,9 +206,11 @@ class MatchReader {
                      ", which is not a finite number; remove the line");
       }
       if (std::abs(*values[i]) > kLargestCoordinate) {
-        fail_at_line("has ", cell.substr(0, 60), " for ", kCoordinates[i],
-                     "; no image has so many pixels, and single precision is too coarse for it: "
-                     "subtract an offset from that column, or remove the line");
+        fail_at_line(
+            "has ", cell.substr(0, 60), " for ", kCoordinates[i],
+            "; no image has so many pixels, and single precision is too coarse for it: "
+            "subtract an offset from that column (and from cx or cy of a camera), or remove "
+            "the line");
       }
     }
     const float number = float(table_.matches.size());

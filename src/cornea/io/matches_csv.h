@@ -18,7 +18,7 @@
 // more than 10 million matches or 1 GiB, and lines of more than 1 MiB, are rejected.
 //
 // Every failure is an Error whose message begins with the name of the file and names the line.
-// Coordinates that are infinite or not numbers are failures.
+// Coordinates that are infinite, not numbers, or beyond 1,048,576 pixels (2^20) are failures.
 #pragma once
 
 #include <filesystem>

@@ -207,7 +207,9 @@ void Database::Transaction::commit() {
           SQLITE_OK &&
       has_moved) {
     fail(ErrorCode::io, database_.file_,
-         ": was removed or replaced while it was written; run the command again");
+         ": was removed or replaced while it was written; end the programs that use it, delete ",
+         database_.file_, "-wal and ", database_.file_,
+         "-shm, which belong to the old file, and run the command again");
   }
   database_.run("COMMIT");
   open_ = false;

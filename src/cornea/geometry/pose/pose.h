@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pose between two calibrated views from E, shared by CPU and CUDA: its four candidates, the
-// one with the inliers in front of both cameras (cheirality), and triangulation. A point X1 of the
+// one with most inliers in front of both cameras (cheirality), and triangulation. A point X1 of the
 // first camera is X2 = R X1 + t in the second; E = [t]x R.
 #pragma once
 

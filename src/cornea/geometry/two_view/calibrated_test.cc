@@ -278,15 +278,45 @@ TEST_P(CalibratedOnDevice, CountsRepeatedCorrespondencesOnce) {
     EXPECT_EQ(result.points[i + 100], once.points[i]);
     EXPECT_EQ(result.inliers[i + 100], once.inliers[i]);
   }
+  const auto none = std::count(once.points.begin(), once.points.end(), std::array<float, 3>{});
+  EXPECT_EQ(once.in_front_count, 100 - none);
+  EXPECT_EQ(result.in_front_count, once.in_front_count);
 }
 
-TEST(EssentialResult, LeavesPointsBehindIfOverAQuarterOfTheInliersDo) {
+// Four of five points are so far away that their noise decides on which side of a camera they lie.
+TEST_P(CalibratedOnDevice, PointsWithParallaxDecideTheDirectionOfTheTranslation) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Views views;
+    views.scene.rotation = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    views.scene.translation = {1, 0, 0};
+    Random random(seed);
+    const auto noise = [&] { return random.uniform(-0.3, 0.3); };
+    for (int i = 0; i < 300; ++i) {
+      const double x = random.uniform(-0.6, 0.6), y = random.uniform(-0.4, 0.4);
+      const double inverse_depth = i % 5 == 0 ? random.uniform(0.05, 0.3) : 1e-6;
+      const auto a = kFirst.pixel(x, y), b = kFirst.pixel(x + inverse_depth, y);
+      views.matches.push_back({float(a[0] + noise()), float(a[1] + noise()), float(b[0] + noise()),
+                               float(b[1] + noise())});
+    }
+    const EssentialResult result =
+        EssentialEstimator(context).estimate(views.matches, {kFirst, kFirst});
+    EXPECT_LT(translation_error(result.t, views.scene), 1) << "seed " << seed;
+    EXPECT_GE(result.parallax_in_front, 55) << "seed " << seed;
+    EXPECT_FALSE(result.leaves_points_behind()) << "seed " << seed;
+    for (int i = 0; i < 300; i += 5) {
+      EXPECT_GT(result.points[i][2], 2) << "seed " << seed << ", point " << i;
+    }
+  }
+}
+
+TEST(EssentialResult, LeavesPointsBehindIfOverAQuarterOfThoseWithParallaxDo) {
   EssentialResult result;
   result.kind = TwoView::general;
-  result.inliers = {1, 1, 0, 1, 1};
-  result.points = {{0, 0, 5}, {1, 0, 5}, {0, 0, 0}, {1, 1, 4}, {0, 0, 0}};
+  result.inlier_count = 9;
+  result.parallax_in_front = 3;
+  result.parallax_behind = 1;
   EXPECT_FALSE(result.leaves_points_behind());
-  result.points[0] = {};
+  result.parallax_in_front = 2;
   EXPECT_TRUE(result.leaves_points_behind());
   result.kind = TwoView::planar;  // a rotation has no points
   EXPECT_FALSE(result.leaves_points_behind());

@@ -44,6 +44,32 @@ std::vector<Correspondence> square_pixels(std::span<const Correspondence> matche
   return result;
 }
 
+// Fails for inliers with parallax, by the definition that decides whether the camera only rotated.
+RotationTest rotation_test_of(const EssentialOutcome& outcome, const Scales& scales) {
+  const double narrow = narrow_threshold(outcome.threshold, outcome.width);
+  return rotation_test(outcome.pose.rotation, scales, kPlaneWidth * narrow);
+}
+
+// The pose with the sign of t for which more of the inliers with parallax lie in front of both
+// cameras. Of the others, which are far away, the noise decides where they lie: if all inliers were
+// counted, many distant ones could outvote the near ones.
+Pose facing_points(const EssentialOutcome& outcome, std::span<const Correspondence> matches,
+                   std::span<const std::uint8_t> inliers, const Normalisation& normalisation) {
+  const RotationTest rotated = rotation_test_of(outcome, normalisation.scales);
+  Pose pose = outcome.pose;
+  int in_front = 0, behind = 0;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const Correspondence& m = matches[i];
+    const PointPair p = normalisation(m.x1, m.y1, m.x2, m.y2);
+    if (!inliers[i] || rotated(p)) continue;
+    const ScaledDepths d = scaled_depths(pose, p);
+    in_front += d.first > 0 && d.second > 0;
+    behind += d.first < 0 && d.second < 0;
+  }
+  if (behind > in_front) pose.translation = scaled(pose.translation, -1);
+  return pose;
+}
+
 // `matches` are those of square_pixels(), `side` is the spread of the correspondences as given.
 void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation, double side,
                    std::span<const Correspondence> matches, int sample, EssentialResult& out) {
@@ -70,20 +96,25 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
   normalisation.scales.second /= outcome.focal;
   out.E = canonical(outcome.e);
   std::copy(std::begin(outcome.pose.rotation.v), std::end(outcome.pose.rotation.v), out.R.begin());
-  out.t = {outcome.pose.translation.x, outcome.pose.translation.y, outcome.pose.translation.z};
+  const Pose pose = outcome.pure_rotation
+                        ? outcome.pose
+                        : facing_points(outcome, matches, out.inliers, normalisation);
+  out.t = {pose.translation.x, pose.translation.y, pose.translation.z};
+  const RotationTest rotated = rotation_test_of(outcome, normalisation.scales);
   std::vector<PointPair> inliers;
   for (std::size_t i = 0; i < matches.size(); ++i) {
     if (!out.inliers[i]) continue;
     const Correspondence& m = matches[i];
     inliers.push_back(normalisation(m.x1, m.y1, m.x2, m.y2));
+    if (outcome.pure_rotation) continue;
     Vector3<double> point;
-    if (!outcome.pure_rotation &&
-        triangulate(outcome.pose, inliers.back(), normalisation.scales, point)) {
-      out.points[i] = {float(point.x), float(point.y), float(point.z)};
-    }
+    const bool in_front = triangulate(pose, inliers.back(), normalisation.scales, point);
+    if (in_front) out.points[i] = {float(point.x), float(point.y), float(point.z)};
+    out.in_front_count += in_front;
+    if (!rotated(inliers.back())) ++(in_front ? out.parallax_in_front : out.parallax_behind);
   }
   out.median_angle_degrees =
-      outcome.pure_rotation ? 0 : geometry::median_angle_degrees(outcome.pose, inliers);
+      outcome.pure_rotation ? 0 : geometry::median_angle_degrees(pose, inliers);
 }
 
 }  // namespace
@@ -93,12 +124,7 @@ bool EssentialResult::may_be_chance() const {
 }
 
 bool EssentialResult::leaves_points_behind() const {
-  if (kind != TwoView::general) return false;
-  const auto inside = std::count(inliers.begin(), inliers.end(), std::uint8_t{1});
-  const auto in_front = std::count_if(points.begin(), points.end(), [](const auto& point) {
-    return point != std::array<float, 3>{};
-  });
-  return 4 * in_front < 3 * inside;
+  return kind == TwoView::general && parallax_in_front < 3 * std::int64_t{parallax_behind};
 }
 
 void EssentialOptions::validate() const {

@@ -38,9 +38,9 @@ struct CORNEA_API EssentialOptions {
 };
 
 struct CORNEA_API EssentialResult {
-  // general: E, R and t are valid, for points on a plane too. planar: the camera only rotated
-  // (`pure_rotation`): R is valid and t has no meaning. none, degenerate, too_few_points: as for F,
-  // with all matrices 0.
+  // general: E, R and t are valid; for points on a plane too, though these may allow two poses, of
+  // which one is returned. planar: the camera only rotated (`pure_rotation`): R is valid and t has
+  // no meaning. none, degenerate, too_few_points: as for F, with all matrices 0.
   TwoView kind = TwoView::none;
   bool pure_rotation = false;
   std::array<double, 9> E{};  // row-major, of norm 1, its largest entry positive
@@ -49,7 +49,12 @@ struct CORNEA_API EssentialResult {
   double focal_factor = 1;                 // of the given focal lengths, if shared_focal
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
   int inlier_count = 0;                    // distinct correspondences
-  int places = 0;                          // distinct correspondences in all
+  int in_front_count = 0;                  // distinct inliers with a point in front of both cameras
+  // Distinct inliers with parallax, in front of both cameras and behind one. R alone does not
+  // explain them; the other inliers are so far away that their noise decides on which side they
+  // lie.
+  int parallax_in_front = 0, parallax_behind = 0;
+  int places = 0;  // distinct correspondences in all
   // (X, Y, Z) per correspondence in the first camera's coordinates, in units of the baseline; all 0
   // if it is not an inlier or lies behind a camera.
   std::vector<std::array<float, 3>> points = {};
@@ -61,9 +66,9 @@ struct CORNEA_API EssentialResult {
   bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }
   // Whether so few inliers may agree by chance, as FundamentalResult says it.
   bool may_be_chance() const;
-  // Whether the pose is doubtful: more than a quarter of the inliers lie behind a camera. The two
-  // poses that a plane allows, wrong focal lengths, and points that are far away compared with the
-  // baseline have this effect.
+  // Whether the pose may be wrong: more than a quarter of the inliers with parallax lie behind a
+  // camera. The other one of the two poses that a plane allows has this effect, and wrong focal
+  // lengths have it.
   bool leaves_points_behind() const;
 };
 

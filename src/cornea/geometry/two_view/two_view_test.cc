@@ -48,6 +48,9 @@ TEST_P(TwoViewOnDevice, ChoosesTheModelByColmapsRule) {
   TwoViewResult result = estimator.estimate(general.matches, kCameras);
   EXPECT_EQ(result.configuration, Configuration::calibrated);
   EXPECT_LT(translation_error(result.t, general.scene), 1.5);
+  EXPECT_GE(result.compared_essential, 0.95 * result.compared_fundamental);
+  EXPECT_GE(result.compared_essential, 0.9 * result.inlier_count);
+  EXPECT_GE(result.compared_fundamental, result.fundamental.inlier_count);
   // F and E agree with each other, in pixels.
   int agree = 0;
   for (std::size_t k = 0; k < general.matches.size(); ++k) {
@@ -61,6 +64,7 @@ TEST_P(TwoViewOnDevice, ChoosesTheModelByColmapsRule) {
   const IntrinsicsPair wrong{{2200, 2200, 640, 480}, {600, 600, 600, 500}};
   result = estimator.estimate(general.matches, wrong);
   EXPECT_EQ(result.configuration, Configuration::uncalibrated);
+  EXPECT_LT(result.compared_essential, 0.95 * result.compared_fundamental);
   EXPECT_EQ(result.R, (std::array<double, 9>{}));
   const Views plane = make_views(62, 400, 0.5, 0.3, Motion::any, true);
   result = estimator.estimate(plane.matches, kCameras);
