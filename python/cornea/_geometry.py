@@ -176,6 +176,7 @@ class EssentialResult(_Result):
     median_angle_degrees: float  #: between the two rays of an inlier
     focal_factor: float  #: of the focal lengths that were given, where it was sought; otherwise 1
     may_be_chance: bool  #: inliers are so few that they may agree by chance
+    second_pose: bool  #: all inliers lie on one plane, which another pose explains as well
     leaves_points_behind: bool  #: over a quarter of the inliers with parallax do: the pose may be wrong
 
     def __repr__(self) -> str:

@@ -195,6 +195,7 @@ nb::dict dict_of(const EssentialResult& result) {
   dict["median_angle_degrees"] = result.median_angle_degrees;
   dict["focal_factor"] = result.focal_factor;
   dict["may_be_chance"] = result.may_be_chance();
+  dict["second_pose"] = result.second_pose;
   dict["leaves_points_behind"] = result.leaves_points_behind();
   return dict;
 }

@@ -140,6 +140,10 @@ std::string pose_doubts(const EssentialResult& result) {
     all = text(result.parallax_behind, " of ", result.parallax_in_front + result.parallax_behind,
                " inliers with parallax lie behind a camera, so the pose may be wrong: a plane "
                "allows two poses, and a wrong focal length has this effect.");
+  } else if (result.second_pose) {
+    all =
+        "Nearly all inliers lie on one plane, which another pose explains as well: R and t may be "
+        "wrong. Points off the plane or a third view would decide.";
   }
   constexpr double kNearEnd = 3.8;  // the factor is sought from 1/4 to 4
   if (result.focal_factor > kNearEnd || result.focal_factor < 1 / kNearEnd) {

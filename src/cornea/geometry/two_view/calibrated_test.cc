@@ -309,6 +309,24 @@ TEST_P(CalibratedOnDevice, PointsWithParallaxDecideTheDirectionOfTheTranslation)
   }
 }
 
+TEST_P(CalibratedOnDevice, PosesOfPlanesThatMayBeWrongAreMarked) {
+  int wrong = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Views views = make_views(seed, 200, 0.3, 0, Motion::any, true);
+    const EssentialResult result = EssentialEstimator(context).estimate(views.matches, kCameras);
+    ASSERT_EQ(result.kind, TwoView::general) << "seed " << seed;
+    if (translation_error(result.t, views.scene) < 5) continue;
+    ++wrong;
+    EXPECT_TRUE(result.second_pose || result.leaves_points_behind()) << "seed " << seed;
+  }
+  EXPECT_GE(wrong, 1);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const EssentialResult result =
+        EssentialEstimator(context).estimate(make_views(seed, 200, 0.3, 0.3).matches, kCameras);
+    EXPECT_FALSE(result.second_pose || result.leaves_points_behind()) << "seed " << seed;
+  }
+}
+
 TEST(EssentialResult, LeavesPointsBehindIfOverAQuarterOfThoseWithParallaxDo) {
   EssentialResult result;
   result.kind = TwoView::general;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cornea/geometry/pose/homography_pose.h"
 #include "cornea/geometry/two_view/batch.h"
 #include "cornea/geometry/two_view/essential_problem.h"
 #include "cornea/geometry/two_view/significance.h"
@@ -44,30 +45,30 @@ std::vector<Correspondence> square_pixels(std::span<const Correspondence> matche
   return result;
 }
 
-// Fails for inliers with parallax, by the definition that decides whether the camera only rotated.
-RotationTest rotation_test_of(const EssentialOutcome& outcome, const Scales& scales) {
-  const double narrow = narrow_threshold(outcome.threshold, outcome.width);
-  return rotation_test(outcome.pose.rotation, scales, kPlaneWidth * narrow);
-}
-
-// The pose with the sign of t for which more of the inliers with parallax lie in front of both
-// cameras. Of the others, which are far away, the noise decides where they lie: if all inliers were
-// counted, many distant ones could outvote the near ones.
-Pose facing_points(const EssentialOutcome& outcome, std::span<const Correspondence> matches,
-                   std::span<const std::uint8_t> inliers, const Normalisation& normalisation) {
-  const RotationTest rotated = rotation_test_of(outcome, normalisation.scales);
-  Pose pose = outcome.pose;
-  int in_front = 0, behind = 0;
-  for (std::size_t i = 0; i < matches.size(); ++i) {
-    const Correspondence& m = matches[i];
-    const PointPair p = normalisation(m.x1, m.y1, m.x2, m.y2);
-    if (!inliers[i] || rotated(p)) continue;
-    const ScaledDepths d = scaled_depths(pose, p);
-    in_front += d.first > 0 && d.second > 0;
-    behind += d.first < 0 && d.second < 0;
+// Triangulates the inliers and counts them by the side of the cameras on which they lie.
+void triangulate_inliers(const Pose& pose, const Scales& scales, double narrow,
+                         std::span<const PointPair> inliers, EssentialResult& out) {
+  // In the second camera's coordinates: half of a transfer distance, the sum of those in both
+  // images.
+  const double limit = kPlaneWidth / 2 * narrow * scales.second;
+  out.in_front_count = out.parallax_in_front = out.parallax_behind = 0;
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < out.inliers.size(); ++i) {
+    if (!out.inliers[i]) continue;
+    const PointPair& p = inliers[k++];
+    Vector3<double> point;
+    const bool in_front = triangulate(pose, p, scales, point);
+    out.points[i] = in_front ? std::array<float, 3>{float(point.x), float(point.y), float(point.z)}
+                             : std::array<float, 3>{};
+    out.in_front_count += in_front;
+    // The length of the cross product is the sine of the angle between the rays times their
+    // lengths.
+    const double square =
+        limit * limit * (p.x1 * p.x1 + p.y1 * p.y1 + 1) * (p.x2 * p.x2 + p.y2 * p.y2 + 1);
+    const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1};
+    const Vector3<double> c = cross(a, Vector3<double>{p.x2, p.y2, 1});
+    if (dot(c, c) > square) ++(in_front ? out.parallax_in_front : out.parallax_behind);
   }
-  if (behind > in_front) pose.translation = scaled(pose.translation, -1);
-  return pose;
 }
 
 // `matches` are those of square_pixels(), `side` is the spread of the correspondences as given.
@@ -96,25 +97,31 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
   normalisation.scales.second /= outcome.focal;
   out.E = canonical(outcome.e);
   std::copy(std::begin(outcome.pose.rotation.v), std::end(outcome.pose.rotation.v), out.R.begin());
-  const Pose pose = outcome.pure_rotation
-                        ? outcome.pose
-                        : facing_points(outcome, matches, out.inliers, normalisation);
-  out.t = {pose.translation.x, pose.translation.y, pose.translation.z};
-  const RotationTest rotated = rotation_test_of(outcome, normalisation.scales);
+  out.t = {outcome.pose.translation.x, outcome.pose.translation.y, outcome.pose.translation.z};
+  if (outcome.pure_rotation) return;
   std::vector<PointPair> inliers;
   for (std::size_t i = 0; i < matches.size(); ++i) {
-    if (!out.inliers[i]) continue;
     const Correspondence& m = matches[i];
-    inliers.push_back(normalisation(m.x1, m.y1, m.x2, m.y2));
-    if (outcome.pure_rotation) continue;
-    Vector3<double> point;
-    const bool in_front = triangulate(pose, inliers.back(), normalisation.scales, point);
-    if (in_front) out.points[i] = {float(point.x), float(point.y), float(point.z)};
-    out.in_front_count += in_front;
-    if (!rotated(inliers.back())) ++(in_front ? out.parallax_in_front : out.parallax_behind);
+    if (out.inliers[i]) inliers.push_back(normalisation(m.x1, m.y1, m.x2, m.y2));
   }
-  out.median_angle_degrees =
-      outcome.pure_rotation ? 0 : geometry::median_angle_degrees(pose, inliers);
+  const Scales& scales = normalisation.scales;
+  const double narrow = narrow_threshold(outcome.threshold, outcome.width);
+  Pose pose = outcome.pose;
+  triangulate_inliers(pose, scales, narrow, inliers, out);
+  // The search counts all inliers. Where most are so far away that their noise decides on which
+  // side they lie, they can outvote the near ones.
+  if (out.parallax_behind > out.parallax_in_front) {
+    const EssentialResult counted = out;
+    pose.translation = scaled(pose.translation, -1);
+    triangulate_inliers(pose, scales, narrow, inliers, out);
+    if (out.parallax_in_front <= counted.parallax_in_front) {
+      out = counted;
+      pose = outcome.pose;
+    }
+    out.t = {pose.translation.x, pose.translation.y, pose.translation.z};
+  }
+  out.second_pose = has_second_pose(pose, inliers, kPlaneWidth / 2 * narrow * scales.second);
+  out.median_angle_degrees = geometry::median_angle_degrees(pose, inliers);
 }
 
 }  // namespace

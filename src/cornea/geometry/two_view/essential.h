@@ -50,10 +50,12 @@ struct CORNEA_API EssentialResult {
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
   int inlier_count = 0;                    // distinct correspondences
   int in_front_count = 0;                  // distinct inliers with a point in front of both cameras
-  // Distinct inliers with parallax, in front of both cameras and behind one. R alone does not
-  // explain them; the other inliers are so far away that their noise decides on which side they
-  // lie.
+  // Distinct inliers with parallax, in front of both cameras and behind one. The others are so far
+  // away that their noise decides on which side they lie.
   int parallax_in_front = 0, parallax_behind = 0;
+  // Whether all inliers but 2% lie on one plane and another pose explains them as well: a plane can
+  // allow two, and this may be the wrong one.
+  bool second_pose = false;
   int places = 0;  // distinct correspondences in all
   // (X, Y, Z) per correspondence in the first camera's coordinates, in units of the baseline; all 0
   // if it is not an inlier or lies behind a camera.
