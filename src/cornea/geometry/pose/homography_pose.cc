@@ -170,7 +170,7 @@ double distance_to(const Matrix3<double>& h, const PointPair& p) {
 
 // The plane of a pose's points by iteratively reweighted least squares of (x2 x H x1) = 0, which is
 // linear in m. The weights approach the sum of distances, which few points off the plane hardly
-// move.
+// move. None if most points clearly lie off every plane.
 std::optional<Matrix3<double>> fit_plane(const Pose& pose, std::span<const PointPair> points,
                                          double limit) {
   constexpr int kIterations = 10;
@@ -196,9 +196,14 @@ std::optional<Matrix3<double>> fit_plane(const Pose& pose, std::span<const Point
     const Vector3<double> m = scaled(
         sum(sum(scaled(c0, right.x), scaled(c1, right.y)), scaled(c2, right.z)), 1 / determinant);
     h = homography_of(pose, m);
+    std::size_t on_plane = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      weights[i] = 1 / std::max(distance_to(h, points[i]), limit);
+      const double distance = distance_to(h, points[i]);
+      on_plane += distance < limit;
+      weights[i] = 1 / std::max(distance, limit);
     }
+    // Most scenes end here.
+    if (iteration > 0 && 4 * on_plane < points.size()) return std::nullopt;
   }
   return h;
 }
