@@ -113,8 +113,8 @@ def _float32(numbers: Any) -> NDArray[np.float32]:
     if given.dtype.kind not in "biuf" and given.size:
         raise TypeError(f"points have elements of {given.dtype}; they must be numbers")
     # float32 cannot hold fractions of a pixel at such places.
-    size = np.abs(given)
-    if np.any((size > np.float64(_LARGEST_COORDINATE)) & (size < np.float64(np.inf))):
+    limit = np.float64(_LARGEST_COORDINATE)
+    if given.size and np.any(np.isfinite(given) & ((given > limit) | (given < -limit))):
         raise ValueError(
             f"points have coordinates beyond {_LARGEST_COORDINATE}; no image has so many pixels, and single "
             "precision is too coarse for them: subtract an offset (also from the cx or cy of a camera)"
@@ -176,8 +176,8 @@ class EssentialResult(_Result):
     median_angle_degrees: float  #: between the two rays of an inlier
     focal_factor: float  #: of the focal lengths that were given, where it was sought; otherwise 1
     may_be_chance: bool  #: inliers are so few that they may agree by chance
-    second_pose: bool  #: all inliers lie on one plane, which another pose explains as well
-    leaves_points_behind: bool  #: over a quarter of the inliers with parallax do: the pose may be wrong
+    second_pose: bool  #: nearly all inliers lie on one plane, which another pose explains as well
+    leaves_points_behind: bool  #: over a quarter of the inliers with parallax lie behind a camera
 
     def __repr__(self) -> str:
         return f"<cornea.EssentialResult: {self._facts()}>"

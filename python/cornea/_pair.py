@@ -183,11 +183,11 @@ class PairResult:
         if self.kind == "general":
             chance = "; so few may agree by chance, and these may not be photographs of one scene"
             pose = self.two_view.essential if self.by_essential and self.two_view else None
-            doubt = (
-                " Over a quarter of the inliers with parallax lie behind a camera, so the pose may be wrong."
-                if pose and pose.leaves_points_behind
-                else ""
-            )
+            doubt = ""
+            if pose and pose.leaves_points_behind:
+                doubt = " Over a quarter of the inliers with parallax lie behind a camera, so the pose is probably wrong."
+            elif pose and pose.second_pose:
+                doubt = " Nearly all inliers lie on one plane, which another pose explains as well: R and t may be wrong."
             return (
                 f"{g.inlier_count:,} of {count} matches agree with one "
                 f"{'essential' if self.by_essential else 'fundamental'} matrix, within "

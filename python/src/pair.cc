@@ -94,7 +94,8 @@ std::string PairObject::page(nb::handle first, nb::handle second, const std::str
   }
   page.sentence = sentence;
   page.notice = g.kind != TwoView::general || g.may_be_chance() ||
-                (result.by_essential && result.two_view->essential.leaves_points_behind());
+                (result.by_essential && (result.two_view->essential.second_pose ||
+                                         result.two_view->essential.leaves_points_behind()));
   page.stages = result.stages;
   page.facts = {
       {"Ran on", context.description()},

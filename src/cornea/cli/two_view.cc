@@ -138,8 +138,9 @@ std::string pose_doubts(const EssentialResult& result) {
   std::string all;
   if (result.leaves_points_behind()) {
     all = text(result.parallax_behind, " of ", result.parallax_in_front + result.parallax_behind,
-               " inliers with parallax lie behind a camera, so the pose may be wrong: a plane "
-               "allows two poses, and a wrong focal length has this effect.");
+               " inliers with parallax lie behind a camera, so the pose is probably wrong: either "
+               "the points lie on a plane and this is the wrong one of two poses, or the focal "
+               "lengths are wrong.");
   } else if (result.second_pose) {
     all =
         "Nearly all inliers lie on one plane, which another pose explains as well: R and t may be "

@@ -207,9 +207,10 @@ void Database::Transaction::commit() {
           SQLITE_OK &&
       has_moved) {
     fail(ErrorCode::io, database_.file_,
-         ": was removed or replaced while it was written; end the programs that use it, delete ",
-         database_.file_, "-wal and ", database_.file_,
-         "-shm, which belong to the old file, and run the command again");
+         ": was removed or replaced while it was written. What is in ", database_.file_,
+         "-wal belongs to the old file: if that was moved, move this beside it, under its name; "
+         "otherwise delete it and ",
+         database_.file_, "-shm. Then run the command again");
   }
   database_.run("COMMIT");
   open_ = false;

@@ -216,22 +216,20 @@ double cosine_between(const Matrix3<double>& a, const Matrix3<double>& b) {
 
 }  // namespace
 
-bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers, double limit) {
+bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers, const Scales& scales,
+                     double limit, double width) {
   // The fit uses some of the points, because it is made for every pair.
   constexpr std::size_t kMostFitted = 64;
   std::vector<PointPair> some;
   for (std::size_t k = 0, n = std::min(inliers.size(), kMostFitted); k < n; ++k) {
     some.push_back(inliers[k * inliers.size() / n]);
   }
-  const auto h = fit_plane(pose, some, limit);
-  if (!h) return false;
-  const auto on_plane = [&](std::span<const PointPair> points) {
-    return std::size_t(std::count_if(points.begin(), points.end(), [&](const PointPair& p) {
-      return distance_to(*h, p) < limit;
-    }));
+  const auto count = [](std::span<const PointPair> points, const auto& counts) {
+    return std::size_t(std::count_if(points.begin(), points.end(), counts));
   };
-  if (10 * on_plane(some) < 9 * some.size()) return false;
-  if (50 * (inliers.size() - on_plane(inliers)) > inliers.size()) return false;
+  const auto h = fit_plane(pose, some, limit);
+  const auto on_plane = [&](const PointPair& p) { return distance_to(*h, p) < limit; };
+  if (!h || 10 * count(some, on_plane) < 9 * some.size()) return false;
   const std::vector<PlanePose> poses = decompose_homography(*h);
   if (poses.size() < 4) return false;
   // The first two poses are of one plane, the last two of the other one.
@@ -240,15 +238,20 @@ bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers, doubl
                               ? 0
                               : 2;
   for (std::size_t k = 2 - own; k < 4 - own; ++k) {
-    const Vector3<double> t = unit(poses[k].translation);
+    const Pose other = {poses[k].rotation, unit(poses[k].translation)};
     // About 1 degree of R and 3 degrees of t.
-    const bool same = cosine_between(poses[k].rotation, pose.rotation) > 0.99985 &&
-                      dot(t, pose.translation) > 0.9986;
-    const Pose other = {poses[k].rotation, t};
-    const auto in_front = std::count_if(some.begin(), some.end(), [&](const PointPair& p) {
+    if (cosine_between(other.rotation, pose.rotation) > 0.99985 &&
+        dot(other.translation, pose.translation) > 0.9986) {
+      continue;
+    }
+    const auto in_front = [&](const PointPair& p) {
       return is_in_front_of_both(scaled_depths(other, p));
-    });
-    if (!same && 4 * std::size_t(in_front) > 3 * some.size()) return true;
+    };
+    if (4 * count(some, in_front) > 3 * some.size() &&
+        100 * count(inliers, inlier_test(essential_of(other), scales, width)) >=
+            95 * count(inliers, inlier_test(essential_of(pose), scales, width))) {
+      return true;
+    }
   }
   return false;
 }

@@ -32,9 +32,11 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& h);
 std::optional<PlanePose> choose_plane_pose(const Matrix3<double>& h,
                                            std::span<const PointPair> inliers);
 
-// Whether all but 2% of the points lie on one plane, within `limit` in the second camera's
-// coordinates, and the other pose that such a plane allows has them in front of both cameras, too.
-// Two poses that are nearly the same count as one.
-bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers, double limit);
+// Whether the inliers lie on one plane and the other pose that such a plane allows explains them as
+// well: it has them in front of both cameras, and at least 95% as many of them within `width`, the
+// noise in pixels. Points are on the plane within `limit`, in the second camera's coordinates. Two
+// poses that are nearly the same count as one.
+bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers, const Scales& scales,
+                     double limit, double width);
 
 }  // namespace cornea::geometry

@@ -312,7 +312,7 @@ TEST_P(CalibratedOnDevice, PointsWithParallaxDecideTheDirectionOfTheTranslation)
 TEST_P(CalibratedOnDevice, PosesOfPlanesThatMayBeWrongAreMarked) {
   int wrong = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Views views = make_views(seed, 200, 0.3, 0, Motion::any, true);
+    const Views views = make_views(seed, 200, 0.3, 0.3, Motion::any, true);
     const EssentialResult result = EssentialEstimator(context).estimate(views.matches, kCameras);
     ASSERT_EQ(result.kind, TwoView::general) << "seed " << seed;
     if (translation_error(result.t, views.scene) < 5) continue;
@@ -330,11 +330,11 @@ TEST_P(CalibratedOnDevice, PosesOfPlanesThatMayBeWrongAreMarked) {
 TEST(EssentialResult, LeavesPointsBehindIfOverAQuarterOfThoseWithParallaxDo) {
   EssentialResult result;
   result.kind = TwoView::general;
-  result.inlier_count = 9;
-  result.parallax_in_front = 3;
-  result.parallax_behind = 1;
+  result.inlier_count = 20;
+  result.parallax_in_front = 9;
+  result.parallax_behind = 3;
   EXPECT_FALSE(result.leaves_points_behind());
-  result.parallax_in_front = 2;
+  result.parallax_in_front = 8;
   EXPECT_TRUE(result.leaves_points_behind());
   result.kind = TwoView::planar;  // a rotation has no points
   EXPECT_FALSE(result.leaves_points_behind());

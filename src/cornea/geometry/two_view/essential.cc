@@ -46,11 +46,9 @@ std::vector<Correspondence> square_pixels(std::span<const Correspondence> matche
 }
 
 // Triangulates the inliers and counts them by the side of the cameras on which they lie.
-void triangulate_inliers(const Pose& pose, const Scales& scales, double narrow,
+// `parallax`: smallest sine of the angle between the rays of an inlier with parallax.
+void triangulate_inliers(const Pose& pose, const Scales& scales, double parallax,
                          std::span<const PointPair> inliers, EssentialResult& out) {
-  // In the second camera's coordinates: half of a transfer distance, the sum of those in both
-  // images.
-  const double limit = kPlaneWidth / 2 * narrow * scales.second;
   out.in_front_count = out.parallax_in_front = out.parallax_behind = 0;
   std::size_t k = 0;
   for (std::size_t i = 0; i < out.inliers.size(); ++i) {
@@ -61,13 +59,11 @@ void triangulate_inliers(const Pose& pose, const Scales& scales, double narrow,
     out.points[i] = in_front ? std::array<float, 3>{float(point.x), float(point.y), float(point.z)}
                              : std::array<float, 3>{};
     out.in_front_count += in_front;
-    // The length of the cross product is the sine of the angle between the rays times their
-    // lengths.
-    const double square =
-        limit * limit * (p.x1 * p.x1 + p.y1 * p.y1 + 1) * (p.x2 * p.x2 + p.y2 * p.y2 + 1);
-    const Vector3<double> a = pose.rotation * Vector3<double>{p.x1, p.y1, 1};
-    const Vector3<double> c = cross(a, Vector3<double>{p.x2, p.y2, 1});
-    if (dot(c, c) > square) ++(in_front ? out.parallax_in_front : out.parallax_behind);
+    const Vector3<double> first = pose.rotation * Vector3<double>{p.x1, p.y1, 1};
+    const Vector3<double> second = {p.x2, p.y2, 1}, c = cross(first, second);
+    const bool has_parallax =
+        dot(c, c) > parallax * parallax * dot(first, first) * dot(second, second);
+    if (has_parallax) ++(in_front ? out.parallax_in_front : out.parallax_behind);
   }
 }
 
@@ -105,22 +101,26 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
     if (out.inliers[i]) inliers.push_back(normalisation(m.x1, m.y1, m.x2, m.y2));
   }
   const Scales& scales = normalisation.scales;
+  // At the principal point, the transfer distance by R of a point with parallax is above that at
+  // which R alone explains a point.
   const double narrow = narrow_threshold(outcome.threshold, outcome.width);
+  const double parallax = kPlaneWidth * narrow / (1 / scales.first + 1 / scales.second);
   Pose pose = outcome.pose;
-  triangulate_inliers(pose, scales, narrow, inliers, out);
+  triangulate_inliers(pose, scales, parallax, inliers, out);
   // The search counts all inliers. Where most are so far away that their noise decides on which
   // side they lie, they can outvote the near ones.
-  if (out.parallax_behind > out.parallax_in_front) {
+  if (out.parallax_behind >= out.parallax_in_front + int(kLeastSupport)) {
     const EssentialResult counted = out;
     pose.translation = scaled(pose.translation, -1);
-    triangulate_inliers(pose, scales, narrow, inliers, out);
+    triangulate_inliers(pose, scales, parallax, inliers, out);
     if (out.parallax_in_front <= counted.parallax_in_front) {
       out = counted;
       pose = outcome.pose;
     }
     out.t = {pose.translation.x, pose.translation.y, pose.translation.z};
   }
-  out.second_pose = has_second_pose(pose, inliers, kPlaneWidth / 2 * narrow * scales.second);
+  out.second_pose = has_second_pose(pose, inliers, scales, kPlaneWidth / 2 * narrow * scales.second,
+                                    std::min(outcome.width, outcome.threshold));
   out.median_angle_degrees = geometry::median_angle_degrees(pose, inliers);
 }
 
@@ -131,7 +131,9 @@ bool EssentialResult::may_be_chance() const {
 }
 
 bool EssentialResult::leaves_points_behind() const {
-  return kind == TwoView::general && parallax_in_front < 3 * std::int64_t{parallax_behind};
+  return kind == TwoView::general &&
+         parallax_in_front + parallax_behind >= int(geometry::kLeastSupport) &&
+         parallax_in_front < 3 * std::int64_t{parallax_behind};
 }
 
 void EssentialOptions::validate() const {

@@ -53,7 +53,7 @@ struct CORNEA_API EssentialResult {
   // Distinct inliers with parallax, in front of both cameras and behind one. The others are so far
   // away that their noise decides on which side they lie.
   int parallax_in_front = 0, parallax_behind = 0;
-  // Whether all inliers but 2% lie on one plane and another pose explains them as well: a plane can
+  // Whether nearly all inliers lie on one plane and another pose explains them as well: a plane can
   // allow two, and this may be the wrong one.
   bool second_pose = false;
   int places = 0;  // distinct correspondences in all
@@ -68,9 +68,9 @@ struct CORNEA_API EssentialResult {
   bool converged() const { return stop == StopReason::confidence || stop == StopReason::target; }
   // Whether so few inliers may agree by chance, as FundamentalResult says it.
   bool may_be_chance() const;
-  // Whether the pose may be wrong: more than a quarter of the inliers with parallax lie behind a
-  // camera. The other one of the two poses that a plane allows has this effect, and wrong focal
-  // lengths have it.
+  // Whether at least 8 inliers have parallax and more than a quarter of them lie behind a camera.
+  // Either the wrong one of the two poses that a plane allows was taken, or the focal lengths are
+  // wrong.
   bool leaves_points_behind() const;
 };
 
