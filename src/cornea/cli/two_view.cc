@@ -199,7 +199,7 @@ std::string explanation(const HomographyResult& result) {
              "one "
              "plane, or of a camera that only rotated? A larger --threshold may help";
     case TwoView::degenerate:
-      return text("degenerate: these points do not determine a homography, ", kAlike);
+      return text("degenerate: these points do not determine a homography: ", kAlike);
     case TwoView::too_few_points:
       return too_few_text(4, result);
   }

@@ -53,7 +53,7 @@ void Windows::run(HostView<const float> image, HostView<float> out, float unit, 
   const int reach = std::min(radius, h - 1);  // rows outside the image add nothing
   const PaddedImage padded(context(), image, radius, reach, kOutside, range);
   const std::vector<float> exponents = window_exponents(options_.sigma, radius, reach);
-  const int rows = rows_per_piece(reach);
+  const int rows = rows_per_piece(radius);
   // The sums of a piece also cover the rows of the next piece that its windows reach.
   struct Piece {
     PaddedImage sums, weights;

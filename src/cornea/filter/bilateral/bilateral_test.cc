@@ -7,6 +7,7 @@
 #include "cornea/core/error.h"
 #include "cornea/core/random.h"
 #include "cornea/core/testing.h"
+#include "cornea/filter/bilateral/range_weight.h"
 
 namespace cornea {
 namespace {
@@ -30,6 +31,40 @@ double plain_bilateral(const Image<float>& image, int x, int y, double sigma, do
   return sum / weights;
 }
 
+// The same in float, with the operations and the order of additions that every device must keep:
+// apart, the neighbours before the pixel in rows of the previous piece; those before it in its own
+// piece, in reading order; those after it, column by column from right to left, each downwards.
+float bilateral_in_order(const Image<float>& image, int x, int y, const BilateralOptions& options) {
+  using bilateral::FloatOps;
+  const int w = image.width(), h = image.height();
+  const int radius = std::min(options.window_radius(), std::max(w, h));
+  const int rows = std::max(32, radius), piece = y / rows * rows - y;
+  const auto spatial = float(bilateral::exponent_scale(options.sigma));
+  const auto range = float(bilateral::exponent_scale(options.sigma_range * (1.0f / 255)));
+  struct Sums {
+    float sum = 0, weights = 0;
+  } before, preceding, following;
+  const float own = image(x, y) * range;
+  const auto add = [&](Sums& to, int m, int n) {
+    if (x + m < 0 || x + m >= w || y + n < 0 || y + n >= h) return;
+    const float d = image(x + m, y + n) * range - own;
+    const float weight = bilateral::weight<FloatOps>(
+        d, bilateral::column_exponent(spatial, m) + bilateral::row_exponent(spatial, n));
+    to.weights += weight;
+    to.sum = std::fma(weight, d, to.sum);
+  };
+  for (int n = -radius; n < 0; ++n) {
+    for (int m = -radius; m <= radius; ++m) add(n < piece ? before : preceding, m, n);
+  }
+  for (int m = -radius; m < 0; ++m) add(preceding, m, 0);
+  for (int m = radius; m >= -radius; --m) {
+    for (int n = m > 0 ? 0 : 1; n <= radius; ++n) add(following, m, n);
+  }
+  const float sum = (preceding.sum + following.sum) + before.sum;
+  const float weights = 1 + ((preceding.weights + following.weights) + before.weights);
+  return image(x, y) + sum / (weights * range);
+}
+
 class Bilateral : public testing::OnEveryDevice {};
 INSTANTIATE_TEST_SUITE_P(, Bilateral, testing::every_device(), testing::device_name);
 
@@ -51,6 +86,24 @@ TEST_P(Bilateral, AgreesWithTheDefinition) {
       }
     }
     EXPECT_LT(largest, 1e-3) << w << " x " << h << ", radius " << options.window_radius();
+  }
+}
+
+TEST_P(Bilateral, AddsInOneOrderWhateverTheImageAndTheWindow) {
+  const struct {
+    int w, h, radius;
+  } cases[] = {{90, 50, 60}, {70, 33, 36}, {40, 40, 40}, {40, 60, 60}, {37, 70, 5}, {41, 66, 33}};
+  for (const auto& [w, h, radius] : cases) {
+    const BilateralOptions options{radius / 3.0, 40, radius};
+    const Image<float> image = testing::random_image<float>(w, h, w);
+    BilateralFilter filter(context, options);
+    const Image<float> out = filter.apply(image);
+    int different = 0;
+    for (int y = h - 1; y >= 0; y -= 3) {
+      for (int x = 0; x < w; ++x)
+        different += out(x, y) != bilateral_in_order(image, x, y, options);
+    }
+    EXPECT_EQ(different, 0) << w << " x " << h << ", radius " << radius;
   }
 }
 

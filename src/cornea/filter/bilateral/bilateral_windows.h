@@ -29,8 +29,8 @@ class Windows : public filter::FloatFilter {
   int radius_of(int width, int height) const { return std::min(radius_, std::max(width, height)); }
   // Rows per piece of work on the CPU. A pair of pixels spans at most two pieces, so its weight
   // reaches only the next piece; the sum of a pixel consists of the parts from its own piece and
-  // the one before.
-  static int rows_per_piece(int reach) { return std::max(32, reach); }
+  // the one before. CUDA adds the same parts, so that both must call it with the same radius.
+  static int rows_per_piece(int radius) { return std::max(32, radius); }
 
   BilateralOptions options_;
   int radius_ = 0;

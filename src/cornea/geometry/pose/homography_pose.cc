@@ -80,8 +80,8 @@ bool is_rotation(const std::array<Vector3<double>, 3>& v, double s1, double s3) 
 
 }  // namespace
 
-// H has the singular values s1 >= 1 >= s3. Both planes through the second right singular vector
-// that H maps without stretching are planes of the scene.
+// H has the singular values s1 >= 1 >= s3. On two planes through the second right singular vector H
+// preserves lengths; either may be that of the scene.
 std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
   double largest = 0;
   for (double v : homography.v) {
@@ -92,7 +92,7 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
   Matrix3<double> h = homography;
   for (double& v : h.v) v /= largest;
   auto [w, v, sigma] = decomposed(h);
-  // The middle singular value of R + t n^T / d is 1; its determinant is positive.
+  // R + t n^T / d has the middle singular value 1 and a positive determinant.
   if (sigma[2] < 0) w[0] = scaled(w[0], -1), w[1] = scaled(w[1], -1), sigma[2] = -sigma[2];
   constexpr double kSingular = 1e-15;  // of the largest singular value: rounding errors are smaller
   if (!(sigma[2] > kSingular * sigma[0])) return {};

@@ -4,8 +4,8 @@
 //
 //   r = e / sqrt(g),   e = x2^T F x1,   g = |l2|^2 + k |l1|^2
 //
-// l2 = F x1 and l1 = F^T x2 count without their third entry; k is the square of the first scale
-// divided by the second, so that r is in units of the second image.
+// l2 = F x1 and l1 = F^T x2 count without their third entry; k = (first scale / second scale)^2, so
+// that r is in units of the second image.
 #pragma once
 
 #include "cornea/core/host_device.h"

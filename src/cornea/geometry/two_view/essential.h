@@ -50,8 +50,8 @@ struct CORNEA_API EssentialResult {
   std::vector<std::uint8_t> inliers = {};  // 0 or 1 per correspondence
   int inlier_count = 0;                    // distinct correspondences
   int in_front_count = 0;                  // distinct inliers with a point in front of both cameras
-  // Distinct inliers with parallax, in front of both cameras and behind one. The others are so far
-  // away that their noise decides on which side they lie.
+  // Distinct inliers with parallax, in front of both cameras and behind at least one. The others
+  // are so far away that their noise decides on which side they lie.
   int parallax_in_front = 0, parallax_behind = 0;
   // Whether nearly all inliers lie on one plane and another pose explains them as well: a plane can
   // allow two, and this may be the wrong one.

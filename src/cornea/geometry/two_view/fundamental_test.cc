@@ -141,7 +141,7 @@ TEST_P(FundamentalOnDevice, StopsForTheReasonItGives) {
   EXPECT_EQ(usual.stop, StopReason::confidence);
   EXPECT_TRUE(usual.converged());
   EXPECT_EQ(usual.hypotheses, 100 * usual.rounds);
-  // (1 - q^8)^N <= 1 - p holds now and did not hold one round before.
+  // A lower confidence needs fewer hypotheses.
   options.confidence = 0.9;
   EXPECT_LT(estimate(scene.matches, options).hypotheses, usual.hypotheses);
   options.target = 60;

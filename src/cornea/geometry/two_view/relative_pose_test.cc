@@ -26,7 +26,7 @@ TEST(RelativePose, FindsAngleAndAxisOfARotation) {
   const double root = std::sqrt(14.0);
   for (const double degrees : {1e-6, 0.01, 12.5, 90.0, 179.0, 180.0}) {
     const Rotation r = rotation_of(turned({1, -2, 3}, degrees));
-    EXPECT_NEAR(r.degrees, degrees, 1e-6 + 1e-9 * degrees);
+    EXPECT_NEAR(r.degrees, degrees, 1e-9 + 1e-12 * degrees);
     // A rotation by 180 degrees has two axes, opposite to each other.
     const double sign = degrees == 180 && r.axis[0] < 0 ? -1 : 1;
     EXPECT_NEAR(sign * r.axis[0], 1 / root, 1e-5) << degrees;

@@ -83,9 +83,9 @@ std::vector<Correspondence> undistorted_pixels(std::span<const Correspondence> m
   return result;
 }
 
-// The pose of a homography, and whether the camera only rotated.
-void pose_of_plane(std::span<const Correspondence> pixels, const IntrinsicsPair& cameras,
-                   TwoViewResult& out) {
+// The pose of the homography by which its inliers are chosen, if it has one.
+std::optional<PlanePose> pose_of_plane(std::span<const Correspondence> pixels,
+                                       const IntrinsicsPair& cameras, const TwoViewResult& out) {
   const Matrix3<double> to1 = inverse_calibration(cameras.first);
   const Matrix3<double> to2 = inverse_calibration(cameras.second);
   const Matrix3<double> h = to2 * (matrix(out.H) * calibration(cameras.first));
@@ -98,29 +98,7 @@ void pose_of_plane(std::span<const Correspondence> pixels, const IntrinsicsPair&
     inliers.push_back({to1.v[0] * m.x1 + to1.v[2], to1.v[4] * m.y1 + to1.v[5],
                        to2.v[0] * m.x2 + to2.v[2], to2.v[4] * m.y2 + to2.v[5]});
   }
-  const auto plane = choose_plane_pose(h, inliers);
-  if (!plane) return;
-  std::copy(std::begin(plane->rotation.v), std::end(plane->rotation.v), out.R.begin());
-  const Vector3<double>& t = plane->translation;
-  const double length = std::sqrt(dot(t, t));
-  if (!(length > 0)) {
-    out.configuration = Configuration::panoramic;
-    return;
-  }
-  out.configuration = Configuration::planar;
-  out.t = {t.x / length, t.y / length, t.z / length};
-  const Pose pose{plane->rotation, {out.t[0], out.t[1], out.t[2]}};
-  out.median_angle_degrees = geometry::median_angle_degrees(pose, inliers);
-  const Scales scales{1 / cameras.first.mean_focal(), 1 / cameras.second.mean_focal()};
-  out.points.assign(pixels.size(), {});
-  std::size_t k = 0;
-  for (std::size_t i = 0; i < pixels.size(); ++i) {
-    if (!counts(i)) continue;
-    Vector3<double> point;
-    if (triangulate(pose, inliers[k++], scales, point)) {
-      out.points[i] = {float(point.x), float(point.y), float(point.z)};
-    }
-  }
+  return choose_plane_pose(h, inliers);
 }
 
 // Whether the correspondences clearly support the focal lengths of `sought` over those of `known`:
@@ -209,6 +187,16 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
     out.inliers = support.inliers;
     out.inlier_count = support.count;
   };
+  // The pose of E, with the points of those inliers of the result that are also E's.
+  const auto take_pose = [&] {
+    out.R = e.R;
+    out.t = e.t;
+    out.points = e.points;
+    for (std::size_t i = 0; i < out.points.size(); ++i) {
+      if (!out.inliers[i]) out.points[i] = {};
+    }
+    out.median_angle_degrees = e.median_angle_degrees;
+  };
   // Within a wide threshold, many wrong focal lengths explain enough correspondences.
   const bool calibrated = sure_e && far.e.count >= options.essential_share * far.f.count &&
                           near.e.count >= kLeastNearShare * near.f.count;
@@ -238,13 +226,14 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
     out.configuration = Configuration::planar_or_panoramic;
     if (near.h.count > (calibrated ? near.e.count : out.inlier_count)) take(near.h);
     if (cameras && calibrated && !e.pure_rotation) {
-      pose_of_plane(straight, *cameras, out);
-      // E's own pose rests on more points than the plane's and is as accurate.
-      if (out.configuration == Configuration::planar) {
-        out.R = e.R;
-        out.t = e.t;
-        out.points = e.points;
-        out.median_angle_degrees = e.median_angle_degrees;
+      const auto plane_pose = pose_of_plane(straight, *cameras, out);
+      if (plane_pose && dot(plane_pose->translation, plane_pose->translation) > 0) {
+        // E's own pose rests on more points than the plane's and is as accurate.
+        out.configuration = Configuration::planar;
+        take_pose();
+      } else if (plane_pose) {
+        out.configuration = Configuration::panoramic;
+        std::copy_n(plane_pose->rotation.v, 9, out.R.begin());
       }
     } else if (cameras && calibrated) {
       out.configuration = Configuration::panoramic;
@@ -256,10 +245,7 @@ void choose(std::span<const Correspondence> matches, const std::optional<Intrins
     out.configuration = Configuration::panoramic;
     out.R = e.R;
   } else if (calibrated) {
-    out.R = e.R;
-    out.t = e.t;
-    out.points = e.points;
-    out.median_angle_degrees = e.median_angle_degrees;
+    take_pose();
   }
 }
 

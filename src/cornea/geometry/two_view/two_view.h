@@ -3,12 +3,13 @@
 // between them (J. Schoenberger, J.-M. Frahm, "Structure-from-motion revisited", CVPR 2016;
 // estimators/two_view_geometry.cc).
 //
-// With cameras: E is chosen if it has at least 0.95 as many inliers as F; a focal length that is
-// far off leads to fewer. A focal length that is off by a few percent costs few inliers but most of
-// the pose's accuracy: if the focal lengths are guesses (IntrinsicsPair::focal_known), E is also
-// estimated together with a factor for them, and that result is taken if it explains the
-// correspondences clearly better. The configuration is a plane or a pure rotation if H has at least
-// 0.8 as many inliers as E (or F). Without cameras: F, or H by the same fraction.
+// With cameras: E is chosen if it has at least 0.95 as many inliers as F, and at least 0.75 as many
+// within the noise; a focal length that is far off leads to fewer. A focal length that is off by a
+// few percent costs few inliers but most of the pose's accuracy: if the focal lengths are guesses
+// (IntrinsicsPair::focal_known), E is also estimated together with a factor for them, and that
+// result is taken if it explains the correspondences clearly better. The configuration is a plane
+// or a pure rotation if H has at least 0.8 as many inliers as E (or F). Without cameras: F, or H by
+// the same fraction.
 #pragma once
 
 #include <array>
@@ -40,7 +41,9 @@ struct CORNEA_API TwoViewOptions {
   FundamentalOptions fundamental = {};
   EssentialOptions essential = {};
   HomographyOptions homography = {};
-  double essential_share = 0.95;  // fraction of F's inliers that E must reach
+  // Fraction of F's inliers that E must reach. Whatever it is, E must also have 0.75 as many
+  // inliers as F at the larger of their own thresholds.
+  double essential_share = 0.95;
   double homography_share = 0.8;  // fraction of E's or F's inliers that H must reach
   // The threshold, pixels, at which the fractions above count inliers of F and E; those of H are
   // counted at 0.71 times it. If fundamental.threshold is given, F and E are counted at that
@@ -61,7 +64,8 @@ struct CORNEA_API TwoViewResult {
   std::vector<std::uint8_t> inliers = {};  // of the chosen model
   int inlier_count = 0;
   double median_angle_degrees = 0;
-  std::vector<std::array<float, 3>> points = {};  // as in EssentialResult; empty if there is no t
+  // As in EssentialResult, for inliers of both results; empty if there is no t.
+  std::vector<std::array<float, 3>> points = {};
   FundamentalResult fundamental = {};
   // Empty without cameras. E, R, t and the points refer to the given focal lengths multiplied by
   // its focal_factor.

@@ -86,6 +86,27 @@ TEST_P(TwoViewOnDevice, ChoosesTheModelByColmapsRule) {
   EXPECT_EQ(result.inlier_count, 0);
 }
 
+// The inliers of a plane are H's if these are more than E's; wrong matches on epipolar lines are
+// inliers of E alone.
+TEST_P(TwoViewOnDevice, PointsBelongToTheInliersOfTheChosenModel) {
+  TwoViewEstimator estimator(context);
+  int of_homography = 0, only_of_essential = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Views plane = make_views(400 + i, 800, 1, 0.5, Motion::any, true);
+    const TwoViewResult result = estimator.estimate(plane.matches, kCameras);
+    if (result.configuration != Configuration::planar) continue;
+    of_homography += result.inliers != result.essential.inliers;
+    ASSERT_EQ(result.points.size(), plane.matches.size());
+    for (std::size_t k = 0; k < plane.matches.size(); ++k) {
+      if (result.inliers[k]) continue;
+      only_of_essential += result.essential.points[k] != std::array<float, 3>{};
+      EXPECT_EQ(result.points[k], (std::array<float, 3>{})) << i << ", " << k;
+    }
+  }
+  EXPECT_GT(of_homography, 0);
+  EXPECT_GT(only_of_essential, 0);
+}
+
 TEST_P(TwoViewOnDevice, AGivenThresholdDecidesWhichPointsLieOnAPlane) {
   const Views plane = make_views(62, 400, 0.5, 0.3, Motion::any, true);
   TwoViewOptions options;

@@ -196,8 +196,11 @@ void move_whole(const fs::path& from, const fs::path& target) {
   failed.clear();
   fs::copy_file(from, part, failed);
   if (!failed) fs::rename(part, target, failed);
-  if (!failed) return;
   std::error_code ignored;
+  if (!failed) {
+    fs::remove(from, ignored);
+    return;
+  }
   fs::remove(part, ignored);
   check(failed, target, "cannot be written");
 }

@@ -2,6 +2,8 @@
 // merge_shards() of shards.h: merges the databases of all items into one, and into one per
 // component.
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
@@ -252,10 +254,30 @@ class Merging {
     }
   }
 
-  // Components of an earlier merge that there are no more.
+  // Components of an earlier merge that there are no more. Some of them may be missing already.
   void remove_components_from(std::size_t c) {
-    std::error_code ignored;
-    while (fs::remove(merge_.by_component / name_of_component(c), ignored)) ++c;
+    constexpr std::string_view kFront = "component_";
+    std::vector<fs::path> old;
+    std::error_code failed;
+    auto it = fs::directory_iterator(merge_.by_component, failed);
+    for (; !failed && it != fs::directory_iterator(); it.increment(failed)) {
+      const std::string name = it->path().filename().string();
+      if (!name.starts_with(kFront)) continue;
+      std::size_t number = 0;
+      std::from_chars(name.data() + kFront.size(), name.data() + name.size(), number);
+      if (number > c && name == name_of_component(number - 1)) old.push_back(it->path());
+    }
+    if (failed) {
+      fail(ErrorCode::io, merge_.by_component.string(), ": cannot be listed (", failed.message(),
+           "); components of an earlier merge may remain");
+    }
+    for (const fs::path& file : old) {
+      fs::remove(file, failed);
+      if (failed) {
+        fail(ErrorCode::io, file.string(), ": is of an earlier merge and cannot be removed (",
+             failed.message(), "); remove it");
+      }
+    }
   }
   static std::string name_of_component(std::size_t c) {
     return text("component_", core::zero_padded(c + 1, 4), ".db");

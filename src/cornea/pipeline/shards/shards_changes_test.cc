@@ -122,7 +122,8 @@ TEST_F(Shards, MergingAgainRemovesComponentsThatAreNoMore) {
   write_shard_plan(work, plan_shards(photos, {}, 4));
   run_steps(options());
   fs::create_directories(folder / "parts");
-  for (const char* old : {"component_0003.db", "component_0004.db", "other.db"}) {
+  for (const char* old : {"component_0003.db", "component_0007.db", "component_10000.db",
+                          "component_3.db", "other.db"}) {
     std::ofstream(folder / "parts" / old) << "old";
   }
   std::ofstream(folder / "elsewhere.db");
@@ -132,7 +133,9 @@ TEST_F(Shards, MergingAgainRemovesComponentsThatAreNoMore) {
   EXPECT_GT(fs::file_size(folder / "elsewhere.db"), 0u);
   EXPECT_TRUE(fs::exists(folder / "parts" / "component_0002.db"));
   EXPECT_FALSE(fs::exists(folder / "parts" / "component_0003.db"));
-  EXPECT_FALSE(fs::exists(folder / "parts" / "component_0004.db"));
+  EXPECT_FALSE(fs::exists(folder / "parts" / "component_0007.db"));
+  EXPECT_FALSE(fs::exists(folder / "parts" / "component_10000.db"));
+  EXPECT_TRUE(fs::exists(folder / "parts" / "component_3.db"));
   EXPECT_TRUE(fs::exists(folder / "parts" / "other.db"));
 }
 
