@@ -101,8 +101,8 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
     if (out.inliers[i]) inliers.push_back(normalisation(m.x1, m.y1, m.x2, m.y2));
   }
   const Scales& scales = normalisation.scales;
-  // An inlier has parallax if its rays are farther apart than where R alone explains it at the
-  // principal point: kPlaneWidth thresholds in both images together.
+  // An inlier has parallax if at the principal point R alone would not explain its rays: they are
+  // kPlaneWidth thresholds apart, in both images together.
   const double narrow = narrow_threshold(outcome.threshold, outcome.width);
   const double parallax = kPlaneWidth * narrow / (1 / scales.first + 1 / scales.second);
   Pose pose = outcome.pose;

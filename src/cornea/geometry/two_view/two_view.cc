@@ -83,7 +83,7 @@ std::vector<Correspondence> undistorted_pixels(std::span<const Correspondence> m
   return result;
 }
 
-// The pose of the homography by which its inliers are chosen, if it has one.
+// The pose of H that puts most inliers in front of both cameras; none if H has no decomposition.
 std::optional<PlanePose> pose_of_plane(std::span<const Correspondence> pixels,
                                        const IntrinsicsPair& cameras, const TwoViewResult& out) {
   const Matrix3<double> to1 = inverse_calibration(cameras.first);
