@@ -65,7 +65,8 @@ inline CalibratedScene calibrated_scene(core::Random& random, int count,
     return unit(Vector3<double>{random.normal(), random.normal(), random.normal()});
   };
   if (motion == Motion::forward || motion == Motion::sideways) angle = 0;
-  scene.rotation = rotation_about(direction(), random.uniform(0, angle));
+  const Vector3<double> axis = direction();  // apart, because the order of arguments is not defined
+  scene.rotation = rotation_about(axis, random.uniform(0, angle));
   scene.translation = direction();
   if (motion == Motion::forward) scene.translation = {0, 0, -1};
   if (motion == Motion::sideways) scene.translation = {-1, 0, 0};

@@ -32,12 +32,4 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& h);
 std::optional<PlanePose> choose_plane_pose(const Matrix3<double>& h,
                                            std::span<const PointPair> inliers);
 
-// Whether at least 90% of the inliers lie on one plane, and the other pose that such a plane allows
-// has more than three quarters of them in front of both cameras (both judged by at most 64 of them)
-// and at least 95% as many as this pose within `width`, the noise in pixels. Points are on the
-// plane within `limit`, in the second camera's coordinates. Two poses that are nearly the same
-// count as one.
-bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers, const Scales& scales,
-                     double limit, double width);
-
 }  // namespace cornea::geometry

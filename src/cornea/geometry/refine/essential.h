@@ -101,6 +101,25 @@ CORNEA_HD Matrix3<double> minimise_on(Team& team, const Matrix3<double>& m, cons
       Manifold::moved, iterations));
 }
 
+// The pose of least Sampson error near a start: the one of the resulting E's four poses that is
+// nearest to the start.
+template <class Team>
+CORNEA_HD Pose minimise_pose(Team& team, const Pose& start, const Scales& scales, double width) {
+  Pose poses[4];
+  poses_of(essential_frame(minimise_on<PoseManifold>(team, essential_of(start), scales, width)),
+           poses);
+  // The two candidates for R differ by a rotation by 180 degrees about t.
+  double near[2];
+  CORNEA_UNROLL
+  for (int k = 0; k < 2; ++k) {
+    near[k] = 0;
+    CORNEA_UNROLL
+    for (int i = 0; i < 9; ++i) near[k] += poses[2 * k].rotation.v[i] * start.rotation.v[i];
+  }
+  const int of = near[1] > near[0] ? 2 : 0;
+  return dot(poses[of].translation, start.translation) < 0 ? poses[of + 1] : poses[of];
+}
+
 // Local optimisation (LO-RANSAC): reweighted steps with a narrowing threshold. The model with the
 // best score is kept, because a step may fail if there are few inliers.
 template <class Manifold, class Team>

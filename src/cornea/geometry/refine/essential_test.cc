@@ -27,23 +27,6 @@ double angle_of(const Vector3<double>& a, const Vector3<double>& b) {
   return std::atan2(std::sqrt(dot(c, c)), dot(a, b));
 }
 
-// The pose of least Sampson error near a start: the one of the resulting E's four poses that is
-// nearest to the start.
-Pose minimise_pose(HostTeam<EpipolarMetric>& team, const Pose& start, const Scales& scales,
-                   double width) {
-  Pose poses[4];
-  poses_of(essential_frame(minimise_on<PoseManifold>(team, essential_of(start), scales, width)),
-           poses);
-  // The two candidates for R differ by a rotation by 180 degrees about t.
-  double near[2];
-  for (int k = 0; k < 2; ++k) {
-    near[k] = 0;
-    for (int i = 0; i < 9; ++i) near[k] += poses[2 * k].rotation.v[i] * start.rotation.v[i];
-  }
-  const int of = near[1] > near[0] ? 2 : 0;
-  return dot(poses[of].translation, start.translation) < 0 ? poses[of + 1] : poses[of];
-}
-
 TEST(EssentialRefinement, GradientMatchesNumericDerivative) {
   core::Random random(1);
   for (int run = 0; run < 20; ++run) {

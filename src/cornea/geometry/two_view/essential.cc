@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cornea/geometry/pose/homography_pose.h"
 #include "cornea/geometry/two_view/batch.h"
 #include "cornea/geometry/two_view/essential_problem.h"
+#include "cornea/geometry/two_view/second_pose.h"
 #include "cornea/geometry/two_view/significance.h"
 
 namespace cornea {
@@ -119,7 +119,8 @@ void write_outcome(const EssentialOutcome& outcome, Normalisation normalisation,
     }
     out.t = {pose.translation.x, pose.translation.y, pose.translation.z};
   }
-  out.second_pose = has_second_pose(pose, inliers, scales, kPlaneWidth / 2 * narrow * scales.second,
+  out.second_pose = has_second_pose(pose, inliers, matches, normalisation,
+                                    kPlaneWidth / 2 * narrow * scales.second,
                                     std::min(outcome.width, outcome.threshold));
   out.median_angle_degrees = geometry::median_angle_degrees(pose, inliers);
 }
