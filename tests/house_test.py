@@ -128,10 +128,11 @@ def is_source(path):
 
 
 def without_licence(source):
-    """The source files whose first three lines do not name the licence."""
-    made = {"build", "out", ".git", ".venv", ".tools", ".deps", "__pycache__"}
+    """The source files, without those of builds and virtual environments, whose first three lines do not name the
+    licence."""
+    made = {"build", "out", ".git", ".tools", ".deps", "__pycache__"}
     for folder, folders, files in os.walk(source):
-        folders[:] = sorted(set(folders) - made)
+        folders[:] = sorted(name for name in set(folders) - made if not Path(folder, name, "pyvenv.cfg").exists())
         for path in (Path(folder, name) for name in sorted(files)):
             if is_source(path) and not any(SPDX in line for line in path.read_text().split("\n")[:3]):
                 yield path.relative_to(source).as_posix()
