@@ -153,9 +153,11 @@ std::vector<std::pair<std::string, std::string>> pose_facts(const PairOutcome& o
       {"Points",
        text(grouped(std::size_t(v.essential.in_front_count)), " in front of both cameras")}};
   if (v.configuration == Configuration::planar) {
-    facts.push_back({"Scene", v.essential.second_pose
-                                  ? "nearly all points lie on one plane, which allows two poses"
-                                  : "most points lie on one plane, which E allows"});
+    facts.push_back(
+        {"Scene", v.essential.second_pose
+                      ? "nearly all points lie on one plane, which allows two poses"
+                      : "most points lie on one plane, which E allows; wrong focal lengths may "
+                        "fit it, too"});
   }
   return facts;
 }
