@@ -91,7 +91,7 @@ std::vector<PlanePose> decompose_homography(const Matrix3<double>& homography) {
   Matrix3<double> h = homography;
   for (double& v : h.v) v /= largest;
   auto [w, v, sigma] = decomposed(h);
-  // R + t n^T / d has the middle singular value 1 and a positive determinant.
+  // The middle singular value of R + t n^T / d is 1, and its determinant is positive.
   if (sigma[2] < 0) w[0] = scaled(w[0], -1), w[1] = scaled(w[1], -1), sigma[2] = -sigma[2];
   constexpr double kSingular = 1e-15;  // of the largest singular value: rounding errors are smaller
   if (!(sigma[2] > kSingular * sigma[0])) return {};

@@ -130,10 +130,10 @@ bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers,
   if (poses.size() < 4) return false;
   const std::vector<PointPair> many = some_of(inliers, kMostRefined);
   const auto most_are_in_front = [&](const Pose& of) {
-    return 4 * count(
-                   many,
-                   [&](const PointPair& p) { return is_in_front_of_both(scaled_depths(of, p)); }) >
-           3 * many.size();
+    const auto in_front = [&](const PointPair& p) {
+      return is_in_front_of_both(scaled_depths(of, p));
+    };
+    return 4 * count(many, in_front) > 3 * many.size();
   };
   const auto inliers_of = [&](const Pose& of) {
     const auto is_inlier = inlier_test(essential_of(of), scales, width);
@@ -149,7 +149,7 @@ bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers,
   for (std::size_t k = 2 - own; k < 4 - own; ++k) {
     Pose other = {poses[k].rotation, unit(poses[k].translation)};
     if (are_nearly_the_same(other, pose) || !most_are_in_front(other)) continue;
-    // It follows from a plane that fits `pose`, which fits its inliers better than any other.
+    // So far it rests on a plane fitted to points of `pose`, whose errors it inherits.
     InOrder team{many};
     other = minimise_pose(team, other, scales, kPoseLossWidth * width);
     constexpr int kFew = 3;  // matches that may be missing by chance alone
