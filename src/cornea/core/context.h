@@ -40,7 +40,7 @@ struct DeviceInfo {
 };
 
 // The CUDA devices that this build can use; empty without CUDA or without a GPU. If `why_none` is
-// given it receives the reason for an empty list.
+// given it receives the reason why a device, or every device, is missing.
 CORNEA_API std::vector<DeviceInfo> cuda_devices(std::string* why_none = nullptr);
 
 class CORNEA_API Context {

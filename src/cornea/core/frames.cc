@@ -35,6 +35,7 @@ void check_mask(const AnyView& image, const AnyView& mask) {
 }  // namespace
 
 void check_view(const AnyView& view, const char* what) {
+  require(!view.empty(), "the ", what, " is empty");
   require(view.data() != nullptr, "the ", what,
           " has a size but no pixels (its data pointer is null)");
   require(view.height() <= 1 || view.stride_bytes() >= std::ptrdiff_t(row_bytes(view)),
@@ -43,12 +44,11 @@ void check_view(const AnyView& view, const char* what) {
 }
 
 void check_image_of_any_size(const Context& context, const AnyView& image, const AnyView& mask) {
-  require(!image.empty(), "the image is empty");
+  check_view(image, "image");
   require(image.pixel() != Pixel::f64, "double images are not supported; give float ones (0..1)");
   require(context.is_cuda() || !image.on_device(),
           "the image lies in device memory but the context is a CPU context; use the context that "
           "owns the image");
-  check_view(image, "image");
   check_mask(image, mask);
 }
 

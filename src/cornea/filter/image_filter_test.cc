@@ -142,6 +142,13 @@ TEST_P(Filters, RejectImagesThatCannotBeFiltered) {
   Image<float> image = testing::random_image<float>(20, 10, 1), small(19, 10);
   EXPECT_THROW(filter.apply(image, small), Error);
   EXPECT_THROW(filter.apply(AnyView(), image), Error);
+  Image<float> none;
+  try {
+    filter.apply(image, none);
+    ADD_FAILURE() << "an empty result was accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the result is empty");
+  }
   Image<std::uint8_t> bytes(20, 10);
   EXPECT_THROW(filter.apply(image, bytes), Error);
   for (float bad : {std::numeric_limits<float>::quiet_NaN(), INFINITY, 2e6f}) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FOAGDD on CUDA. The image is uploaded; the map of measures stays on the device.
 //
-// Steps, one kernel each: derivatives of the first scale; an upper bound of the measure per cell of
-// 2 x 2 pixels, which gives a list of open cells (whose bound exceeds the threshold); bounds of
-// their pixels; the pixels that these bounds do not decide; their exact measures. Then the measure
-// at each further scale around the peaks of the first scale, which confirms or drops a peak.
+// Steps, one kernel each (the fourth two): derivatives of the first scale; an upper bound of the
+// measure per cell of 2 x 2 pixels, which gives a list of open cells (whose bound exceeds the
+// threshold); bounds of their pixels; the pixels that these bounds do not decide; their exact
+// measures. Then the measure at each further scale around the peaks of the first scale, which
+// confirms or drops a peak.
 #pragma once
 
 #include <cmath>

@@ -70,8 +70,8 @@ class FoagddResponse : public Response {
 
 void FoagddResponse::respond(const ResponseCall& call) {
   const AnyView& first = call.first;
-  // Screening pays off for small suppression squares, because the candidates for a maximum are
-  // searched for in the bounds alone.
+  // Screening pays off only for small suppression squares: it reads the bounds of the whole square
+  // around each pixel that may exceed the threshold.
   const FoagddScreen screen{options_.peaks.threshold, options_.peaks.nms / 2};
   const bool screens = call.use == MapUse::peaks && screen.radius <= kFoagddMostScreenRadius;
   if constexpr (kHasCuda) {

@@ -133,7 +133,7 @@ CORNEA_HD inline double foagdd_measure(double* tensor) {
 //    the trace) are covered by a relative slack of 2^-18.
 CORNEA_HD constexpr float foagdd_screen_shift(int n) { return (n + 32) * 0x1p-24f; }
 inline constexpr float kFoagddScreenSlack = 0x1p-18f;
-// The threshold rounded to float, downwards.
+// A float just below the threshold, at most FLT_MAX.
 CORNEA_HD inline float foagdd_screen_threshold(double threshold) {
   const double below = threshold - 1e-6 * std::fabs(threshold);
   return below < FLT_MAX ? static_cast<float>(below) : FLT_MAX;

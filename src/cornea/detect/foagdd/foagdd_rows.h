@@ -29,7 +29,8 @@ struct FoagddScratch {
 };
 
 // out[d][x] = |derivative d| at columns x = 0 .. count - 1. rows[a] points to column 0 of the row
-// a - radius below, a = 0 .. 2 radius; columns from -radius to count + radius - 1 are read.
+// that lies a - radius rows below, a = 0 .. 2 radius; columns from -radius to count + radius - 1
+// are read.
 CORNEA_PER_ISA(void, foagdd_derivatives,
                (const FoagddBank& bank, const float* const* rows, int count, FoagddScratch& scratch,
                 float* const* out),

@@ -11,7 +11,7 @@
 // Harris and similar detectors has a ridge instead of a peak, as well as for corners of one dark
 // region.
 //
-// A point stays at the centre of its pixel if the fit is not reliable: if the gradients around it
+// A point stays where it is if the fit is not reliable: if the gradients around it
 // have nearly one direction, if the rms distance of the lines perpendicular to the gradients from
 // the solution exceeds 0.4 r (clutter, not a corner), if the solution is more than 0.75 r away or
 // outside the image, or if the iteration does not converge. Photographs have many such positions,

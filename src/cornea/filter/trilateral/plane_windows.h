@@ -29,8 +29,8 @@ class PlaneWindows {
 //
 //   sum D w / sum w, D(m, n) = I(x + m, y + n) - I(x, y) - a m - b n
 //
-// over all |m|, |n| <= half inside the image. The image, a, b and the result are multiplied by the
-// exponent's scale k_r.
+// over |n| <= half, |m| <= min(half, the reach of row n) inside the image. The image, a, b and the
+// result are multiplied by the exponent's scale k_r.
 CORNEA_PER_ISA(float, mean_above_plane,
                (const bilateral::PaddedImage& image, const PlaneWindows& windows, int x, int y,
                 int half, float a, float b),

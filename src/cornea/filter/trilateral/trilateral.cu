@@ -273,10 +273,14 @@ __global__ void __launch_bounds__(kThreads, 4)
     y = int(blockIdx.x) / across * kBlock.y + threadIdx.x / kBlock.x;
     if (x >= image.width || y >= image.height) return;
   }
+  if (!(sigma_r > 0)) {
+    frame_of(first_out, frame)(x, y) = image(x, y);  // -0 stays -0
+    return;
+  }
   const std::size_t at = (std::size_t(frame) * image.height + y) * image.width + x;
   const int half = min(level_half_width(levels[at]), reach_radius);
   float mean = 0;
-  if (half > 0 && sigma_r > 0) {
+  if (half > 0) {
     const auto range = static_cast<float>(exponent_scale(sigma_r));
     const float* scaled = first_scaled + std::size_t(frame) * image.height * image.width;
     mean = mean_above_plane<Ops>(scaled, image.width, image.height, reach, exponents, reach_radius,

@@ -25,7 +25,8 @@ class TrilateralSteps : public filter::FloatFilter {
   void enqueue(DeviceView<const float> first, DeviceView<float> first_out, int images, float unit,
                core::StageClock& clock) override;
 
-  // The level of each pixel, in host memory. For a device image, synchronize the context first.
+  // The level of each pixel, in host memory. That of a device image is complete once the
+  // context has been synchronized.
   Image<std::uint8_t> levels(HostView<const float> image) const;
   Image<std::uint8_t> levels(DeviceView<const float> image);
 

@@ -201,6 +201,12 @@ TEST_P(Trilateral, FlatAndTinyImagesAreUnchanged) {
     TrilateralFilter filter(context, {4});
     const auto out = filter.apply(image);
     for (int i = 0; i < w * h; ++i) EXPECT_EQ(out(i % w, i / w), image(i % w, i / w));
+
+    Image<float> zeros(w, h);
+    for (int i = 0; i < w * h; ++i) zeros(i % w, i / w) = i % 2 == 0 ? -0.0f : 0.0f;
+    const Image<float> same = filter.apply(zeros);
+    for (int i = 0; i < w * h; ++i)
+      EXPECT_EQ(std::signbit(same(i % w, i / w)), i % 2 == 0) << w << " x " << h << ", " << i;
   }
 }
 

@@ -17,7 +17,7 @@ struct Line {
   }
 };
 
-// Of any direction if none is given.
+// Horizontal if the direction is 0.
 CORNEA_HD inline Line line_through(double x, double y, double along_x, double along_y) {
   const double length = sqrt(along_x * along_x + along_y * along_y);
   if (!(length > 0)) return {0, 1, -y};
@@ -37,13 +37,14 @@ CORNEA_HD inline Line fit_line(const double* sums, double& variance) {
   return half < 0 ? line_through(x, y, xy, r - half) : line_through(x, y, half + r, xy);
 }
 
-// Lines through pairs of points are tried on some of the points. From 32 points on, no two of the
-// first half of the pairs share a point, so that a few wrong points cannot spoil all.
+// Lines through kLinesTried pairs of points are judged by at most kLineJudges points. From 32
+// points on, no two of the first half of the pairs share a point, so that a few wrong points cannot
+// spoil all.
 inline constexpr int kLinesTried = 32, kLineJudges = 32;
 inline constexpr int kLineFits = 3;
 // Points farther from the line than this many widths are off it.
 inline constexpr double kOffLine = 3;
-// Fewer points may be off it than kLeastSupport, and one more for this many that do not count.
+// Fewer than kLeastSupport points may be off it, plus one per this many points that do not count.
 inline constexpr int kOthersPerPointOff = 50;
 // The narrowest width, pixels, of a line, and the widest one where the noise is not known.
 inline constexpr double kNarrowestLine = 0.8, kWidestLine = 3;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For .cu files: the points of one pair and a block of kSumLanes threads that computes sums over
-// them (see points.h). All threads call every function with equal arguments and get equal results.
+// them (see points.h). All threads call the functions that contain barriers (sums, histogram,
+// score, list, best_of), with equal arguments, and get equal results.
 #pragma once
 
 #include "cornea/core/cuda.h"

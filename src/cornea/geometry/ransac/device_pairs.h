@@ -3,7 +3,7 @@
 //
 // The correspondences of all pairs are in one contiguous list. Every round consists of two
 // launches: one thread (or several) per sample, then one block per pair that ends the round. A pair
-// that has ended costs only an empty block per launch.
+// that has ended costs only empty blocks.
 #pragma once
 
 #include <cstdint>

@@ -146,8 +146,14 @@ class DeviceRansac : public Ransac<Problem> {
         points += pairs[end++].matches.size();
       }
       const std::size_t count = end - begin;
-      run_part(pairs.subspan(begin, count), points, out.subspan(begin, count),
-               begin == 0 ? meanwhile : nullptr);
+      try {
+        run_part(pairs.subspan(begin, count), points, out.subspan(begin, count),
+                 begin == 0 ? meanwhile : nullptr);
+      } catch (...) {
+        // The next call writes the pinned memory that the queued work still reads.
+        cudaStreamSynchronize(core::cuda_stream(context_));
+        throw;
+      }
       begin = end;
     }
   }

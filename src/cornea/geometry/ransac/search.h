@@ -64,8 +64,8 @@ struct Search {
 
 // Among many thousands of hypotheses some fit a dozen random correspondences by chance. The numbers
 // are those of F, which has 7 degrees of freedom; E has the same. H is accepted from kLeastSupport
-// inliers on, but like F it is not searched for further once a model with least_inliers() would
-// have been found.
+// inliers on, but its search ends like that of F: once a model with least_inliers() would have been
+// found.
 inline constexpr std::uint32_t kLeastSupport = 8, kSureSupport = 15;
 CORNEA_HD inline bool is_chance(std::uint32_t inliers, int count) {
   return inliers < kLeastSupport || (inliers < kSureSupport && 2 * inliers < std::uint32_t(count));

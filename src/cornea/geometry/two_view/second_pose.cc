@@ -34,8 +34,8 @@ double distance_to(const Matrix3<double>& h, const PointPair& p) {
 }
 
 // The plane of a pose's points by iteratively reweighted least squares of (x2 x H x1) = 0, which is
-// linear in m. The weights approach the sum of distances, which few points off the plane hardly
-// move. None if most points clearly lie off every plane.
+// linear in m. The weights make the minimum approach that of the sum of distances, which a few
+// points off the plane hardly move. None if most points clearly lie off every plane.
 std::optional<Matrix3<double>> fit_plane(const Pose& pose, std::span<const PointPair> points,
                                          double limit) {
   constexpr int kIterations = 10;
@@ -120,7 +120,7 @@ bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers,
                      std::span<const Correspondence> matches, const Normalisation& normalisation,
                      double limit, double width) {
   const Scales& scales = normalisation.scales;
-  // The plane is fitted for every pair, so to a few points.
+  // The plane is fitted for every pair, and therefore only to a few points.
   constexpr std::size_t kMostFitted = 64, kMostRefined = 256;
   const std::vector<PointPair> few = some_of(inliers, kMostFitted);
   const auto h = fit_plane(pose, few, limit);

@@ -14,8 +14,8 @@ namespace cornea::geometry {
 
 // Whether at least 90% of the inliers of `pose` lie on one plane (judged by at most 64 of them),
 // and the other pose that such a plane allows, refined, has more than three quarters of these
-// inliers in front of both cameras (judged by at most 256 of them) and explains nearly as many of
-// all matches within `width`, the noise in pixels: at least 90%, not counting 3. Inliers are on the
+// inliers in front of both cameras (judged by at most 256 of them) and explains, within `width`
+// (the noise in pixels), at least 90% as many of all matches as `pose`, less 3. Inliers are on the
 // plane within `limit`, in the second camera's coordinates. Two poses that are nearly the same
 // count as one.
 bool has_second_pose(const Pose& pose, std::span<const PointPair> inliers,

@@ -46,11 +46,11 @@ struct CORNEA_API TwoViewOptions {
   double essential_share = 0.95;
   double homography_share = 0.8;  // fraction of E's or F's inliers that H must reach
   // The threshold, pixels, at which the fractions above count inliers of F and E; those of H are
-  // counted at 0.71 times it. If fundamental.threshold is given, F and E are counted at that
-  // instead, and H at 0.71 times the larger of the two, but at most at homography.threshold.
-  // 0: F and E are counted at the larger of their own thresholds, H at four times that, or at
-  // homography.threshold if fundamental.threshold is given. The inliers of the result do not depend
-  // on this option.
+  // counted at 0.71 times it. If fundamental.threshold is given, F and E are counted at the
+  // larger of their own thresholds instead, and H at 0.71 times the larger of that and this one,
+  // but at most at homography.threshold. 0: F and E are counted at the larger of their own
+  // thresholds, H at four times that, or at homography.threshold if fundamental.threshold is given.
+  // The inliers of the result do not depend on this option.
   double configuration_threshold = 0;
 
   void validate() const;
